@@ -1,0 +1,40 @@
+"""`Mapping`: which observation a topic filter gives; the value form of a `gw:Mapping` node.
+
+Mappings are RDF in the store (graph .../mappings, terms in ontologies/gateway.ttl); this is what
+an adapter compiles. IRIs of sensor and feature may be templates: `{1}`, `{2}` ... stand for the
+topic levels that the filter's wildcards matched, `{name}` for a SenML record's resolved name;
+values are percent-encoded, so one level cannot become two.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """One observed stream, or one family of streams, of an MQTT topic filter.
+
+    `format` names a module of adapters.formats. `selector` says where the result stands: a JSON
+    path, a regular expression with one group, a SenML name; empty for a bare scalar.
+    `time_selector` and `sequence_selector` do the same for the device's time and counter.
+    """
+
+    iri: str
+    topic_filter: str
+    format: str
+    sensor: str
+    observed_property: str
+    feature_of_interest: str
+    selector: str = ""
+    unit: str | None = None
+    time_selector: str = ""
+    sequence_selector: str = ""
+
+
+class MappingError(ValueError):
+    """A mapping that cannot be compiled: `mapping` is its IRI, `member` the wrong member."""
+
+    def __init__(self, mapping: str, member: str, reason: str) -> None:
+        super().__init__(f"mapping <{mapping}>, {member}: {reason}")
+        self.mapping = mapping
+        self.member = member
+        self.reason = reason

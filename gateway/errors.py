@@ -1,0 +1,106 @@
+"""Every error of the gateway, one tree; raised where the fault is known, answered at a gate.
+
+    GatewayError
+    ├── ClientError             the peer asked for something impossible
+    │   ├── SparqlSyntaxError       400  sparql_syntax         the text is not SPARQL 1.1
+    │   ├── UnsupportedQueryError   400  unsupported_query     a form that cannot be subscribed
+    │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
+    │   ├── BadRequestError         400  bad_request           malformed request or message
+    │   ├── NotFoundError           404  not_found             no such subscription, path, id
+    │   ├── TooLargeError           413  too_large             a size limit was passed
+    │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
+    ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
+    └── StorageError            503  storage               disk full, store or journal broken
+
+`code` and `http_status` are stable and part of the wire protocol (README, "Errors").
+"""
+
+from typing import ClassVar
+
+
+class GatewayError(Exception):
+    """Base of the tree. `str(error)` says what is wrong; `hint` says what to do about it."""
+
+    code: ClassVar[str] = "internal"
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, description: str, hint: str = "") -> None:
+        super().__init__(description)
+        self.description = description
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.description} ({self.hint})" if self.hint else self.description
+
+
+class ClientError(GatewayError):
+    """The peer's fault: repeating the same request fails again."""
+
+    code = "bad_request"
+    http_status = 400
+
+
+class SparqlSyntaxError(ClientError):
+    """The text is not SPARQL 1.1; `line` and `column` are 1-based where the place is known."""
+
+    code = "sparql_syntax"
+
+    def __init__(self, description: str, line: int | None = None, column: int | None = None) -> None:
+        place = "" if line is None else f" at line {line}, column {column}"
+        super().__init__(f"{description}{place}", "correct the SPARQL text")
+        self.line = line
+        self.column = column
+
+
+class UnsupportedQueryError(ClientError):
+    """A legal query that has no exact subscription (SERVICE, DESCRIBE, RAND ...)."""
+
+    code = "unsupported_query"
+
+
+class UpdateFailedError(ClientError):
+    """An UPDATE that raised while it was evaluated; store and subscribers are untouched."""
+
+    code = "update_failed"
+
+
+class BadRequestError(ClientError):
+    """A malformed request or message."""
+
+
+class NotFoundError(ClientError):
+    """No such subscription, path or id."""
+
+    code = "not_found"
+    http_status = 404
+
+
+class TooLargeError(ClientError):
+    """A request or message beyond its size limit."""
+
+    code = "too_large"
+    http_status = 413
+
+
+class TooManyRequestsError(ClientError):
+    """A bounded queue is full; try again after `retry_after_s` seconds."""
+
+    code = "too_many_requests"
+    http_status = 429
+
+    def __init__(self, description: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(description, f"try again in {retry_after_s:g} s")
+        self.retry_after_s = retry_after_s
+
+
+class ConfigurationError(GatewayError):
+    """gateway.toml, a JSAP profile or a mapping is wrong; names file and line or path."""
+
+    code = "configuration"
+
+
+class StorageError(GatewayError):
+    """The disk, the store or the journal does not do its work."""
+
+    code = "storage"
+    http_status = 503

@@ -1,0 +1,1 @@
+"""Gates: where bytes come in and go out (MQTT, HTTP, WebSocket). The only asyncio and sockets."""

@@ -1,0 +1,1 @@
+"""RDF values: terms, namespaces, the algebra of changes and of solutions."""

@@ -1,0 +1,48 @@
+"""`Delta`: the net change of one UPDATE, a value with an algebra (engine.md, section 2).
+
+Invariant: what is in `added` was absent before the UPDATE and present after it; what is in
+`removed` the other way round. So the two are disjoint and an UPDATE that changes nothing has
+an empty Delta.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode, NamedNode, Quad
+
+GraphNode = NamedNode | BlankNode
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Quads and named graphs that an UPDATE added and removed.
+
+    >>> Delta().is_empty
+    True
+    """
+
+    added: tuple[Quad, ...] = ()
+    removed: tuple[Quad, ...] = ()
+    graphs_created: tuple[GraphNode, ...] = ()
+    graphs_dropped: tuple[GraphNode, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed at all."""
+        return not (self.added or self.removed or self.graphs_created or self.graphs_dropped)
+
+    def negate(self) -> "Delta":
+        """The change that undoes this one."""
+        return Delta(self.removed, self.added, self.graphs_dropped, self.graphs_created)
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.removed)
+
+
+def quads_delta(added: Iterable[Quad] = (), removed: Iterable[Quad] = ()) -> Delta:
+    """A Delta of quads alone, consolidated: a quad on both sides is no change."""
+    plus, minus = dict.fromkeys(added), dict.fromkeys(removed)
+    return Delta(
+        tuple(quad for quad in plus if quad not in minus),
+        tuple(quad for quad in minus if quad not in plus),
+    )

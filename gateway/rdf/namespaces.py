@@ -1,0 +1,18 @@
+"""The namespaces that the gateway writes, and the graphs it keeps for itself."""
+
+from pyoxigraph import NamedNode
+
+GW = "https://sosa-gateway.example/ns#"
+SOSA = "http://www.w3.org/ns/sosa/"
+QUDT = "http://qudt.org/schema/qudt/"
+UNIT = "http://qudt.org/vocab/unit/"
+TIME = "http://www.w3.org/2006/time#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
+"""Mappings and republish rules: configuration as data."""
+
+STATE_GRAPH = NamedNode("https://sosa-gateway.example/graph/state")
+"""The gateway's own bookkeeping: the last applied journal position."""

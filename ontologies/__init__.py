@@ -1,0 +1,1 @@
+"""The vocabularies that the gateway writes, as files beside this module."""

@@ -1,0 +1,1 @@
+"""Batch jobs on Spark over the archive of observations. Nobody imports this package."""
