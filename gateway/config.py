@@ -1,0 +1,375 @@
+"""Configuration: gateway.toml and SOSA_GATEWAY_* variables, read once into frozen values.
+
+Place on the way of the data: before it; the command line loads a `Config` and hands it on, no
+other part reads a file or the environment by itself. A setting's value is, first found wins, the
+environment variable SOSA_GATEWAY_SECTION__KEY, the file's `[section] key`, the default here.
+Lists and tables in a variable are JSON. gateway.example.toml shows every setting.
+"""
+
+import difflib
+import ipaddress
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+import jsap
+from gateway.errors import ConfigurationError
+
+SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
+ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"
+
+Location = tuple[str, ...]
+"""The dotted path of a setting: section, key."""
+
+
+def _one_as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _profile_path(path: Path) -> Path:
+    """A bare word names a profile that ships; everything else is the path of a file."""
+    bare = len(path.parts) == 1 and not path.suffix
+    return SHIPPED_PROFILES / f"{path}.jsap" if bare else path
+
+
+def _token(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError("use 1 to 64 letters, digits, '_', '-' or '.', a letter or digit first")
+    return text
+
+
+def _iri_prefix(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*[/#:]", text):
+        raise ValueError("use an absolute IRI that ends with '/', '#' or ':'")
+    return text
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server bound to `host` is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+Count = Annotated[int, Field(ge=1)]
+ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GatewaySettings(_Section):
+    """Who this gateway is and where it keeps its data; `id` is part of the IRIs it mints."""
+
+    id: Annotated[str, AfterValidator(_token)] = "gateway"
+    base_iri: Annotated[str, AfterValidator(_iri_prefix)] = "https://sosa-gateway.example/id/"
+    data_dir: Path = Path("data")
+
+
+class StoreSettings(_Section):
+    """The quad store; `latest` is how many observations of one stream stay in it."""
+
+    kind: Literal["disk", "memory"] = "disk"
+    latest: Count = 1
+
+
+class MqttSettings(_Section):
+    """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
+
+    `username`, `password_file` and `client_id` are for the external broker; an empty client id
+    means sosa-gateway-<gateway.id>. `users` (name to argon2 hash) are for the embedded one.
+    """
+
+    mode: Literal["embedded", "external"] = "embedded"
+    host: str = "127.0.0.1"
+    port: Port = 1883
+    username: str = ""
+    password_file: str = ""
+    client_id: str = ""
+    users: dict[str, str] = {}
+
+    @field_validator("users")
+    @classmethod
+    def _hashed(cls, users: dict[str, str]) -> dict[str, str]:
+        for name, password in users.items():
+            if not password.startswith("$argon2"):
+                hint = f"run: sosa-gateway mqtt-user {name}"
+                raise ValueError(f"the password of user {name!r} is not an argon2 hash; {hint}")
+        return users
+
+    @model_validator(mode="after")
+    def _mode_fits(self) -> Self:
+        if self.mode == "external":
+            if self.users:
+                raise ValueError('users are for mode = "embedded"; an external broker has its own')
+            if self.port == 0:
+                raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
+        elif self.username or self.password_file:
+            raise ValueError('username and password_file are for mode = "external"; remove them')
+        elif not self.users and not is_loopback(self.host):
+            raise ValueError(
+                f"the embedded broker would let anyone on {self.host} publish; add [mqtt.users] "
+                "(sosa-gateway mqtt-user NAME) or bind 127.0.0.1"
+            )
+        return self
+
+    def read_password(self) -> str | None:
+        """The first line of `password_file`, or None when there is none."""
+        if not self.password_file:
+            return None
+        try:
+            return Path(self.password_file).read_text(encoding="utf-8").partition("\n")[0]
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(
+                f"mqtt.password_file: cannot read {self.password_file}: {error}",
+                "write the password into this file, readable by the gateway's user only",
+            ) from error
+
+
+class HttpSettings(_Section):
+    """The SPARQL endpoint. Anyone who reaches it may UPDATE: `allow_remote` must say so."""
+
+    host: str = "127.0.0.1"
+    port: Port = 8000
+    allow_remote: bool = False
+
+    @model_validator(mode="after")
+    def _loopback(self) -> Self:
+        if not self.allow_remote and not is_loopback(self.host):
+            raise ValueError(
+                f"everyone who reaches {self.host} could read and change the store; bind "
+                "127.0.0.1 or say allow_remote = true"
+            )
+        return self
+
+
+class WebSocketSettings(_Section):
+    """SUBSCRIBE over WebSocket, at [http] host; port 0 or the HTTP port shares that port."""
+
+    port: Port = 9000
+
+
+class JsapSettings(_Section):
+    """JSAP profiles, in order; a bare word names one that ships."""
+
+    profiles: Annotated[tuple[ProfilePath, ...], BeforeValidator(_one_as_list)] = Field(
+        default=(SHIPPED_PROFILES / "observations.jsap",), min_length=1
+    )
+
+
+class LimitsSettings(_Section):
+    """Bounds of the queues and of one message; what happens at each is in the README."""
+
+    inbox: Count = 10_000
+    urq: Count = 1_000
+    srq: Count = 100
+    outbox: Count = 1_000
+    payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
+    future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
+
+
+class JournalSettings(_Section):
+    """The durable spool of observations; without `fsync` a power cut may cost the last ones."""
+
+    fsync: bool = True
+    segment_observations: Count = 100_000
+
+
+class LogSettings(_Section):
+    """What is logged to standard error, and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["text", "json"] = "text"
+
+
+class Config(_Section):
+    """Every setting, checked; equal files and variables give equal values.
+
+    >>> Config().http.port
+    8000
+    """
+
+    gateway: GatewaySettings = GatewaySettings()
+    store: StoreSettings = StoreSettings()
+    mqtt: MqttSettings = MqttSettings()
+    http: HttpSettings = HttpSettings()
+    websocket: WebSocketSettings = WebSocketSettings()
+    jsap: JsapSettings = JsapSettings()
+    limits: LimitsSettings = LimitsSettings()
+    journal: JournalSettings = JournalSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def shared_port(self) -> bool:
+        """Whether HTTP and WebSocket use one port."""
+        return self.websocket.port in {0, self.http.port}
+
+    @property
+    def mqtt_client_id(self) -> str:
+        """What the gateway calls itself at an external broker."""
+        return self.mqtt.client_id or f"sosa-gateway-{self.gateway.id}"
+
+    def at(self, folder: Path) -> Self:
+        """The same settings, relative paths taken from `folder`."""
+        gateway = self.gateway.model_copy(update={"data_dir": folder / self.gateway.data_dir})
+        profiles = tuple(folder / path for path in self.jsap.profiles)
+        password = self.mqtt.password_file and str(folder / self.mqtt.password_file)
+        update: Mapping[str, object] = {
+            "gateway": gateway,
+            "jsap": self.jsap.model_copy(update={"profiles": profiles}),
+            "mqtt": self.mqtt.model_copy(update={"password_file": password}),
+        }
+        return self.model_copy(update=update)
+
+
+def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
+    """The settings of a gateway.toml (None: `./gateway.toml` if there is one) and of `environ`.
+
+    Relative paths in it are taken from the file's folder. Raises ConfigurationError that names
+    every wrong setting with its line or variable.
+    """
+    file = path if path is not None else Path("gateway.toml")
+    text = _read(file) if path is not None or file.exists() else ""
+    settings = _parse(text, file)
+    variables = _overlay(settings, environ)
+    try:
+        return Config.model_validate(settings).at(file.parent)
+    except ValidationError as error:
+        faults = [_fault(each, text, file, variables) for each in error.errors()]
+        raise ConfigurationError(
+            "\n".join(faults), "gateway.example.toml shows every setting"
+        ) from error
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"cannot read {file}: {error}", "name a readable TOML file with --config"
+        ) from error
+
+
+def _parse(text: str, file: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{file}: {error}", "correct the TOML syntax") from error
+
+
+def _overlay(settings: dict[str, object], environ: Mapping[str, str]) -> dict[Location, str]:
+    """Put the variables over the file's settings; tells which variable gave which setting."""
+    variables: dict[Location, str] = {}
+    for name in sorted(environ):
+        location = _location(name)
+        if location is None:
+            continue
+        section, key = location
+        table = settings.setdefault(section, {})
+        if isinstance(table, dict):
+            table[key] = _variable_value(environ[name], name)
+            variables[location] = name
+    return variables
+
+
+def _location(name: str) -> Location | None:
+    """(section, key) of a variable of ours; others, also SOSA_GATEWAY_SHARED, are not settings."""
+    if not name.startswith(ENVIRONMENT_PREFIX):
+        return None
+    section, separator, key = name.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
+    if separator:
+        return (section, key)
+    for known in Config.model_fields:
+        if section.startswith(f"{known}_"):
+            variable = f"{ENVIRONMENT_PREFIX}{known}__{section.removeprefix(known)[1:]}".upper()
+            raise ConfigurationError(
+                f"environment variable {name}: not a setting", f"did you mean {variable}?"
+            )
+    return None
+
+
+def _variable_value(text: str, name: str) -> object:
+    if not text.startswith(("[", "{")):
+        return text
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(
+            f"environment variable {name}: {error}", "lists and tables are written as JSON"
+        ) from error
+    return value
+
+
+def _fault(error: ErrorDetails, text: str, file: Path, variables: Mapping[Location, str]) -> str:
+    """One line: where, which setting, what is wrong, what to do."""
+    location = tuple(str(part) for part in error["loc"])
+    place = f"environment variable {variables.get(location[:2])}"
+    if location[:2] not in variables:
+        line = _line_of(location, text)
+        wrong = [name for key, name in variables.items() if key[: len(location)] == location]
+        place = f"{file}:{line}" if line else ", ".join([str(file), *wrong])
+    return f"{place}: {'.'.join(location)}: {_reason(error, location)}"
+
+
+def _reason(error: ErrorDetails, location: Location) -> str:
+    if error["type"] == "extra_forbidden":
+        return _unknown(location)
+    if error["type"] == "model_type":
+        return f"write it as a table [{location[0]}]"
+    reason = error["msg"].removeprefix("Value error, ")
+    if len(location) < 2 or location[1] not in _section(location[0]):
+        return reason
+    default = _section(location[0])[location[1]].default
+    return f"{reason}; the default is {json.dumps(default, default=str)}"
+
+
+def _unknown(location: Location) -> str:
+    known = list(_section(location[0]) if len(location) > 1 else Config.model_fields)
+    close = difflib.get_close_matches(location[-1], known, n=1)
+    advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    return f"unknown setting; {advice}"
+
+
+def _section(name: str) -> Mapping[str, FieldInfo]:
+    model = Config.model_fields[name].annotation
+    return model.model_fields if isinstance(model, type) and issubclass(model, _Section) else {}
+
+
+def _line_of(location: Location, text: str) -> int | None:
+    """The 1-based line of a setting; of its table's header where the key is not found.
+
+    tomllib keeps no positions; this reads headers and `key =` lines, good enough for a message.
+    """
+    table, found = "", None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[\s*([\w.\-\"]+)\s*\]", line):
+            table = header[1].replace('"', "")
+            key = ""
+        else:
+            assigned = re.match(r"\s*([\w.\-\"]+)\s*=", line)
+            key = assigned[1].replace('"', "") if assigned else "\0"
+        here = ".".join(part for part in (table, key) if part)
+        if here == ".".join(location):
+            return number
+        if ".".join(location).startswith(f"{here}."):
+            found = number
+    return found
