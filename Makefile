@@ -1,0 +1,71 @@
+# What a person types; CI types the same (.ci/run). Needs python3 >= 3.11 and make, fetches the rest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := $(VENV)/.setup
+SETUP_DEV := $(VENV)/.setup-dev
+
+# A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
+APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
+APT_INSTALL := $(APT) install -y --no-install-recommends
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-slow check format bench mosquitto clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 12
+
+setup: $(SETUP_DEV) ## .venv with everything that development needs
+
+run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
+	$(BIN)/sosa-gateway demo
+
+test: $(SETUP_DEV) mosquitto ## every test but the slow ones
+	$(BIN)/pytest -m "not slow"
+
+test-slow: $(SETUP_DEV) mosquitto ## the long kill, soak and fuzz runs
+	$(BIN)/pytest -m slow
+
+check: $(SETUP_DEV) ## formatting, lint, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(SETUP_DEV) ## put the code into its format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(SETUP) ## every benchmark
+	$(BIN)/sosa-gateway bench all
+
+clean: ## remove what make and the tools made; /data stays
+	rm -rf $(VENV) build dist *.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "python3-venv is missing; installing it with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) python3-venv; } || \
+	  { echo "install it by hand: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(SETUP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(SETUP_DEV): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@ $(SETUP)
+
+# The tests against a foreign broker and its clients are skipped where mosquitto cannot be had.
+mosquitto:
+	@PATH="$$PATH:/usr/sbin"; command -v mosquitto >/dev/null && command -v mosquitto_pub >/dev/null || \
+	  { echo "mosquitto is missing; installing it with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) mosquitto mosquitto-clients; } || \
+	  echo "no mosquitto: the tests that need it will be skipped" >&2
