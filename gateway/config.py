@@ -181,7 +181,7 @@ class LimitsSettings(_Section):
 
     inbox: Count = 10_000
     urq: Count = 1_000
-    srq: Count = 100
+    srq: Count = 1_000
     outbox: Count = 1_000
     payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
     future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
