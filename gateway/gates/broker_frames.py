@@ -1,0 +1,166 @@
+"""MQTT 3.1.1 packets as they lie on the wire: framing, and PUBLISH.
+
+Place: TCP stream → `Frame` → connection; `Publish` → bytes → TCP stream. Stands in for amqtt's
+decoder, which reads field by field from the stream without a limit and takes malformed UTF-8
+(source: MQTT 3.1.1, sections 1.5.3, 2.2, 3.3). The rare packets keep amqtt's classes.
+"""
+
+from asyncio import StreamReader
+from dataclasses import dataclass
+from typing import Any
+
+from amqtt.adapters import BufferReader
+from amqtt.errors import AMQTTError, MQTTError, NoDataError
+from amqtt.mqtt.packet import (
+    DISCONNECT,
+    PINGREQ,
+    PUBACK,
+    PUBCOMP,
+    PUBREC,
+    PUBREL,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    MQTTFixedHeader,
+)
+from amqtt.mqtt.publish import PublishPacket
+from amqtt.mqtt.subscribe import SubscribePacket
+from amqtt.mqtt.unsubscribe import UnsubscribePacket
+
+from gateway.errors import BadRequestError, TooLargeError
+
+FLAGS = {
+    PUBACK: 0,
+    PUBREC: 0,
+    PUBREL: 2,
+    PUBCOMP: 0,
+    SUBSCRIBE: 2,
+    UNSUBSCRIBE: 2,
+    PINGREQ: 0,
+    DISCONNECT: 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One control packet: type and flags of the fixed header, and all that follows it."""
+
+    packet_type: int
+    flags: int
+    body: bytes
+
+    @property
+    def packet_id(self) -> int:
+        """The packet identifier that opens the body, 1..65535."""
+        packet_id = int.from_bytes(self.body[:2], "big")
+        if len(self.body) < 2 or packet_id == 0:
+            raise BadRequestError(f"packet type {self.packet_type} without packet identifier")
+        return packet_id
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """One PUBLISH, from or to a client; `packet_id` 0 means that none is set (QoS 0, queued)."""
+
+    topic: str
+    payload: bytes
+    qos: int = 0
+    retain: bool = False
+    duplicate: bool = False
+    packet_id: int = 0
+
+
+async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
+    """The next packet. EOFError at the end of the stream; its length is checked before its body.
+
+    TooLargeError beyond `max_bytes` of remaining length; BadRequestError for a malformed header.
+    """
+    head, last = await reader.readexactly(2)
+    length = last & 0x7F
+    shift = 7
+    while last & 0x80:
+        if shift > 21:
+            raise BadRequestError("remaining length longer than four bytes")
+        (last,) = await reader.readexactly(1)
+        length |= (last & 0x7F) << shift
+        shift += 7
+    if length > max_bytes:
+        raise TooLargeError(f"packet of {length} bytes; at most {max_bytes} are read")
+    return Frame(head >> 4, head & 0x0F, await reader.readexactly(length))
+
+
+def require_flags(frame: Frame) -> None:
+    """BadRequestError unless a client may send this type with these flags [MQTT-2.2.2-2]."""
+    if FLAGS.get(frame.packet_type) != frame.flags:
+        raise BadRequestError(f"packet type {frame.packet_type} with flags {frame.flags:#06b}")
+
+
+def require_topic(topic: str) -> None:
+    """BadRequestError unless `topic` is a topic name [MQTT-1.5.3-2, 3.3.2-2, 4.7.3-1]."""
+    if not topic or "+" in topic or "#" in topic or "\0" in topic:
+        raise BadRequestError("a PUBLISH needs a topic without wildcards or U+0000")
+
+
+def decode_publish(frame: Frame) -> Publish:
+    """The PUBLISH in `frame`; BadRequestError where it is malformed."""
+    qos = frame.flags >> 1 & 3
+    start = 2 + int.from_bytes(frame.body[:2], "big")
+    end = start + (2 if qos else 0)
+    if qos == 3 or len(frame.body) < max(end, 2):
+        raise BadRequestError("malformed PUBLISH")
+    packet_id = int.from_bytes(frame.body[start:end], "big")
+    if qos and not packet_id:
+        raise BadRequestError("PUBLISH with packet identifier 0")
+    try:
+        topic = frame.body[2:start].decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadRequestError("PUBLISH to a topic that is not UTF-8") from None
+    require_topic(topic)
+    flags = frame.flags
+    return Publish(topic, frame.body[end:], qos, bool(flags & 1), bool(flags & 8), packet_id)
+
+
+def encode_publish(publish: Publish, packet_id: int, duplicate: bool) -> bytes:
+    """The packet for a subscriber; `packet_id` counts where the QoS is 1 or 2."""
+    packet = PublishPacket.build(
+        publish.topic,
+        publish.payload,
+        packet_id if publish.qos else None,
+        duplicate,
+        publish.qos,
+        publish.retain,
+    )
+    return bytes(packet.to_bytes())
+
+
+def encode_answer(packet_type: int, packet_id: int) -> bytes:
+    """PUBACK, PUBREC, PUBREL or PUBCOMP."""
+    return bytes((packet_type << 4 | FLAGS[packet_type], 2)) + packet_id.to_bytes(2, "big")
+
+
+async def decode_subscribe(frame: Frame) -> list[tuple[str, int]]:
+    """Topic filters and wanted QoS; BadRequestError where malformed [MQTT-3.8.3]."""
+    topics: list[tuple[str, int]] = await _decode_topics(SubscribePacket, frame)
+    if any(qos > 2 for _, qos in topics):
+        raise BadRequestError("SUBSCRIBE with a QoS above 2")
+    return topics
+
+
+async def decode_unsubscribe(frame: Frame) -> list[str]:
+    """Topic filters; BadRequestError where malformed [MQTT-3.10.3]."""
+    topics: list[str] = await _decode_topics(UnsubscribePacket, frame)
+    return topics
+
+
+async def _decode_topics(
+    packet_class: type[SubscribePacket] | type[UnsubscribePacket], frame: Frame
+) -> Any:  # amqtt is untyped
+    header = MQTTFixedHeader(frame.packet_type, frame.flags, len(frame.body))
+    try:
+        packet = await packet_class.from_stream(BufferReader(frame.body), header)
+        # amqtt reads leniently (broken UTF-8, missing bytes): what it cannot write back was broken.
+        intact = packet.to_bytes().endswith(frame.body) and packet.payload.topics
+    except (AMQTTError, MQTTError, NoDataError) as error:
+        raise BadRequestError(f"malformed packet type {frame.packet_type}: {error}") from error
+    if not intact or not frame.packet_id:
+        raise BadRequestError(f"malformed packet type {frame.packet_type}")
+    return packet.payload.topics

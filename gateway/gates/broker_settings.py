@@ -1,0 +1,96 @@
+"""Limits, rights and counters of the embedded broker: the values its parts share.
+
+Place: configuration → `BrokerSettings` → broker; broker → `BrokerStatistics` → metrics.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from adapters.message import Message
+
+
+class TopicAction(Enum):
+    """What a client wants to do with a topic (SUBSCRIBE: with a topic filter)."""
+
+    PUBLISH = "publish"
+    SUBSCRIBE = "subscribe"
+    RECEIVE = "receive"
+
+
+Accept = Callable[[Message], Awaitable[None]]
+Authenticate = Callable[[str | None, str | None], Awaitable[bool]]
+Authorize = Callable[[str | None, str, TopicAction], bool]
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """Every limit of the broker; each bounds memory or time for each client or in all.
+
+    `port` 0 is any free port. `tls` makes the only listener an MQTT-over-TLS one.
+    A connection has `connect_timeout_s` from its first byte to CONNACK, authentication included.
+    `max_inflight` bounds, for each connection and direction, messages that wait for an answer: of
+    the gateway's store (inbound) or of the subscriber (outbound). `max_queued` messages and
+    `max_queued_bytes` of payload wait behind that window, connected or not; what passes either
+    bound is dropped, newest first, and counted. Retained messages beyond `max_retained` topics or
+    `max_retained_bytes` of payload are passed on but not retained. A persistent session is
+    forgotten `session_expiry_s` after its client left; beyond `max_sessions` a new CONNECT is
+    refused. `drain_timeout_s` is what a closing connection has to see its messages accepted.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 1883
+    tls: ssl.SSLContext | None = None
+    connect_timeout_s: float = 10.0
+    drain_timeout_s: float = 5.0
+    max_payload_bytes: int = 262_144
+    max_connections: int = 200
+    max_sessions: int = 1000
+    session_expiry_s: int = 86_400
+    max_subscriptions: int = 200
+    max_inflight: int = 20
+    max_queued: int = 2000
+    max_queued_bytes: int = 8_388_608
+    max_retained: int = 2000
+    max_retained_bytes: int = 8_388_608
+
+    @property
+    def max_packet_bytes(self) -> int:
+        """Remaining length allowed: the longest payload under the longest topic (65,535 bytes)."""
+        return self.max_payload_bytes + 65_535 + 4
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerStatistics:
+    """Counts since the start, and gauges of now (`connections`, `sessions`, `retained`, `queued`).
+
+    `received` and `delivered` count PUBLISH packets from and to clients. `dropped`: not queued
+    for a slow or absent subscriber. `denied`: PUBLISH without the right to, or to a `$` topic.
+    `refused`: connections turned away (limits, credentials). `failed`: `accept` raised.
+    """
+
+    connections: int
+    sessions: int
+    retained: int
+    queued: int
+    received: int
+    delivered: int
+    dropped: int
+    denied: int
+    refused: int
+    failed: int
+
+
+@dataclass(slots=True)
+class BrokerCounters:
+    """The counting half of `BrokerStatistics`, written where things happen."""
+
+    received: int = 0
+    delivered: int = 0
+    dropped: int = 0
+    denied: int = 0
+    refused: int = 0
+    failed: int = 0
