@@ -1,0 +1,50 @@
+"""Format "scalar": the payload is the value, as in ESPHome, Homie and Shelly Gen1 topics.
+
+Selector empty: numbers, the words of result.BOOLEAN_WORDS in any case, and timestamps (which
+stay xsd:string); other text is a fault. Selector "string": the text as xsd:string, even where it
+looks like a number or a boolean, so that the stream keeps one datatype.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from adapters.adapter import Fault, Findings
+from adapters.mapping import Mapping, MappingError
+from adapters.payload import Payload
+from adapters.result import bare_result, forced_string_result
+from adapters.stream import Stream
+
+_READERS = {"": bare_result, "string": forced_string_result}
+
+
+class ScalarAdapter:
+    """Every mapping observes the same text, each in its own way."""
+
+    def __init__(self, mappings: Sequence[Mapping]) -> None:
+        for mapping in mappings:
+            _refuse_selectors(mapping)
+        self._readers = tuple(_READERS[mapping.selector] for mapping in mappings)
+
+    def decode(
+        self,
+        payload: Payload,
+        received_at: datetime,  # noqa: ARG002  a bare value has no time
+        streams: Sequence[Stream],
+    ) -> Findings:
+        """See Adapter."""
+        text = payload.text()
+        if isinstance(text, Fault):
+            return Findings([], [text])
+        findings = Findings([], [])
+        for read, stream in zip(self._readers, streams, strict=True):
+            findings.add(stream, read(text))
+        return findings
+
+
+def _refuse_selectors(mapping: Mapping) -> None:
+    if mapping.selector not in _READERS:
+        raise MappingError(mapping.iri, "selector", 'a scalar has "" or "string"')
+    if mapping.time_selector:
+        raise MappingError(mapping.iri, "time_selector", "a scalar carries no time")
+    if mapping.sequence_selector:
+        raise MappingError(mapping.iri, "sequence_selector", "a scalar carries no sequence")

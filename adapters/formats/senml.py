@@ -1,0 +1,139 @@
+"""Format "senml": Sensor Measurement Lists in JSON (RFC 8428; units of RFC 8798; RFC 9100).
+
+The selector is the resolved name of a record, `*` and the end of names, or empty for every
+record; with `#sum` behind it (no name has a `#`) it takes the record's sum instead of its value.
+`{name}` in the IRIs of sensor and feature is the resolved name. The record's unit, through the
+crosswalk, comes before the mapping's; a sum is in units times seconds and has the mapping's.
+
+A record that no mapping selects is not taken. A mapping's observations are in chronological
+order. Times below 2**28 are relative to the gateway's clock at reception; zero is "about now",
+which leaves phenomenon_time None.
+"""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Mapping as Lookup
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from adapters.adapter import Fault, FaultReason, Findings, missing
+from adapters.device_time import EPOCH, from_unix
+from adapters.fault import excerpt
+from adapters.mapping import Mapping, MappingError
+from adapters.payload import Payload
+from adapters.senml_pack import NAME, Record, resolve
+from adapters.stream import Stream
+from adapters.units import unit_iri
+
+ABSOLUTE_FROM_S = 2**28
+SUM = "#sum"
+
+Dated = tuple[datetime | Fault | None, Record]
+
+
+@dataclass(frozen=True, slots=True)
+class _Selector:
+    """Which records (`exact` name, else every name that ends in `suffix`), and which number."""
+
+    exact: str
+    suffix: str
+    takes_sum: bool
+
+    @classmethod
+    def compile(cls, text: str) -> "_Selector":
+        """Raises ValueError, with the reason."""
+        name = text.removesuffix(SUM)
+        takes_sum = name != text
+        if not name or name.startswith("*"):
+            suffix = name[1:]
+            if suffix and not NAME.fullmatch("x" + suffix):
+                raise ValueError("after * stands the end of a SenML name")
+            return cls("", suffix, takes_sum)
+        if not NAME.fullmatch(name):
+            raise ValueError("neither a SenML name, nor * and the end of one, nor empty")
+        return cls(name, "", takes_sum)
+
+    def select(self, records: Sequence[Dated], named: Lookup[str, list[Dated]]) -> Iterable[Dated]:
+        """The records that are selected, in their order."""
+        if self.exact:
+            return named.get(self.exact, ())
+        return (dated for dated in records if dated[1].name.endswith(self.suffix))
+
+
+class SenmlAdapter:
+    """All names of a topic filter, over one resolved pack."""
+
+    def __init__(self, mappings: Sequence[Mapping]) -> None:
+        self._selectors = tuple(_selector(mapping) for mapping in mappings)
+
+    def decode(
+        self, payload: Payload, received_at: datetime, streams: Sequence[Stream]
+    ) -> Findings:
+        """See Adapter."""
+        document = payload.document()
+        records = document if isinstance(document, Fault) else resolve(document)
+        if isinstance(records, Fault):
+            return Findings([], [records])
+        dated = _chronological(records, received_at)
+        named: dict[str, list[Dated]] = {}
+        for each in dated:
+            named.setdefault(each[1].name, []).append(each)
+        findings = Findings([], [])
+        for selector, stream in zip(self._selectors, streams, strict=True):
+            for time, record in selector.select(dated, named):
+                _observe(record, time, selector.takes_sum, stream, findings)
+        if not findings.observations and not findings.faults:
+            findings.faults.append(missing(streams))
+        return findings
+
+
+def _observe(
+    record: Record,
+    time: datetime | Fault | None,
+    takes_sum: bool,
+    stream: Stream,
+    findings: Findings,
+) -> None:
+    result = record.sum if takes_sum else record.value
+    if result is None:
+        return
+    unit = stream.unit
+    if record.unit is not None and not takes_sum:
+        known = unit_iri(record.unit)
+        unit = known or unit
+        if known is None:
+            detail = f"{excerpt(record.unit)} of record {excerpt(record.name)}"
+            findings.faults.append(Fault(stream.mapping, FaultReason.UNIT_UNKNOWN, detail))
+    findings.add(stream.named(record.name, unit), result, time)
+
+
+def _chronological(records: Sequence[Record], now: datetime) -> list[Dated]:
+    """The records with their times, sorted; where there is no time it is `now`."""
+    dated = [(_moment(record.time_s, now), record) for record in records]
+    return sorted(dated, key=lambda each: each[0] if isinstance(each[0], datetime) else now)
+
+
+def _moment(time_s: Decimal, now: datetime) -> datetime | Fault | None:
+    if time_s == 0:
+        return None
+    moment = from_unix(time_s)
+    if moment is not None and time_s < ABSOLUTE_FROM_S:
+        moment = _relative(moment, now)
+    return moment or Fault(None, FaultReason.TIME_UNUSABLE, "beyond the years 1 to 9999")
+
+
+def _relative(moment: datetime, now: datetime) -> datetime | None:
+    try:
+        return now + (moment - EPOCH)
+    except OverflowError:
+        return None
+
+
+def _selector(mapping: Mapping) -> _Selector:
+    for member in ("time_selector", "sequence_selector"):
+        if getattr(mapping, member):
+            raise MappingError(mapping.iri, member, "SenML says itself where its time stands")
+    try:
+        return _Selector.compile(mapping.selector)
+    except ValueError as error:
+        raise MappingError(mapping.iri, "selector", str(error)) from error

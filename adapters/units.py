@@ -1,0 +1,172 @@
+"""The unit crosswalk: what devices, SenML, UCUM and Home Assistant call a unit, as QUDT IRIs.
+
+Case matters (S is siemens, s second; Mg is no mg). Both micro signs, superscripts and compat
+characters (℃) fold to one form by NFKC; products may be written the UCUM way (`ug.m-3`) or with a
+slash (`ug/m3`). Where two vocabularies disagree SenML wins: `g` is the gram, `C` the coulomb, `B`
+the byte, `/` a ratio. Standard gravity is `[g]` or `gn`. Not here is what has no QUDT unit.
+
+Sources: QUDT 3.5 unit vocabulary, RFC 8428 section 12.1, RFC 8798, UCUM.
+"""
+
+import re
+import unicodedata
+
+UNIT = "http://qudt.org/vocab/unit/"
+MAX_CHARS = 32
+
+# QUDT local name -> spellings; products in UCUM's form (_ucum makes it of the others).
+_SPELLINGS = {
+    # temperature, ratios, counts
+    "DEG_C": "Cel °C degC",
+    "DEG_F": "[degF] °F degF",
+    "K": "K",
+    "PERCENT": "% %EL /100",
+    "PERCENT_RH": "%RH",
+    "PPM": "[ppm] ppm",
+    "PPB": "[ppb] ppb",
+    "UNITLESS": "/ 1",
+    "NUM": "count {#}",
+    "PH": "pH [pH]",
+    # pressure
+    "PA": "Pa",
+    "HectoPA": "hPa",
+    "KiloPA": "kPa",
+    "MilliBAR": "mbar",
+    "BAR": "bar",
+    "PSI": "psi [psi]",
+    "MilliM_HG": "mmHg mm[Hg]",
+    # electricity
+    "V": "V",
+    "MilliV": "mV",
+    "KiloV": "kV",
+    "A": "A",
+    "MilliA": "mA",
+    "W": "W",
+    "MilliW": "mW",
+    "KiloW": "kW",
+    "MegaW": "MW",
+    "VA": "VA",
+    "VAR": "var",
+    "KiloVAR": "kvar",
+    "KiloVAR-HR": "kvarh kvar.h",
+    "W-HR": "Wh W.h",
+    "KiloW-HR": "kWh kW.h",
+    "MegaW-HR": "MWh MW.h",
+    "A-HR": "Ah A.h",
+    "C": "C",
+    "OHM": "Ohm Ω",
+    "KiloOHM": "kOhm kΩ",
+    "FARAD": "F",
+    "H": "H",
+    "S": "S",
+    "S-PER-M": "S.m-1",
+    "MicroS-PER-CentiM": "uS.cm-1",
+    "DeciS-PER-M": "dS.m-1",
+    "T": "T",
+    "WB": "Wb",
+    # light, sound, radio, radiation
+    "LUX": "lx",
+    "LM": "lm",
+    "CD": "cd",
+    "CD-PER-M2": "cd.m-2",
+    "W-PER-M2": "W.m-2",
+    "DeciB": "dB",
+    "DeciB_M": "dBm",
+    "BQ": "Bq",
+    "GRAY": "Gy",
+    "SV": "Sv",
+    # time and frequency
+    "HZ": "Hz",
+    "KiloHZ": "kHz",
+    "MegaHZ": "MHz",
+    "SEC": "s",
+    "MilliSEC": "ms",
+    "MIN": "min",
+    "HR": "h",
+    "DAY": "d",
+    "PER-SEC": "1.s-1 s-1",
+    "PER-MIN": "1.min-1 min-1",
+    "BEAT-PER-MIN": "beat.min-1 bpm",
+    "REV-PER-MIN": "rpm {#}.min-1",
+    # length, area, volume, angle
+    "M": "m",
+    "KiloM": "km",
+    "CentiM": "cm",
+    "MilliM": "mm",
+    "IN": "in [in_i]",
+    "FT": "ft [ft_i]",
+    "M2": "m2",
+    "M3": "m3",
+    "L": "l L",
+    "MilliL": "ml mL",
+    "GAL_US": "gal [gal_us]",
+    "DEG": "deg ° lat lon",
+    "RAD": "rad",
+    "SR": "sr",
+    # motion and flow
+    "M-PER-SEC": "m.s-1",
+    "KiloM-PER-HR": "km.h-1",
+    "MI-PER-HR": "mph [mi_i].h-1",
+    "M-PER-SEC2": "m.s-2",
+    "G": "[g] gn",
+    "MilliM-PER-HR": "mm.h-1",
+    "M3-PER-SEC": "m3.s-1",
+    "M3-PER-HR": "m3.h-1",
+    "L-PER-SEC": "l.s-1 L.s-1",
+    "L-PER-MIN": "l.min-1 L.min-1",
+    "L-PER-HR": "l.h-1 L.h-1",
+    # mass, matter, force, energy
+    "KiloGM": "kg",
+    "GM": "g",
+    "MilliGM": "mg",
+    "MOL": "mol",
+    "KiloGM-PER-M3": "kg.m-3",
+    "MilliGM-PER-M3": "mg.m-3",
+    "MicroGM-PER-M3": "ug.m-3",
+    "N": "N",
+    "J": "J",
+    "KiloJ": "kJ",
+    "KAT": "kat",
+    # data
+    "BIT": "bit",
+    "BIT-PER-SEC": "bit.s-1",
+    "BYTE": "B",
+    "KiloBYTE": "kB",
+    "MegaBYTE": "MB",
+    "GigaBYTE": "GB",
+}
+
+_MICRO = "\u03bc"
+"""Greek mu: what NFKC makes of the micro sign U+00B5; UCUM writes u."""
+
+_FACTOR = re.compile(r"([^0-9]+)([0-9]?)")
+
+
+def _ucum(text: str) -> str:
+    """`text` in the one form that the table has: NFKC, `u` for micro, products not quotients."""
+    text = unicodedata.normalize("NFKC", text.strip()).replace(_MICRO, "u")
+    numerator, *denominators = text.split("/")
+    if not numerator or not all(denominators):
+        return text
+    factors = (_FACTOR.fullmatch(denominator) for denominator in denominators)
+    inverse = [f"{factor[1]}-{factor[2] or 1}" for factor in factors if factor]
+    return ".".join((numerator, *inverse)) if len(inverse) == len(denominators) else text
+
+
+_UNITS = {
+    spelling if spelling in {"/", "/100"} else _ucum(spelling): UNIT + name
+    for name, spellings in _SPELLINGS.items()
+    for spelling in spellings.split()
+}
+
+
+def unit_iri(text: str) -> str | None:
+    """The QUDT unit that `text` names; None where the crosswalk has none.
+
+    >>> unit_iri("µg/m³") == unit_iri("μg/m3") == unit_iri("ug.m-3")
+    True
+    """
+    known = _UNITS.get(text)
+    if known is not None or len(text) > MAX_CHARS:
+        return known
+    return _UNITS.get(_ucum(text))
