@@ -138,8 +138,8 @@ def describe(variables: Sequence[str], row: Row) -> str:
 
 
 def _short(term: object) -> str:
-    if isinstance(term, Literal):
-        return term.value
     if isinstance(term, NamedNode):
         return term.value.rstrip("/#").rpartition("/")[2].rpartition("#")[2]
-    return str(term)
+    text = term.value if isinstance(term, Literal) else str(term)
+    # What a device sent must not steer the terminal.
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

@@ -93,4 +93,4 @@ class Link:
         self._subscribed.set()
 
     def _on_message(self, _client: Client, _data: Any, message: MQTTMessage) -> None:
-        self._commands.put(message.payload)
+        self._commands.put(bytes(message.payload))

@@ -39,7 +39,7 @@ def payloads(topic: str, steps: int = 30) -> list[bytes]:
 
 def test_an_empty_room_tends_to_its_equilibrium() -> None:
     later = replace(ROOM, temperature_c=5.0)
-    for _ in range(100):
+    for _ in range(200):
         later = step_room(later, 600.0, Nobody())
     assert later.temperature_c == pytest.approx(OUTDOOR_C + 600.0 / LOSS_W_PER_K)
 

@@ -1,0 +1,219 @@
+"""The command line: `sosa-gateway run | demo | check | query | update | subscribe | bench ...`.
+
+Place on the way of the data: the outermost layer. Arguments become values, errors become one line
+on standard error and an exit code: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted.
+"""
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from rich.console import Console
+
+from gateway import __version__, bench, cli_check, cli_client
+from gateway.cli_run import run_gateway, run_loop
+from gateway.config import Config, load_config
+from gateway.demo.session import DemoOptions, run_demo
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.passwords import hash_password
+
+Command = Callable[[argparse.Namespace], int]
+
+HTTP_URL = "http://127.0.0.1:8000"
+WEBSOCKET_URL = "ws://127.0.0.1:9000/subscribe"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. `arguments` are without the program's name."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["bench"]:
+        return bench.run(given[1:])
+    options = _parser().parse_args(given)
+    command: Command = options.command
+    try:
+        return command(options)
+    except GatewayError as error:
+        return _fail(error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output is gone; the interpreter would fail once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_service, _add_demo, _add_client, _add_others):
+        add(commands)
+    return parser
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _command(
+    commands: _Commands, name: str, command: Command, purpose: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _add_service(commands: _Commands) -> None:
+    for name, command, purpose in (
+        ("run", _run, "run the gateway until SIGINT or SIGTERM"),
+        ("check", _check, "say what is wrong with configuration, profiles, mappings"),
+    ):
+        parser = _command(commands, name, command, purpose)
+        parser.add_argument(
+            "--config", type=Path, metavar="FILE", help="default: ./gateway.toml if there is one"
+        )
+
+
+def _add_demo(commands: _Commands) -> None:
+    parser = _command(commands, "demo", _demo, "a gateway with simulated devices, live")
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE.csv", help="publish these readings instead"
+    )
+    parser.add_argument(
+        "--speed",
+        type=_not_negative,
+        help="times real time; house: 60, replay: 0 (as fast as it goes)",
+    )
+    parser.add_argument("--duration", type=_not_negative, metavar="S", help="end after S seconds")
+    parser.add_argument("--plain", action="store_true", help="lines instead of a live screen")
+    parser.add_argument("--seed", type=int, default=0, help="another house; default: 0")
+
+
+def _add_client(commands: _Commands) -> None:
+    parser = _command(commands, "query", _query, "ask a running gateway")
+    _add_sparql(parser, HTTP_URL)
+    parser.add_argument(
+        "--format",
+        choices=["table", *cli_client.RESULT_TYPES],
+        help="default: table on a terminal, else json",
+    )
+    _add_sparql(_command(commands, "update", _update, "change a running gateway"), HTTP_URL)
+    parser = _command(commands, "subscribe", _subscribe, "show live how an answer changes")
+    _add_sparql(parser, WEBSOCKET_URL)
+    parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
+
+
+def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
+    parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
+    parser.add_argument("--url", default=url, help=f"default: {url}")
+
+
+def _add_others(commands: _Commands) -> None:
+    _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")
+    parser = _command(commands, "mqtt-user", _mqtt_user, "make a line for [mqtt.users]")
+    parser.add_argument("name", metavar="NAME")
+    _command(commands, "version", _version, "print the version")
+
+
+def _not_negative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return value
+
+
+def _run(options: argparse.Namespace) -> int:
+    run_gateway(_config(options))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    findings = cli_check.check(_config(options))
+    for finding in findings:
+        _say(str(finding))
+    errors = sum(finding.is_error for finding in findings)
+    _say(f"{errors} errors, {len(findings) - errors} warnings" if findings else "all is well")
+    return 1 if errors else 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    run_loop(
+        run_demo(
+            DemoOptions(
+                replay=options.replay,
+                speed=options.speed,
+                duration_s=options.duration,
+                plain=options.plain,
+                seed=options.seed,
+            )
+        )
+    )
+    return 0
+
+
+def _query(options: argparse.Namespace) -> int:
+    text = cli_client.read_text(options.text)
+    wanted = options.format or ("table" if sys.stdout.isatty() else "json")
+    if wanted != "table":
+        _say(cli_client.query(options.url, text, cli_client.RESULT_TYPES[wanted]).rstrip("\n"))
+        return 0
+    accept = f"{cli_client.RESULT_TYPES['json']}, text/turtle;q=0.9"
+    cli_client.print_table(Console(), cli_client.query(options.url, text, accept))
+    return 0
+
+
+def _update(options: argparse.Namespace) -> int:
+    _say(cli_client.update(options.url, cli_client.read_text(options.text)).rstrip("\n"))
+    return 0
+
+
+def _subscribe(options: argparse.Namespace) -> int:
+    text = cli_client.read_text(options.text)
+    for notification in cli_client.notifications(options.url, text):
+        if options.json:
+            _say(json.dumps(notification, ensure_ascii=False))
+        else:
+            colour = sys.stdout.isatty()
+            cli_client.show_notification(sys.stdout, notification, colour=colour)
+    return 0
+
+
+def _mqtt_user(options: argparse.Namespace) -> int:
+    """The password is asked for on a terminal and is the first line of input elsewhere."""
+    interactive = sys.stdin.isatty()
+    password = getpass.getpass() if interactive else sys.stdin.readline().rstrip("\n")
+    if not password:
+        raise ConfigurationError("the password is empty", "type one, or pipe one in")
+    if interactive and getpass.getpass("again: ") != password:
+        raise ConfigurationError("the two passwords differ", "try again")
+    _say(f"{json.dumps(options.name)} = {json.dumps(hash_password(password))}")
+    return 0
+
+
+def _version(_: argparse.Namespace) -> int:
+    _say(__version__)
+    return 0
+
+
+def _config(options: argparse.Namespace) -> Config:
+    return load_config(options.config, os.environ)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _fail(error: GatewayError) -> int:
+    sys.stderr.write(f"error: {error.description}\n")
+    if error.hint:
+        sys.stderr.write(f"what to do: {error.hint}\n")
+    return 1

@@ -1,0 +1,138 @@
+"""`sosa-gateway check`: everything that would stop or surprise a gateway, told before it runs.
+
+Place on the way of the data: before it. Reads the configuration's profiles, their SPARQL, the
+mappings and rules in them, and the ontologies that ship; starts nothing, changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jsap.extended import mapping_quads
+from jsap.profile import JsapError, Profile, load_profile
+from jsap.template import Template
+from pyoxigraph import Literal, Quad, QuerySolutions, RdfFormat, parse
+
+import ontologies
+from gateway.config import Config
+from gateway.engine.notification import Notification
+from gateway.errors import ConfigurationError, GatewayError, SparqlSyntaxError
+from gateway.mappings import MappingTable
+from gateway.rdf.delta import quads_delta
+from gateway.rdf.solutions import ResultsDelta
+from gateway.sparql.parser import parse_query, parse_update
+from gateway.store.quad_store import QuadStore
+
+ONTOLOGIES = Path(ontologies.__path__[0])
+NEEDED_QUERIES = ("MAPPINGS", "RULES")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something at `place` (a file, with line or path); an error unless it is a warning."""
+
+    place: str
+    reason: str
+    is_error: bool = True
+
+    def __str__(self) -> str:
+        return f"{'error' if self.is_error else 'warning'}: {self.place}: {self.reason}"
+
+
+def check(config: Config) -> list[Finding]:
+    """Every finding, in the order in which the gateway would meet them."""
+    findings = [*_password(config), *_ontologies(ONTOLOGIES)]
+    profiles: dict[Path, Profile] = {}
+    for path in config.jsap.profiles:
+        try:
+            profiles[path] = load_profile(path)
+        except (JsapError, OSError) as error:
+            findings.append(Finding(str(path), str(error)))
+    for path, profile in profiles.items():
+        findings += _profile(path, profile)
+    queries = {key: each for profile in profiles.values() for key, each in profile.queries.items()}
+    if len(profiles) == len(config.jsap.profiles):
+        findings += _mappings(profiles, queries)
+    return findings
+
+
+def _password(config: Config) -> Iterator[Finding]:
+    try:
+        config.mqtt.read_password()
+    except ConfigurationError as error:
+        yield Finding("mqtt", str(error))
+
+
+def _ontologies(folder: Path) -> Iterator[Finding]:
+    for path in sorted(folder.glob("*.ttl")):
+        try:
+            for _ in parse(path=str(path), format=RdfFormat.TURTLE):
+                pass
+        except SyntaxError as error:
+            yield Finding(f"{path}:{error.lineno}", f"not Turtle: {error.msg}")
+
+
+def _profile(path: Path, profile: Profile) -> Iterator[Finding]:
+    for warning in profile.warnings:
+        yield Finding(str(path), str(warning), is_error=False)
+    yield from _syntax(path, "queries", profile.queries, parse_query)
+    yield from _syntax(path, "updates", profile.updates, parse_update)
+
+
+def _syntax(
+    path: Path, member: str, templates: Mapping[str, Template], parse_text: Callable[[str], object]
+) -> Iterator[Finding]:
+    for key, template in templates.items():
+        try:
+            parse_text(template.text)
+        except SparqlSyntaxError as error:
+            yield Finding(f"{path}: {member}.{key}.sparql", str(error))
+
+
+def _mappings(
+    profiles: Mapping[Path, Profile], queries: Mapping[str, Template]
+) -> Iterator[Finding]:
+    """What the gateway's own subscriptions would find: compiled mappings and known queries."""
+    place = ", ".join(map(str, profiles))
+    for missing in (key for key in NEEDED_QUERIES if key not in queries):
+        yield Finding(place, f"no query {missing}; list the profile observations too")
+    quads: list[Quad] = []
+    for path, profile in profiles.items():
+        try:
+            quads += mapping_quads(profile)
+        except JsapError as error:
+            yield Finding(str(path), str(error))
+    if "MAPPINGS" in queries:
+        yield from _compiled(place, quads, queries["MAPPINGS"].text)
+    if "RULES" in queries:
+        yield from _rules(place, quads, queries)
+
+
+def _compiled(place: str, quads: list[Quad], mappings_query: str) -> Iterator[Finding]:
+    table = MappingTable()
+    table.learn(Notification("check", 0, None, 0, _answer(quads, mappings_query)))
+    for error in table.errors:
+        yield Finding(place, str(error))
+
+
+def _rules(place: str, quads: list[Quad], queries: Mapping[str, Template]) -> Iterator[Finding]:
+    rules = Notification("check", 0, None, 0, _answer(quads, queries["RULES"].text))
+    for rule in rules.added:
+        iri, query_id, text = rule["rule"], rule.get("queryId"), rule.get("queryText")
+        if isinstance(query_id, Literal) and query_id.value not in queries:
+            yield Finding(place, f"rule {iri}: no query {query_id.value} in the profiles")
+        elif isinstance(text, Literal):
+            try:
+                parse_query(text.value)
+            except GatewayError as error:
+                yield Finding(place, f"rule {iri}: {error}")
+
+
+def _answer(quads: list[Quad], text: str) -> ResultsDelta:
+    store = QuadStore.open(None)
+    store.apply(quads_delta(quads))
+    solutions = store.query(text)
+    if not isinstance(solutions, QuerySolutions):
+        return ResultsDelta(())
+    variables = tuple(variable.value for variable in solutions.variables)
+    return ResultsDelta(variables, tuple(tuple(each) for each in solutions))

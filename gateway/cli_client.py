@@ -1,0 +1,165 @@
+"""`sosa-gateway query`, `update`, `subscribe`: a running gateway from the command line.
+
+Place on the way of the data: a client of the gates, by the protocols that every client uses:
+SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
+"""
+
+import json
+import re
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import connect
+
+from gateway.errors import BadRequestError, ClientError, GatewayError, StorageError
+
+TIMEOUT_S = 60.0
+RESULT_TYPES = {
+    "json": "application/sparql-results+json",
+    "xml": "application/sparql-results+xml",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "turtle": "text/turtle",
+    "ntriples": "application/n-triples",
+}
+
+Bindings = Mapping[str, Mapping[str, str]]
+
+
+def read_text(argument: str) -> str:
+    """SPARQL given as it is, as @FILE, or as @- for standard input."""
+    if not argument.startswith("@"):
+        return argument
+    try:
+        if argument == "@-":
+            return sys.stdin.read()
+        return Path(argument[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequestError(f"cannot read {argument[1:]}: {error}") from error
+
+
+def query(url: str, text: str, accept: str) -> str:
+    """The body of the answer to a QUERY, in the media type that was asked for."""
+    return _post(f"{url}/query", "application/sparql-query", text, accept)
+
+
+def update(url: str, text: str) -> str:
+    """The body of the answer to an UPDATE."""
+    return _post(f"{url}/update", "application/sparql-update", text, "application/json, */*;q=0.1")
+
+
+def print_table(console: Console, body: str) -> None:
+    """A SPARQL JSON result as a table; an ASK as one word; anything else as it is."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        console.out(body, highlight=False)
+        return
+    if "boolean" in answer:
+        console.out("true" if answer["boolean"] else "false", highlight=False)
+        return
+    variables = answer["head"]["vars"]
+    table = Table(*variables)
+    for row in answer["results"]["bindings"]:
+        table.add_row(*(Text(_term(row.get(name))) for name in variables))
+    console.print(table)
+
+
+def notifications(url: str, text: str) -> Iterator[Mapping[str, Any]]:
+    """Subscribe, then yield each notification until the socket is closed.
+
+    Raises ClientError for what the gateway refuses, StorageError when it cannot be reached.
+    """
+    try:
+        with connect(url, open_timeout=TIMEOUT_S, max_size=None) as socket:
+            socket.send(json.dumps({"subscribe": {"sparql": text}}))
+            for message in socket:
+                yield _notification(message)
+    except ConnectionClosed as error:
+        raise StorageError(f"{url} closed the connection: {error}") from error
+    except (OSError, WebSocketException) as error:
+        raise StorageError(f"cannot subscribe at {url}: {error}", _IS_IT_RUNNING) from error
+
+
+def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: bool) -> None:
+    """Added rows after a green `+`, removed ones after a red `-`."""
+    for member, sign, code in (("removedResults", "-", "31"), ("addedResults", "+", "32")):
+        results = notification.get(member) or {}
+        variables = results.get("head", {}).get("vars", [])
+        for row in results.get("results", {}).get("bindings", []):
+            line = f"{sign} {_row(variables, row)}".rstrip()
+            out.write(f"\x1b[{code}m{line}\x1b[0m\n" if colour else f"{line}\n")
+    out.flush()
+
+
+_IS_IT_RUNNING = "is the gateway running there? see --url"
+
+
+def _post(url: str, content_type: str, text: str, accept: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise BadRequestError(f"{url} is not an http or https URL")
+    headers = {"Content-Type": f"{content_type}; charset=utf-8", "Accept": accept}
+    # Only http and https come here: urllib would read file: URLs too.
+    request = urllib.request.Request(url, text.encode(), headers)  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+            body: bytes = answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _refusal(error.read().decode(errors="replace"), str(error)) from error
+    except OSError as error:
+        raise StorageError(f"cannot reach {url}: {error}", _IS_IT_RUNNING) from error
+    return body.decode()
+
+
+def _refusal(body: str, otherwise: str) -> GatewayError:
+    """The error object of the gateway as an error; see gateway.errors."""
+    try:
+        return _error(json.loads(body))
+    except (ValueError, TypeError, KeyError):
+        return ClientError(body.strip() or otherwise)
+
+
+def _error(members: Mapping[str, Any]) -> ClientError:
+    return ClientError(f"{members['error']}: {members.get('error_description', '')}")
+
+
+def _notification(message: str | bytes) -> Mapping[str, Any]:
+    members = json.loads(message)
+    if "error" in members:
+        raise _error(members)
+    notification: Mapping[str, Any] = members["notification"]
+    return notification
+
+
+def _row(variables: Sequence[str], row: Bindings) -> str:
+    return "  ".join(f"?{name}={_term(row[name])}" for name in variables if name in row)
+
+
+def _term(term: Mapping[str, str] | None) -> str:
+    """A term as people read it: IRIs in <>, literals with language or datatype unless a string."""
+    if term is None:
+        return ""
+    value = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", term["value"])
+    if term["type"] == "uri":
+        return f"<{value}>"
+    if term["type"] == "bnode":
+        return f"_:{value}"
+    if language := term.get("xml:lang"):
+        return f'"{value}"@{language}'
+    kind = term.get("datatype", "").rpartition("#")[2]
+    return value if kind in _PLAIN else f'"{value}"^^{kind}'
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""What a device may have put into a literal and no terminal should obey."""
+
+_PLAIN = frozenset({"", "string", "integer", "decimal", "double", "float", "boolean"})

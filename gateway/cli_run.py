@@ -1,0 +1,60 @@
+"""`sosa-gateway run`: the service, from its configuration to a signal."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from gateway.app import Gateway
+from gateway.cli_logs import configure_logs
+from gateway.config import Config
+
+if sys.platform == "linux":
+    from uvloop import new_event_loop
+else:
+    from asyncio import new_event_loop
+
+log = logging.getLogger(__name__)
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run_loop(main: Coroutine[Any, Any, None]) -> None:
+    """Run `main` in the platform's fastest event loop."""
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main)
+
+
+def run_gateway(config: Config) -> None:
+    """Serve until SIGINT, SIGTERM or the gateway's own end; then close it in order."""
+    configure_logs(config.log)
+    run_loop(_serve(config))
+
+
+async def _serve(config: Config) -> None:
+    signalled = asyncio.Event()
+    on_stop_signals(signalled.set)
+    async with Gateway(config) as gateway, asyncio.TaskGroup() as tasks:
+        log.info(
+            "serving",
+            extra={
+                "mqtt_port": gateway.mqtt_port,
+                "http_port": gateway.http_port,
+                "websocket_port": gateway.websocket_port,
+            },
+        )
+        closed = tasks.create_task(gateway.wait_closed(), name="gateway-closed")
+        told = tasks.create_task(signalled.wait(), name="stop-signal")
+        await asyncio.wait({closed, told}, return_when=asyncio.FIRST_COMPLETED)
+        log.info("stopping")
+        closed.cancel()
+        told.cancel()
+
+
+def on_stop_signals(stop: Callable[[], object]) -> None:
+    """Have SIGINT and SIGTERM call `stop` in the running loop, instead of their defaults."""
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, stop)

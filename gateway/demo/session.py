@@ -1,0 +1,146 @@
+"""One demo from start to end: a gateway, what publishes to it, what watches it.
+
+Place on the way of the data: around all of it. Ends by Ctrl-C, after `duration_s`, or when the
+recording is over; the gateway is closed and its temporary folder removed then.
+"""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from jsap.profile import load_profile
+from rich.console import Console
+from rich.live import Live
+
+from gateway.app import Gateway
+from gateway.config import Config
+from gateway.demo import players, view
+from gateway.demo.activity import Activity
+from gateway.demo.recording import Recording, read_recording
+from gateway.demo.settings import choose_ports, demo_config, profile_of, standing_queries
+from gateway.demo.view import Moment
+
+HOUSE_SPEED = 60.0
+LIVE_PERIOD_S = 0.25
+PLAIN_PERIOD_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """`replay`: a CSV file instead of the house; `speed`: None for each one's default."""
+
+    replay: Path | None = None
+    speed: float | None = None
+    duration_s: float | None = None
+    plain: bool = False
+    seed: int = 0
+
+
+async def run_demo(options: DemoOptions) -> None:
+    """Run one demo to its end; raises a GatewayError when it cannot go on."""
+    recording = None if options.replay is None else read_recording(options.replay)
+    console = Console(highlight=False, soft_wrap=True)
+    ports = choose_ports(Config())
+    for note in ports.moved:
+        console.print(note)
+    with TemporaryDirectory(prefix="sosa-gateway-demo-") as folder:
+        profile = profile_of(recording, Path(folder))
+        async with Gateway(demo_config(Path(folder), ports, profile)) as gateway:
+            console.print(_addresses(gateway))
+            activity = Activity()
+            queries = load_profile(profile).queries
+            for name, query_id in standing_queries(recording):
+                text = queries[query_id].text
+                await gateway.scheduler.subscribe(text, sink=activity.sink(name))
+            play = _player(options, recording, gateway.mqtt_port, activity)
+            await _watch(options, console, gateway, activity, play)
+
+
+def _player(
+    options: DemoOptions, recording: Recording | None, port: int, activity: Activity
+) -> Callable[[threading.Event], None]:
+    if recording is None:
+        speed = HOUSE_SPEED if options.speed is None else options.speed
+        return lambda stop: players.play_house(
+            port, stop, activity.acknowledge, speed=speed, seed=options.seed
+        )
+    return lambda stop: players.play_recording(
+        recording, port, stop, activity.acknowledge, speed=options.speed or 0.0
+    )
+
+
+async def _watch(
+    options: DemoOptions,
+    console: Console,
+    gateway: Gateway,
+    activity: Activity,
+    play: Callable[[threading.Event], None],
+) -> None:
+    """Show what goes on until the player ends; `stop` makes it end."""
+    stop = threading.Event()
+    _stop_on_signals(stop)
+    if options.duration_s is not None:
+        asyncio.get_running_loop().call_later(options.duration_s, stop.set)
+    started = monotonic()
+
+    def moment() -> Moment:
+        return Moment(monotonic() - started, gateway.statistics())
+
+    player = asyncio.create_task(asyncio.to_thread(play, stop), name="demo-player")
+    show = _show_plain if options.plain or not console.is_terminal else _show_live
+    try:
+        await show(console, activity, moment, partial(_ended, player))
+        await player
+    finally:
+        stop.set()
+    console.print(view.summary(activity, moment()))
+
+
+Ended = Callable[[float], Awaitable[bool]]
+
+
+async def _ended(player: asyncio.Task[None], timeout_s: float) -> bool:
+    """Wait for the player's end, `timeout_s` at most; whether it ended."""
+    await asyncio.wait({player}, timeout=timeout_s)
+    return player.done()
+
+
+async def _show_plain(
+    console: Console, activity: Activity, moment: Callable[[], Moment], ended: Ended
+) -> None:
+    before = moment()
+    while not await ended(PLAIN_PERIOD_S):
+        now = moment()
+        console.print(view.line(activity, now, before))
+        before = now
+
+
+async def _show_live(
+    console: Console, activity: Activity, moment: Callable[[], Moment], ended: Ended
+) -> None:
+    moments = [moment()]
+    with Live(console=console, screen=False, auto_refresh=False) as live:
+        while not await ended(LIVE_PERIOD_S):
+            moments = [*moments[-8:], moment()]
+            title = "sosa-gateway demo"
+            live.update(view.screen(title, activity, moments[-1], moments[0]), refresh=True)
+
+
+def _stop_on_signals(stop: threading.Event) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+
+
+def _addresses(gateway: Gateway) -> str:
+    http = f"http://127.0.0.1:{gateway.http_port}"
+    return (
+        f"MQTT 127.0.0.1:{gateway.mqtt_port}  SPARQL {http}/query {http}/update  "
+        f"SUBSCRIBE ws://127.0.0.1:{gateway.websocket_port}/subscribe"
+    )
