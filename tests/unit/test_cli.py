@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
@@ -49,7 +50,7 @@ class Endpoint:
 @contextmanager
 def endpoint(answers: Endpoint) -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
-        protocol_version: ClassVar[str] = "HTTP/1.1"
+        protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             text = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -144,7 +145,7 @@ def test_every_command_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> Non
         main(["--help"])
     told = capsys.readouterr().out
     for command in ("run", "demo", "check", "query", "update", "subscribe", "bench", "mqtt-user"):
-        assert f"    {command} " in told
+        assert re.search(rf"^    {command}\b", told, re.MULTILINE)
 
 
 def test_check_of_the_defaults_finds_nothing(
