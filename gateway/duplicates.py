@@ -1,0 +1,65 @@
+"""Which observations have been accepted before? Asked before an identity is assigned.
+
+Rules (engine.md, section 3a), the first that applies:
+- the payload carries a time: same stream, time and device counter means the same observation;
+- it carries a counter only: same stream, counter and value within `WINDOW`, since counters of
+  devices wrap and start again;
+- it carries neither, and MQTT marks it as redelivered (DUP): same client, packet id and content
+  within `WINDOW`. Without DUP a repeated bare value is a new observation.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from adapters.message import Message
+from adapters.observation import Observation
+from gateway.journal import Record
+
+WINDOW = timedelta(minutes=10)
+
+
+class Duplicates:
+    """A bounded memory of accepted observations, filled again from the journal at start."""
+
+    def __init__(self, capacity: int = 200_000) -> None:
+        self._capacity = capacity
+        self._seen: OrderedDict[bytes, datetime] = OrderedDict()
+
+    def recall(self, records: Iterable[Record]) -> None:
+        """Remember what an earlier life accepted."""
+        for record in records:
+            self._remember(_digest(record.observation, record.delivery), record.ingested_at)
+
+    def is_known(self, observation: Observation, message: Message) -> bool:
+        """Whether it was accepted before; if not it counts as accepted from now on."""
+        key = _digest(observation, delivery_of(observation, message))
+        now = message.received_at
+        before = self._seen.get(key)
+        timed = observation.phenomenon_time is not None
+        if before is not None and (timed or now - before <= WINDOW):
+            if timed or observation.device_sequence is not None or message.duplicate:
+                return True
+        self._remember(key, now)
+        return False
+
+    def _remember(self, key: bytes, when: datetime) -> None:
+        self._seen[key] = when
+        self._seen.move_to_end(key)
+        if len(self._seen) > self._capacity:
+            self._seen.popitem(last=False)
+
+
+def delivery_of(observation: Observation, message: Message) -> str:
+    """The MQTT delivery as an identity, where the payload has none of its own."""
+    if observation.phenomenon_time is not None or observation.device_sequence is not None:
+        return ""
+    return f"{message.client_id}/{message.packet_id}" if message.packet_id else ""
+
+
+def _digest(observation: Observation, delivery: str) -> bytes:
+    time = observation.phenomenon_time
+    parts = [*observation.stream, delivery, observation.device_sequence or ""]
+    parts.append(observation.lexical if time is None else time.isoformat())
+    return blake2b("\n".join(parts).encode(), digest_size=12).digest()

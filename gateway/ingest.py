@@ -1,0 +1,244 @@
+"""Ingest: message -> observations -> identity -> journal -> one UPDATE -> acknowledgement.
+
+The order is that of engine.md, section 3a: a group of messages is journalled and made durable by
+one fsync, then each message is one UPDATE, which also records how far the journal is applied; when
+the store has it, the message is settled and the broker acknowledges it. What was acknowledged is
+in the store or in the journal after kill -9 at any moment.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from pyoxigraph import QuerySolutions
+
+from adapters.message import Message
+from adapters.observation import Observation
+from gateway.duplicates import Duplicates, delivery_of
+from gateway.engine.engine import Outcome
+from gateway.errors import GatewayError, StorageError
+from gateway.inbox import Delivery, Inbox
+from gateway.journal import Journal, Position, Record
+from gateway.mappings import MappingTable
+from gateway.quarantine import Quarantine
+from gateway.scheduler import Scheduler
+from gateway.sosa import (
+    Identity,
+    ObservationTemplates,
+    applied_bindings,
+    applied_plan,
+    applied_query,
+    result_time,
+)
+from gateway.store.retention import Kept, Retention
+from gateway.store.update import BoundUpdate
+
+log = logging.getLogger(__name__)
+
+_GROUP = 256
+
+
+@dataclass(slots=True)
+class IngestStatistics:
+    """Counters since the start."""
+
+    messages: int = 0
+    unmapped: int = 0
+    observations: int = 0
+    duplicates: int = 0
+    late: int = 0
+    quarantined: int = 0
+    clock_suspect: int = 0
+    replayed: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """A delivery with the records that it gave, possibly none."""
+
+    delivery: Delivery
+    records: tuple[Record, ...]
+
+
+class Ingest:
+    """The worker between the inbox and the scheduler; `run` is the body of its thread."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        scheduler: Scheduler,
+        journal: Journal,
+        mappings: MappingTable,
+        templates: ObservationTemplates,
+        identity: Identity,
+        quarantine: Quarantine,
+        *,
+        latest: int = 1,
+        future: timedelta = timedelta(days=1),
+    ) -> None:
+        self.statistics = IngestStatistics()
+        self._inbox = inbox
+        self._scheduler = scheduler
+        self._journal = journal
+        self._mappings = mappings
+        self._templates = templates
+        self._identity = identity
+        self._quarantine = quarantine
+        self._future = future
+        self._duplicates = Duplicates()
+        self._retention = Retention(latest)
+        self._applied = applied_plan()
+        self._stopping = threading.Event()
+
+    def recover(self, streams_query: str) -> None:
+        """Bring store, retention and duplicates to where the journal is; before `run`.
+
+        Replays what the journal has and the store has not (engine.md, section 3a).
+        """
+        engine = self._scheduler.engine
+        self._duplicates.recall(self._journal.tail(100_000))
+        rows = engine.query(streams_query)
+        if not isinstance(rows, QuerySolutions):
+            raise StorageError("the query STREAMS is not a SELECT", "correct the JSAP profile")
+        for row in rows:
+            stream = (row["sensor"].value, row["property"].value, row["feature"].value)
+            time = datetime.fromisoformat(row["phenomenonStamp"].value)
+            self._retention.recall(stream, _kept(row["observation"].value, time))
+        position = self._last_applied()
+        for _, group in groupby(
+            self._journal.after(position), lambda record: (record.position.epoch, record.message)
+        ):
+            records = tuple(group)
+            engine.update(list(self._updates(records)))
+            self.statistics.replayed += len(records)
+
+    def run(self) -> None:
+        """Serve the inbox until it is closed and empty."""
+        while deliveries := self._inbox.take(_GROUP):
+            accepted = [self._accept(delivery) for delivery in deliveries]
+            if not self._make_durable([r for each in accepted for r in each.records]):
+                error = StorageError("the gateway stopped before the journal could be written")
+                for each in accepted:
+                    each.delivery.settle(error)
+                continue
+            for each in accepted:
+                self._submit(each)
+
+    def stop(self) -> None:
+        """Give up waiting for a disk that does not come back; unsettled messages stay so."""
+        self._stopping.set()
+
+    def _accept(self, delivery: Delivery) -> _Accepted:
+        """Decode, drop what is known, give identities."""
+        message = delivery.message
+        self.statistics.messages += 1
+        decoded = self._mappings.registry.decode(message)
+        if not decoded.matched:
+            self.statistics.unmapped += 1
+        if decoded.faults:
+            self.statistics.quarantined += 1
+            self._quarantine.add(message, decoded.faults)
+        new = [seen for seen in decoded.observations if not self._is_known(seen, message)]
+        return _Accepted(delivery, tuple(self._identify(new, message)))
+
+    def _is_known(self, observation: Observation, message: Message) -> bool:
+        known = self._duplicates.is_known(observation, message)
+        self.statistics.duplicates += known
+        return known
+
+    def _identify(
+        self, observations: Sequence[Observation], message: Message
+    ) -> Iterator[Record]:
+        first: Position | None = None
+        for observation in observations:
+            position = self._journal.next_position()
+            first = first or position
+            time = observation.phenomenon_time
+            suspect = time is not None and time > message.received_at + self._future
+            self.statistics.clock_suspect += suspect
+            yield Record(
+                position,
+                first.sequence,
+                observation,
+                message.received_at,
+                delivery_of(observation, message),
+                suspect,
+            )
+
+    def _make_durable(self, records: Sequence[Record]) -> bool:
+        """Journal and fsync; wait for a disk that is full or gone, acknowledging nothing."""
+        pause_s = 0.1
+        while True:
+            try:
+                self._journal.append(records)
+                self._journal.sync()
+            except StorageError as error:
+                log.error("journal_not_written", extra={"reason": str(error)})
+                if self._stopping.wait(pause_s):
+                    return False
+                pause_s = min(10.0, pause_s * 2)
+            else:
+                self.statistics.observations += len(records)
+                return True
+
+    def _submit(self, accepted: _Accepted) -> None:
+        delivery = accepted.delivery
+        if not accepted.records:
+            delivery.settle(None)
+            return
+        updates = list(self._updates(accepted.records))
+
+        def done(result: Outcome | GatewayError) -> None:
+            if isinstance(result, StorageError):
+                delivery.settle(result)
+                return
+            if isinstance(result, GatewayError):
+                self.statistics.failed += 1
+                log.error(
+                    "observation_not_stored",
+                    extra={"topic": delivery.message.topic, "reason": str(result)},
+                )
+            delivery.settle(None)
+
+        try:
+            self._scheduler.submit(updates, done)
+        except StorageError as error:
+            delivery.settle(error)
+
+    def _updates(self, records: Sequence[Record]) -> Iterator[BoundUpdate]:
+        """The one request of a message: leave, enter, remember the position."""
+        arriving = [
+            (record.observation.stream, _kept(self._iri(record), result_time(record)))
+            for record in records
+        ]
+        entering, leaving = self._retention.admit(arriving)
+        self.statistics.late += len(records) - len(entering)
+        for iri in leaving:
+            yield self._templates.forget(iri)
+        for record in records:
+            if self._iri(record) in entering:
+                yield self._templates.observe(record)
+        position = records[-1].position
+        yield self._applied, applied_bindings(self._identity, position)
+
+    def _iri(self, record: Record) -> str:
+        return self._identity.observation(record.position)
+
+    def _last_applied(self) -> Position | None:
+        rows = self._scheduler.engine.query(applied_query(self._identity))
+        positions = [Position.parse(row["position"].value) for row in _solutions(rows)]
+        return max(positions, default=None)
+
+
+def _solutions(results: object) -> Iterable[object]:
+    return results if isinstance(results, QuerySolutions) else ()
+
+
+def _kept(iri: str, time: datetime) -> Kept:
+    """Order of arrival is in the IRI: `.../<epoch>-<sequence>`."""
+    position = Position.parse(iri.rsplit("/", 1)[1])
+    return Kept(time, (position.epoch, position.sequence), iri)

@@ -1,0 +1,70 @@
+"""Mappings, learned by a subscription to our own engine (seed 001, section 5.4).
+
+Mappings are RDF in the store; whoever changes them by UPDATE changes, with the next notification,
+what ingest makes of a message. The registry is replaced as a whole, so a message is decoded by
+the old mappings or by the new ones, never by a mixture.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+
+from pyoxigraph import Literal, NamedNode
+
+from adapters.mapping import Mapping, MappingError
+from adapters.registry import Registry
+from gateway.engine.notification import Notification
+from gateway.rdf.solutions import Row
+from gateway.rdf.terms import Term
+
+log = logging.getLogger(__name__)
+
+Changed = Callable[[frozenset[str]], None]
+
+
+class MappingTable:
+    """The sink of the MAPPINGS subscription; `registry` is what ingest decodes with."""
+
+    def __init__(self) -> None:
+        self.registry: Registry = Registry.compile(())[0]
+        self.errors: tuple[MappingError, ...] = ()
+        self._rows: Counter[Row] = Counter()
+        self._listeners: list[Changed] = []
+
+    def on_change(self, listener: Changed) -> None:
+        """Have the topic filters told after each change, in the scheduler's thread."""
+        self._listeners.append(listener)
+
+    def learn(self, notification: Notification) -> None:
+        """Take up what changed and compile the mappings again."""
+        results = notification.results
+        self._rows.update(results.added)
+        self._rows.subtract(results.removed)
+        self._rows += Counter()
+        rows = (dict(zip(results.variables, row, strict=True)) for row in self._rows)
+        self.registry, self.errors = Registry.compile(
+            sorted(map(_mapping, rows), key=lambda mapping: mapping.iri)
+        )
+        for error in self.errors:
+            log.error("mapping_refused", extra={"reason": str(error)})
+        for listener in self._listeners:
+            listener(self.registry.topic_filters)
+
+
+def _mapping(row: dict[str, Term | None]) -> Mapping:
+    return Mapping(
+        iri=_text(row["mapping"]),
+        topic_filter=_text(row["topicFilter"]),
+        format=_text(row["format"]),
+        sensor=_text(row["sensor"]),
+        observed_property=_text(row["property"]),
+        feature_of_interest=_text(row["feature"]),
+        selector=_text(row.get("selector")),
+        unit=_text(row.get("unit")) or None,
+        time_selector=_text(row.get("timeSelector")),
+        sequence_selector=_text(row.get("sequenceSelector")),
+    )
+
+
+def _text(term: Term | None) -> str:
+    return term.value if isinstance(term, NamedNode | Literal) else ""

@@ -1,0 +1,226 @@
+"""Republish rules: rows of a SPARQL subscription become MQTT messages; so a query drives a fan.
+
+Rules are RDF beside the mappings and are learned the same way. A rule names a query, a topic
+template and a payload template; each added (or removed) row fills them. Sequence 0 sends nothing
+unless the rule says `onStart`: a restart of the gateway commands nothing.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from gateway.crossing import Crossing
+from gateway.engine.notification import Notification
+from gateway.errors import GatewayError
+from gateway.rdf.namespaces import GW, XSD
+from gateway.rdf.solutions import Row, Solution, solution
+from gateway.rdf.terms import Term
+from gateway.scheduler import Scheduler
+
+log = logging.getLogger(__name__)
+
+_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_UNSAFE = re.compile(r"[/+#%\x00-\x1f\x7f]")
+_BARE_JSON = frozenset(
+    XSD + name for name in ("integer", "decimal", "double", "float", "boolean")
+)
+
+
+class Publisher(Protocol):
+    """Where commands go out."""
+
+    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+        """Send a message; may be called from any thread, does not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to publish when rows of a query come (or go).
+
+    `topic` and `payload` are templates with `{variable}` places.
+    """
+
+    iri: str
+    sparql: str
+    topic: str
+    payload: str
+    on_removed: bool = False
+    qos: int = 0
+    retain: bool = False
+    on_start: bool = False
+
+
+def fill_topic(template: str, row: Solution) -> str:
+    """The topic: a bound value fills exactly one level, `/ + # %` and controls are escaped.
+
+    Raises ValueError for an unbound variable or an empty level.
+
+    >>> fill_topic("fan/{room}/set", {"room": Literal("a/b#")})
+    'fan/a%2Fb%23/set'
+    """
+
+    def place(match: re.Match[str]) -> str:
+        value = _UNSAFE.sub(_escape, _value(row, match[1]))
+        if not value:
+            raise ValueError(f"?{match[1]} is empty and cannot be a topic level")
+        return value
+
+    topic = _PLACE.sub(place, template)
+    if "+" in topic or "#" in topic or not topic:
+        raise ValueError(f"{topic!r} is no topic to publish to")
+    return topic
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
+
+
+def fill_payload(template: str, row: Solution) -> bytes:
+    """The payload; in a JSON template values are JSON, inside quotes and outside.
+
+    Raises ValueError for an unbound variable.
+
+    >>> fill_payload('{"state":"{s}","level":{n}}', {"s": Literal('o"n'), "n": Literal(3)})
+    b'{"state":"o\\\\"n","level":3}'
+    """
+    if not template.lstrip().startswith(("{", "[")) or _PLACE.fullmatch(template.strip()):
+        return _PLACE.sub(lambda match: _value(row, match[1]), template).encode()
+    filled: list[str] = []
+    end = 0
+    in_quotes = False
+    for match in _PLACE.finditer(template):
+        between = template[end : match.start()]
+        in_quotes ^= len(re.findall(r'(?<!\\)"', between)) % 2 == 1
+        filled += (between, _json_value(row, match[1], in_quotes))
+        end = match.end()
+    return ("".join(filled) + template[end:]).encode()
+
+
+def _value(row: Solution, name: str) -> str:
+    term = row.get(name)
+    if not isinstance(term, NamedNode | Literal | BlankNode):
+        raise ValueError(f"?{name} is not bound in the row")
+    return term.value
+
+
+def _json_value(row: Solution, name: str, in_quotes: bool) -> str:
+    value = _value(row, name)
+    term = row[name]
+    if in_quotes:
+        return json.dumps(value, ensure_ascii=False)[1:-1]
+    if isinstance(term, Literal) and term.datatype.value in _BARE_JSON:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Republisher:
+    """Keeps one subscription per rule and publishes what they bring.
+
+    `queries` are the texts of the profile's queries by id, for rules that name one. `run` is a
+    task of the event loop.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        publisher: Publisher,
+        queries: Mapping[str, str],
+        crossing: Crossing,
+    ) -> None:
+        self.published = 0
+        self.failed = 0
+        self.errors: dict[str, str] = {}
+        self._scheduler = scheduler
+        self._publisher = publisher
+        self._queries = queries
+        self._crossing = crossing
+        self._rows: Counter[Row] = Counter()
+        self._spuids: dict[Rule, str] = {}
+        self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
+
+    def learn(self, notification: Notification) -> None:
+        """The sink of the RULES subscription: take up what changed."""
+        results = notification.results
+        self._rows.update(results.added)
+        self._rows.subtract(results.removed)
+        self._rows += Counter()
+        rules: set[Rule] = set()
+        for row in self._rows:
+            fields = dict(zip(results.variables, row, strict=True))
+            try:
+                rules.add(self._rule(fields))
+            except ValueError as error:
+                log.error("rule_refused", extra={"reason": str(error)})
+        self._crossing.call(self._changes.put_nowait, frozenset(rules))
+
+    async def run(self) -> None:
+        """Subscribe and unsubscribe as rules come and go, until cancelled."""
+        while True:
+            wanted = await self._changes.get()
+            for rule in [rule for rule in self._spuids if rule not in wanted]:
+                await self._scheduler.unsubscribe(self._spuids.pop(rule))
+            for rule in wanted - set(self._spuids):
+                await self._start(rule)
+
+    async def _start(self, rule: Rule) -> None:
+        try:
+            self._spuids[rule] = await self._scheduler.subscribe(
+                rule.sparql, sink=self._sink(rule)
+            )
+            self.errors.pop(rule.iri, None)
+        except GatewayError as error:
+            self.errors[rule.iri] = str(error)
+            log.error("rule_refused", extra={"rule": rule.iri, "reason": str(error)})
+
+    def _sink(self, rule: Rule) -> Callable[[Notification], None]:
+        def publish(notification: Notification) -> None:
+            if notification.sequence == 0 and not rule.on_start:
+                return
+            results = notification.results
+            for row in results.removed if rule.on_removed else results.added:
+                self._publish(rule, solution(results.variables, row))
+
+        return publish
+
+    def _publish(self, rule: Rule, row: Solution) -> None:
+        try:
+            topic, payload = fill_topic(rule.topic, row), fill_payload(rule.payload, row)
+        except ValueError as error:
+            self.failed += 1
+            log.error("rule_failed", extra={"rule": rule.iri, "reason": str(error)})
+            return
+        self.published += 1
+        self._publisher.publish(topic, payload, rule.qos, rule.retain)
+
+    def _rule(self, row: Mapping[str, Term | None]) -> Rule:
+        iri = _lexical(row, "rule")
+        sparql = _lexical(row, "queryText")
+        query_id = _lexical(row, "queryId")
+        if query_id:
+            if query_id not in self._queries:
+                raise ValueError(f"rule <{iri}>: the profile has no query {query_id}")
+            sparql = self._queries[query_id]
+        if not sparql:
+            raise ValueError(f"rule <{iri}>: give gw:sparql or gw:query")
+        return Rule(
+            iri,
+            sparql,
+            _lexical(row, "topicTemplate"),
+            _lexical(row, "payloadTemplate"),
+            on_removed=_lexical(row, "on") == GW + "Removed",
+            qos=int(_lexical(row, "qos") or 0),
+            retain=_lexical(row, "retain") in {"true", "1"},
+            on_start=_lexical(row, "onStart") in {"true", "1"},
+        )
+
+
+def _lexical(row: Mapping[str, Term | None], name: str) -> str:
+    term = row.get(name)
+    return term.value if isinstance(term, NamedNode | Literal) else ""

@@ -1,0 +1,235 @@
+"""The scheduler: one thread, the only writer; takes UPDATEs from the URQ and SUBSCRIBEs from the SRQ.
+
+Source: seed 000, section III. The engine is called here and nowhere else, so every UPDATE has its
+place in one order and each subscriber's notifications have sequence 0, 1, 2 ... on the way to its
+sink. Both queues have bounds: a gate is refused with TooManyRequestsError, ingest waits.
+"""
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Self, TypeVar
+
+from pyoxigraph import NamedNode
+
+from gateway.engine.engine import Engine, Outcome
+from gateway.engine.notification import Notification
+from gateway.errors import GatewayError, StorageError, TooManyRequestsError
+from gateway.rdf.terms import Term
+from gateway.store.quad_store import QueryResults
+from gateway.store.update import BoundUpdate
+
+log = logging.getLogger(__name__)
+
+Sink = Callable[[Notification], None]
+"""Called in the scheduler's thread; must not block and must not raise."""
+
+Done = Callable[[Outcome | GatewayError], None]
+"""Told in the scheduler's thread how an UPDATE ended."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Something to do in the scheduler's thread."""
+
+    run: Callable[[], None]
+    is_update: bool
+
+
+class Scheduler:
+    """Runs an engine in a thread of its own; a context manager.
+
+    `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests.
+    """
+
+    def __init__(
+        self, engine: Engine, *, urq: int = 1000, srq: int = 1000, query_threads: int = 2
+    ) -> None:
+        self.engine = engine
+        self._limits = {True: urq, False: srq}
+        self._waiting = {True: 0, False: 0}
+        self._requests: deque[_Request] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._sinks: dict[str, Sink] = {}
+        self._observers: list[Callable[[Outcome], None]] = []
+        self._queries = ThreadPoolExecutor(query_threads, "query")
+        self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish what is queued, then close the engine."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+        self._queries.shutdown()
+        self.engine.close()
+
+    @property
+    def waiting_updates(self) -> int:
+        """The length of the URQ."""
+        return self._waiting[True]
+
+    def observe(self, observer: Callable[[Outcome], None]) -> None:
+        """Have every outcome told to the observer, in the scheduler's thread."""
+        self._observers.append(observer)
+
+    def submit(self, updates: Sequence[BoundUpdate], done: Done) -> None:
+        """Queue several bound updates as one UPDATE; waits while the URQ is full (ingest).
+
+        Raises StorageError once the scheduler is closing.
+        """
+        with self._changed:
+            while self._waiting[True] >= self._limits[True] and not self._closing:
+                self._changed.wait()
+            self._enqueue(_Request(partial(self._update_and_tell, updates, done), True))
+
+    async def update(
+        self,
+        update: str | Sequence[BoundUpdate],
+        bindings: Mapping[str, Term] | None = None,
+        *,
+        using_graphs: Sequence[NamedNode] = (),
+        using_named_graphs: Sequence[NamedNode] = (),
+    ) -> Outcome:
+        """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails."""
+        return await self._call(
+            lambda: self._update(
+                update,
+                bindings,
+                using_graphs=using_graphs,
+                using_named_graphs=using_named_graphs,
+            ),
+            is_update=True,
+        )
+
+    async def query(
+        self,
+        text: str,
+        *,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+    ) -> QueryResults:
+        """Evaluate a QUERY in a thread beside the scheduler; it waits for nobody."""
+        evaluate = partial(
+            self.engine.query, text, default_graphs=default_graphs, named_graphs=named_graphs
+        )
+        return await asyncio.get_running_loop().run_in_executor(self._queries, evaluate)
+
+    async def subscribe(
+        self,
+        text: str,
+        *,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+        alias: str | None = None,
+        sink: Sink,
+    ) -> str:
+        """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
+        return await self._call(
+            lambda: self._subscribe(text, default_graphs, named_graphs, alias, sink),
+            is_update=False,
+        )
+
+    async def unsubscribe(self, spuid: str) -> None:
+        """End a subscription. Raises NotFoundError."""
+        await self._call(lambda: self._unsubscribe(spuid), is_update=False)
+
+    async def _call(self, work: Callable[[], T], *, is_update: bool) -> T:
+        future: Future[T] = Future()
+        with self._changed:
+            if self._waiting[is_update] >= self._limits[is_update]:
+                kind = "UPDATE" if is_update else "SUBSCRIBE"
+                raise TooManyRequestsError(f"the queue of {kind} requests is full")
+            self._enqueue(_Request(partial(_fulfil, future, work), is_update))
+        return await asyncio.wrap_future(future)
+
+    def _enqueue(self, request: _Request) -> None:
+        if self._closing:
+            raise StorageError("the gateway is stopping", "try again when it is up")
+        self._waiting[request.is_update] += 1
+        self._requests.append(request)
+        self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._requests and not self._closing:
+                    self._changed.wait()
+                if not self._requests:
+                    return
+                request = self._requests.popleft()
+                self._waiting[request.is_update] -= 1
+                self._changed.notify_all()
+            request.run()
+
+    def _update(
+        self,
+        update: str | Sequence[BoundUpdate],
+        bindings: Mapping[str, Term] | None = None,
+        **graphs: Sequence[NamedNode],
+    ) -> Outcome:
+        outcome = self.engine.update(update, bindings, **graphs)
+        self._deliver(outcome.notifications)
+        for observer in self._observers:
+            observer(outcome)
+        return outcome
+
+    def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
+        try:
+            result: Outcome | GatewayError = self._update(updates)
+        except GatewayError as error:
+            result = error
+        done(result)
+
+    def _subscribe(
+        self,
+        text: str,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+        alias: str | None,
+        sink: Sink,
+    ) -> str:
+        first = self.engine.subscribe(
+            text, default_graphs=default_graphs, named_graphs=named_graphs, alias=alias
+        )
+        self._sinks[first.spuid] = sink
+        self._deliver((first,))
+        return first.spuid
+
+    def _unsubscribe(self, spuid: str) -> None:
+        self._sinks.pop(spuid, None)
+        self.engine.unsubscribe(spuid)
+
+    def _deliver(self, notifications: Iterable[Notification]) -> None:
+        for notification in notifications:
+            self._sinks[notification.spuid](notification)
+
+
+def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
+    """Run the work and settle the future, whatever happens: the thread must go on."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001  handed to the caller, who awaits it
+        future.set_exception(error)
+    else:
+        future.set_result(result)

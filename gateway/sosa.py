@@ -1,0 +1,144 @@
+"""From an accepted observation to its bound UPDATE, through the templates of the JSAP profile.
+
+The identity (gateway, epoch, sequence) makes the observation's IRI, the same in store, journal and
+archive; its result and its instant have IRIs below it. Nothing is a blank node, no node is ever
+overwritten.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyoxigraph import Literal, NamedNode
+
+from gateway.errors import ConfigurationError
+from gateway.journal import Position, Record
+from gateway.rdf.namespaces import GW, STATE_GRAPH, UNIT, XSD
+from gateway.rdf.terms import Term
+from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
+from jsap import JsapError, Profile
+
+_DATE_TIME = NamedNode(XSD + "dateTime")
+_STAMP = NamedNode(XSD + "dateTimeStamp")
+_NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
+_UNITLESS = NamedNode(UNIT + "UNITLESS")
+_DEVICE_CLOCK = NamedNode(GW + "DeviceClock")
+_GATEWAY_CLOCK = NamedNode(GW + "GatewayClock")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """How IRIs of observations and messages are made: `<base><gateway>/observation/<position>`."""
+
+    base_iri: str
+    gateway: str
+
+    def observation(self, position: Position) -> str:
+        """The IRI of an observation."""
+        return f"{self.base_iri}{self.gateway}/observation/{position}"
+
+    def message(self, position: Position) -> str:
+        """The IRI that the observations of one MQTT message share."""
+        return f"{self.base_iri}{self.gateway}/message/{position}"
+
+    @property
+    def node(self) -> NamedNode:
+        """The gateway itself."""
+        return NamedNode(f"{self.base_iri}{self.gateway}")
+
+
+def result_time(record: Record) -> datetime:
+    """When the device measured, or when we heard of it if it did not tell or its clock is wrong."""
+    time = record.observation.phenomenon_time
+    return record.ingested_at if time is None or record.clock_suspect else time
+
+
+class ObservationTemplates:
+    """The templates OBSERVE_QUANTITY, OBSERVE_VALUE and FORGET_OBSERVATION of a profile."""
+
+    def __init__(self, profile: Profile, identity: Identity) -> None:
+        """Raises ConfigurationError naming a template that is missing or wrong."""
+        self._identity = identity
+        self._profile = profile
+        self._plans = {
+            name: self._plan(name)
+            for name in ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "FORGET_OBSERVATION")
+        }
+
+    def observe(self, record: Record) -> BoundUpdate:
+        """The UPDATE that writes one observation."""
+        seen = record.observation
+        is_quantity = seen.datatype in _NUMBERS
+        iri = self._identity.observation(record.position)
+        time = result_time(record)
+        clock = _GATEWAY_CLOCK if time is record.ingested_at else _DEVICE_CLOCK
+        values: dict[str, Term] = {
+            "observation": NamedNode(iri),
+            "message": NamedNode(
+                self._identity.message(Position(record.position.epoch, record.message))
+            ),
+            "sensor": NamedNode(seen.sensor),
+            "property": NamedNode(seen.observed_property),
+            "feature": NamedNode(seen.feature_of_interest),
+            "result": Literal(seen.lexical, datatype=NamedNode(seen.datatype)),
+            "instant": NamedNode(f"{iri}/time"),
+            "phenomenonStamp": Literal(_iso(time), datatype=_STAMP),
+            "resultTime": Literal(_iso(time), datatype=_DATE_TIME),
+            "ingestedAt": Literal(_iso(record.ingested_at), datatype=_DATE_TIME),
+            "timeSource": clock,
+        }
+        if not is_quantity:
+            return self._bind("OBSERVE_VALUE", values)
+        values["resultNode"] = NamedNode(f"{iri}/result")
+        values["unit"] = _UNITLESS if seen.unit is None else NamedNode(seen.unit)
+        return self._bind("OBSERVE_QUANTITY", values)
+
+    def forget(self, observation: str) -> BoundUpdate:
+        """The UPDATE that takes one observation out of the store."""
+        return self._bind(
+            "FORGET_OBSERVATION",
+            {
+                "observation": NamedNode(observation),
+                "resultNode": NamedNode(f"{observation}/result"),
+                "instant": NamedNode(f"{observation}/time"),
+            },
+        )
+
+    def _bind(self, name: str, values: dict[str, Term]) -> BoundUpdate:
+        return self._plans[name], self._profile.updates[name].bind(values)
+
+    def _plan(self, name: str) -> UpdatePlan:
+        try:
+            return compile_update(self._profile.updates[name].text)
+        except KeyError as error:
+            raise ConfigurationError(
+                f"the profile {self._profile.source} has no update {name}",
+                "add it; jsap/profiles/observations.jsap shows how it looks",
+            ) from error
+        except JsapError as error:
+            raise ConfigurationError(str(error)) from error
+
+
+_APPLIED = GW + "appliedJournal"
+
+
+def applied_plan() -> UpdatePlan:
+    """Records, in the same UPDATE, how far the journal is applied to the store."""
+    return compile_update(
+        f"DELETE WHERE {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?old }} }} ;\n"
+        f"INSERT {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?position }} }} WHERE {{}}"
+    )
+
+
+def applied_bindings(identity: Identity, position: Position) -> dict[str, Term]:
+    """The forced bindings of `applied_plan`."""
+    return {"gateway": identity.node, "position": Literal(str(position))}
+
+
+def applied_query(identity: Identity) -> str:
+    """SELECT of the last applied position as `?position`."""
+    return f"SELECT ?position {{ GRAPH {STATE_GRAPH} {{ {identity.node} <{_APPLIED}> ?position }} }}"
+
+
+def _iso(time: datetime) -> str:
+    """UTC with Z: the canonical form of xsd:dateTime."""
+    return time.isoformat().replace("+00:00", "Z")
