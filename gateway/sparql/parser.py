@@ -1,0 +1,36 @@
+"""`parse_query` and `parse_update`: SPARQL 1.1 text to the values of `algebra`, in one pass.
+
+Place: where the text of a SUBSCRIBE, QUERY or UPDATE enters the core. Source: SPARQL 1.1 Query
+Language (2013), section 19, and SPARQL 1.1 Update (2013), section 3. The grammar is read by
+recursive descent; each layer is a class in a module of its own and adds one chapter:
+
+    Cursor → TermParser → PathParser → TriplesParser → ExpressionParser → GroupParser
+           → QueryParser → UpdateParser
+
+Time is linear in the text, and nesting is bounded (`cursor.MAX_DEPTH`).
+"""
+
+from gateway.sparql.algebra import Query, Update
+from gateway.sparql.update_parser import UpdateParser
+
+
+def parse_query(text: str, base: str = "") -> Query:
+    """A query as a value; relative IRIs are resolved against `base` until a BASE in the text.
+
+    Raises SparqlSyntaxError with line and column.
+
+    >>> parse_query("SELECT ?s { ?s a <urn:Lamp> }").variables
+    ('s',)
+    """
+    return UpdateParser(text, base).query()
+
+
+def parse_update(text: str, base: str = "") -> Update:
+    """An update request as a value, in the order of its operations.
+
+    Raises SparqlSyntaxError with line and column.
+
+    >>> len(parse_update("INSERT DATA { <urn:s> <urn:p> 1 } ; CLEAR DEFAULT").operations)
+    2
+    """
+    return UpdateParser(text, base).update()

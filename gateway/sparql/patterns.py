@@ -1,0 +1,294 @@
+"""What a query looks at: the look-ups of its LUTT, and the shapes that have a fast path.
+
+Place: asked once per subscription, between the parser and the choice of an SPU. Source: the LUTT
+of the SEPA engine; SPARQL 1.1 Query Language, sections 9.3 (paths), 13 (datasets) and 18.5.
+
+Invariant: a change that hits no look-up of a query leaves its answer as it was.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Variable
+
+from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from gateway.sparql import algebra, paths
+from gateway.sparql.algebra import (
+    Dataset,
+    Element,
+    Exists,
+    Group,
+    PatternTerm,
+    Query,
+    QueryForm,
+    TriplePattern,
+)
+from gateway.sparql.scope import walk
+
+_Graphs = Sequence[NamedNode | DefaultGraph | None]
+_Edge = tuple[Term | None, NamedNode | None, Term | None]
+
+_ANY_EDGE: _Edge = (None, None, None)
+_RANDOM = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Quads that a query may look at: None is a wildcard, in `graph` any named graph.
+
+    `Lookup()` besides means that the answer depends on which named graphs exist, empty ones too.
+    """
+
+    subject: Term | None = None
+    predicate: NamedNode | None = None
+    object: Term | None = None
+    graph: NamedNode | DefaultGraph | None = None
+
+
+class SinglePattern(NamedTuple):
+    """A triple pattern without path and where it is matched: a Variable is any named graph."""
+
+    pattern: TriplePattern
+    graph: NamedNode | DefaultGraph | Variable
+
+
+def quad_patterns(
+    query: Query,
+    default_graphs: Sequence[NamedNode] = (),
+    named_graphs: Sequence[NamedNode] = (),
+) -> tuple[Lookup, ...]:
+    """Every pattern anywhere in the query, each once.
+
+    The graphs are those of a protocol request; if there are any, they replace FROM and FROM NAMED.
+    """
+    dataset = query.dataset
+    if default_graphs or named_graphs:
+        dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    reader = _Reader(dataset)
+    reader.read_query(query, (DEFAULT_GRAPH,) if dataset is None else dataset.default_graphs)
+    return tuple(reader.found)
+
+
+class _Reader:
+    """Goes through a query with the graphs that its patterns are matched against."""
+
+    def __init__(self, dataset: Dataset | None) -> None:
+        self.found: dict[Lookup, None] = {}
+        self._dataset = dataset
+
+    def read_query(self, query: Query, graphs: _Graphs) -> None:
+        self._read_group(query.where, graphs)
+        for clause in (query.projection, query.group_by, query.having, query.order_by):
+            self._read_exists(clause, graphs)
+
+    def _read_exists(self, expressions: object, graphs: _Graphs) -> None:
+        for node in walk(expressions, (Exists,)):
+            if isinstance(node, Exists):
+                self._read_group(node.group, graphs)
+
+    def _read_group(self, group: Group, graphs: _Graphs) -> None:
+        for element in group.elements:
+            self._read_element(element, graphs)
+
+    def _read_element(self, element: Element, graphs: _Graphs) -> None:
+        match element:
+            case algebra.BasicPattern(patterns=patterns):
+                for pattern in patterns:
+                    self._read_pattern(pattern, graphs)
+            case Group() | algebra.Optional() | algebra.Minus() | algebra.Union():
+                for group in _groups_of(element):
+                    self._read_group(group, graphs)
+            case algebra.Filter(expression=expression) | algebra.Bind(expression=expression):
+                self._read_exists(expression, graphs)
+            case algebra.SubSelect(query=query):
+                self.read_query(query, graphs)
+            case algebra.Graph(name=name, group=group):
+                self._read_graph(name, group)
+            case algebra.Values() | algebra.Service():
+                pass
+
+    def _read_graph(self, name: algebra.VarOrIri, group: Group) -> None:
+        graphs = self._named(name)
+        if graphs and not _needs_edge(group):
+            self.found[Lookup()] = None
+        self._read_group(group, graphs)
+
+    def _named(self, name: algebra.VarOrIri) -> _Graphs:
+        if isinstance(name, Variable):
+            return (None,) if self._dataset is None else self._dataset.named_graphs
+        known = self._dataset is None or name in self._dataset.named_graphs
+        return (name,) if known else ()
+
+    def _read_pattern(self, pattern: TriplePattern, graphs: _Graphs) -> None:
+        for edge in _edges(pattern):
+            for graph in graphs:
+                self.found[Lookup(*edge, graph)] = None
+
+
+def _groups_of(
+    element: Group | algebra.Optional | algebra.Minus | algebra.Union,
+) -> tuple[Group, ...]:
+    match element:
+        case Group():
+            return (element,)
+        case algebra.Union(branches=branches):
+            return branches
+        case _:
+            return (element.group,)
+
+
+def _edges(pattern: TriplePattern) -> Iterator[_Edge]:
+    subject, predicate = _constant(pattern.subject), pattern.predicate
+    target = _constant(pattern.object)
+    if isinstance(predicate, NamedNode):
+        yield subject, predicate, target
+    elif isinstance(predicate, Variable):
+        yield subject, None, target
+    elif _may_be_empty(predicate):
+        # A path of length zero joins every node of the graph with itself.
+        yield _ANY_EDGE
+    else:
+        yield from _path_edges(predicate, subject, target)
+
+
+def _constant(node: PatternTerm) -> Term | None:
+    return None if isinstance(node, Variable) else node
+
+
+def _path_edges(path: paths.Path, start: Term | None, end: Term | None) -> Iterator[_Edge]:
+    """The edges that a path can walk over between two nodes; None is any node."""
+    match path:
+        case paths.Link(iri=iri):
+            yield start, iri, end
+        case paths.Inverse(path=inner):
+            yield from _path_edges(inner, end, start)
+        case paths.Alternative(branches=branches):
+            yield from (edge for branch in branches for edge in _path_edges(branch, start, end))
+        case paths.Sequence(steps=steps):
+            ends = _ends(steps, start, end)
+            yield from (edge for known in ends for edge in _path_edges(*known))
+        case paths.ZeroOrOne(path=inner):
+            yield from _path_edges(inner, start, end)
+        case paths.ZeroOrMore(path=inner) | paths.OneOrMore(path=inner):
+            yield from _path_edges(inner, None, None)
+        case paths.NegatedPropertySet(inverse=()):
+            yield start, None, end
+        case paths.NegatedPropertySet(forward=()):
+            yield end, None, start
+        case paths.NegatedPropertySet():
+            yield from ((start, None, end), (end, None, start))
+
+
+def _ends(
+    steps: Sequence[paths.Path], start: Term | None, end: Term | None
+) -> Iterator[tuple[paths.Path, Term | None, Term | None]]:
+    """The steps of a sequence, each with what is known of its two ends."""
+    last = len(steps) - 1
+    for place, step in enumerate(steps):
+        yield step, start if place == 0 else None, end if place == last else None
+
+
+def _may_be_empty(path: paths.Path) -> bool:
+    """Whether the path can have length zero."""
+    match path:
+        case paths.ZeroOrMore() | paths.ZeroOrOne():
+            return True
+        case paths.OneOrMore(path=inner) | paths.Inverse(path=inner):
+            return _may_be_empty(inner)
+        case paths.Sequence(steps=steps):
+            return all(_may_be_empty(step) for step in steps)
+        case paths.Alternative(branches=branches):
+            return any(_may_be_empty(branch) for branch in branches)
+        case _:
+            return False
+
+
+def _needs_edge(group: Group) -> bool:
+    """Whether every solution of the group needs a triple of the graph it is matched against."""
+    return any(_element_needs_edge(element) for element in group.elements)
+
+
+def _element_needs_edge(element: Element) -> bool:
+    match element:
+        case algebra.BasicPattern(patterns=patterns):
+            return any(
+                not (isinstance(pattern.predicate, paths.Path) and _may_be_empty(pattern.predicate))
+                for pattern in patterns
+            )
+        case Group():
+            return _needs_edge(element)
+        case algebra.Union(branches=branches):
+            return all(_needs_edge(branch) for branch in branches)
+        case _:
+            return False
+
+
+def single_pattern(query: Query) -> SinglePattern | None:
+    """The only pattern of a SELECT of plain variables: a changed quad is a changed row.
+
+    None for any other query, as for one with DISTINCT, modifiers, or a dataset of several graphs.
+    """
+    if query.form is not QueryForm.SELECT or query.distinct or query.reduced:
+        return None
+    if query.group_by or query.having or query.order_by or query.values is not None:
+        return None
+    if query.limit is not None or query.offset is not None:
+        return None
+    if any(column.expression is not None for column in query.projection or ()):
+        return None
+    found = _only_pattern(query.where, DEFAULT_GRAPH)
+    return found if found is None else _in_dataset(found, query.dataset)
+
+
+def _only_pattern(group: Group, graph: NamedNode | DefaultGraph | Variable) -> SinglePattern | None:
+    match group.elements:
+        case (algebra.BasicPattern(patterns=(pattern,)),) if not pattern.is_path:
+            return SinglePattern(pattern, graph)
+        case (Group() as inner,):
+            return _only_pattern(inner, graph)
+        case (algebra.Graph(name=name, group=inner),) if isinstance(graph, DefaultGraph):
+            return _only_pattern(inner, name)
+        case _:
+            return None
+
+
+def _in_dataset(found: SinglePattern, dataset: Dataset | None) -> SinglePattern | None:
+    """The pattern in the one graph of the dataset where it can match."""
+    if dataset is None:
+        return found
+    if isinstance(found.graph, DefaultGraph):
+        graphs = dataset.default_graphs
+        return SinglePattern(found.pattern, graphs[0]) if len(graphs) == 1 else None
+    return found if found.graph in dataset.named_graphs else None
+
+
+def unsupported(query: Query) -> str | None:
+    """Why a query cannot be subscribed: its answer is no function of the dataset and the clock."""
+    if query.form is QueryForm.DESCRIBE:
+        return "DESCRIBE has no defined answer"
+    for node in walk(query):
+        match node:
+            case algebra.Service():
+                return "SERVICE depends on another endpoint"
+            case algebra.Operation(name=name) if name in _RANDOM:
+                return f"{name} gives another value each time"
+            case BlankNode():
+                return "blank nodes in a CONSTRUCT template are fresh each time"
+            case _:
+                pass
+    return None
+
+
+def reads_clock(query: Query, clock_functions: Collection[NamedNode] = ()) -> bool:
+    """Whether the query uses NOW() or calls one of the functions given."""
+    return any(
+        (isinstance(node, algebra.Operation) and node.name == "NOW")
+        or (isinstance(node, algebra.Call) and node.iri in clock_functions)
+        for node in walk(query)
+    )
+
+
+def contains_service(tree: Query | Group | algebra.Update) -> bool:
+    """Whether there is a SERVICE anywhere: in an EXISTS or a sub-query too."""
+    return any(isinstance(node, algebra.Service) for node in walk(tree))

@@ -1,0 +1,243 @@
+"""Queries: the four forms with their clauses, and the rules that hold between the clauses.
+
+Place: layer of the parser above groups. Source: SPARQL 1.1 Query Language, sections 11, 13, 15
+and 16, grammar rules [1] to [30] and the notes of section 19.8.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyoxigraph import NamedNode
+
+from gateway.sparql.algebra import (
+    BasicPattern,
+    Expression,
+    Group,
+    GroupKey,
+    OrderKey,
+    Projection,
+    Query,
+    QueryForm,
+    TriplePattern,
+    Values,
+    VarOrIri,
+)
+from gateway.sparql.cursor import END
+from gateway.sparql.expression_parser import CONSTRAINT_STARTS
+from gateway.sparql.group_parser import GroupParser
+from gateway.sparql.scope import hide_blanks, wrong_columns
+from gateway.sparql.triples_parser import Blanks
+
+_Graphs = tuple[NamedNode, ...]
+_Columns = tuple[Projection, ...] | None
+
+_GROUP_KEY_STARTS = CONSTRAINT_STARTS | {"var"}
+_ORDER_KEY_STARTS = _GROUP_KEY_STARTS | {"ASC", "DESC"}
+
+
+class QueryParser(GroupParser):
+    """Reads a query, and the sub-queries in it."""
+
+    def query(self) -> Query:
+        """A whole text."""
+        self.prologue()
+        match self.key:
+            case "SELECT":
+                query = self._select(self._dataset)
+            case "CONSTRUCT":
+                query = self._construct()
+            case "ASK":
+                self.advance()
+                query = self._body(QueryForm.ASK, self._dataset, self._where)
+            case "DESCRIBE":
+                query = self._describe()
+            case _:
+                self.fail("SELECT, CONSTRUCT, ASK or DESCRIBE")
+        if self.key is not END:
+            self.fail("the end of the query")
+        return query
+
+    def sub_select(self) -> Query:
+        """A SELECT within a group: without dataset clauses."""
+        return self._select(_no_dataset)
+
+    def _select(self, dataset: Callable[[], tuple[_Graphs, _Graphs]]) -> Query:
+        outer_count, self._aggregate_count = self._aggregate_count, 0
+        start = self.advance().start
+        distinct = self.accept("DISTINCT")
+        reduced = not distinct and self.accept("REDUCED")
+        query = self._body(QueryForm.SELECT, dataset, self._where, self._projection())
+        if distinct or reduced:
+            query = replace(query, distinct=distinct, reduced=reduced)
+        reason = wrong_columns(query, self._aggregate_count > 0)
+        if reason:
+            raise self.error(reason, start)
+        self._aggregate_count = outer_count
+        return query
+
+    def _projection(self) -> _Columns:
+        if self.accept("*"):
+            return None
+        columns: list[Projection] = []
+        while self.key in {"var", "("}:
+            columns.append(self._column())
+        if not columns:
+            self.fail("a variable, ( or *")
+        return tuple(columns)
+
+    def _column(self) -> Projection:
+        if self.key == "var":
+            return Projection(self.variable())
+        self.advance()
+        expression, variable = self._named(self.aggregating(self.expression))
+        return Projection(variable, expression)
+
+    def _construct(self) -> Query:
+        self.advance()
+        if self.key != "{":
+            return self._short_construct()
+        self.advance()
+        with self.blank_nodes(Blanks.FRESH, set()):
+            template = self.template()
+        self.expect("}")
+        query = self._body(QueryForm.CONSTRUCT, self._dataset, self._where)
+        return replace(query, template=template)
+
+    def _short_construct(self) -> Query:
+        """`CONSTRUCT WHERE { triples }`: the triples are template and pattern."""
+        template: tuple[TriplePattern, ...] = ()
+
+        def where() -> Group:
+            nonlocal template
+            self.expect("WHERE")
+            start = self.expect("{").start
+            with self.blank_nodes(Blanks.FRESH, set()):
+                template = self.template()
+            elements = (BasicPattern(hide_blanks(template)),) if template else ()
+            return Group(elements, start, self.expect("}").end)
+
+        query = self._body(QueryForm.CONSTRUCT, self._dataset, where)
+        return replace(query, template=template)
+
+    def _describe(self) -> Query:
+        self.advance()
+        targets: list[VarOrIri] = []
+        every = self.accept("*")
+        while not every and self.key in {"var", "iriref", "pname"}:
+            targets.append(self.variable_or_iri())
+        if not (every or targets):
+            self.fail("a variable, an IRI or *")
+        query = self._body(QueryForm.DESCRIBE, self._dataset, self._optional_where)
+        return replace(query, describe=None if every else tuple(targets))
+
+    def _body(
+        self,
+        form: QueryForm,
+        dataset: Callable[[], tuple[_Graphs, _Graphs]],
+        where: Callable[[], Group],
+        projection: _Columns = None,
+    ) -> Query:
+        """The clauses that all forms share, in the order of the grammar."""
+        default_graphs, named_graphs = dataset()
+        group = where()
+        group_by, having, order_by = self._group_by(), self._having(), self._order_by()
+        limit, offset = self._slice()
+        return Query(
+            form=form,
+            where=group,
+            projection=projection,
+            default_graphs=default_graphs,
+            named_graphs=named_graphs,
+            group_by=group_by,
+            having=having,
+            order_by=order_by,
+            limit=limit,
+            offset=offset,
+            values=self._trailing_values(),
+            prefixes=tuple(self.prefixes.items()),
+            base=self.base or None,
+        )
+
+    def _dataset(self) -> tuple[_Graphs, _Graphs]:
+        return self.graphs_after("FROM")
+
+    def graphs_after(self, keyword: str) -> tuple[_Graphs, _Graphs]:
+        """FROM or USING clauses: the default graphs and the named ones."""
+        default: list[NamedNode] = []
+        named: list[NamedNode] = []
+        while self.accept(keyword):
+            graphs = named if self.accept("NAMED") else default
+            graphs.append(self.iri())
+        return tuple(default), tuple(named)
+
+    def _where(self) -> Group:
+        if not self.accept("WHERE") and self.key != "{":
+            self.fail("WHERE or {")
+        return self.group()
+
+    def _optional_where(self) -> Group:
+        if self.key in {"WHERE", "{"}:
+            return self._where()
+        return Group((), len(self.text), len(self.text))
+
+    def _group_by(self) -> tuple[GroupKey, ...]:
+        if not self.accept("GROUP"):
+            return ()
+        self.expect("BY")
+        keys = [self._group_key()]
+        while self.key in _GROUP_KEY_STARTS:
+            keys.append(self._group_key())
+        return tuple(keys)
+
+    def _group_key(self) -> GroupKey:
+        if self.key == "var":
+            return GroupKey(self.variable())
+        if self.key != "(":
+            return GroupKey(self.constraint())
+        self.advance()
+        expression = self.expression()
+        if self.accept(")"):
+            return GroupKey(expression)
+        return GroupKey(*self._named(expression))
+
+    def _having(self) -> tuple[Expression, ...]:
+        if not self.accept("HAVING"):
+            return ()
+        conditions = [self.aggregating(self.constraint)]
+        while self.key in CONSTRAINT_STARTS:
+            conditions.append(self.aggregating(self.constraint))
+        return tuple(conditions)
+
+    def _order_by(self) -> tuple[OrderKey, ...]:
+        if not self.accept("ORDER"):
+            return ()
+        self.expect("BY")
+        keys = [self._order_key()]
+        while self.key in _ORDER_KEY_STARTS:
+            keys.append(self._order_key())
+        return tuple(keys)
+
+    def _order_key(self) -> OrderKey:
+        if self.key == "var":
+            return OrderKey(self.variable())
+        if self.key not in {"ASC", "DESC"}:
+            return OrderKey(self.aggregating(self.constraint))
+        descending = self.advance().text.upper() == "DESC"
+        if self.key != "(":
+            self.fail("(")
+        return OrderKey(self.aggregating(self.constraint), descending)
+
+    def _slice(self) -> tuple[int | None, int | None]:
+        """LIMIT and OFFSET, in either order."""
+        found: dict[str, int] = {}
+        while self.key in {"LIMIT", "OFFSET"} and self.key not in found:
+            key = self.advance().text.upper()
+            found[key] = int(self.expect("integer").text)
+        return found.get("LIMIT"), found.get("OFFSET")
+
+    def _trailing_values(self) -> Values | None:
+        return self.data_block() if self.accept("VALUES") else None
+
+
+def _no_dataset() -> tuple[_Graphs, _Graphs]:
+    return (), ()
