@@ -1,0 +1,1 @@
+"""JSAP profiles: SPARQL templates with forced bindings; knows nothing of the gateway."""
