@@ -87,7 +87,7 @@ def _sequence(group: bytes | None) -> str | Fault | None:
 
 def _rule(mapping: Mapping) -> _Rule:
     expression = _expression(mapping)
-    named: dict[str, int] = expression.groupindex
+    named = {name.decode(): number for name, number in expression.groupindex.items()}
     return _Rule(
         expression,
         _value_group(mapping, expression.groups, named),
