@@ -9,6 +9,7 @@ Three parties work on a connection: the reader (`_read`), the writer of outgoing
 """
 
 import asyncio
+import itertools
 import logging
 from typing import Protocol
 
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 PINGRESP = b"\xd0\x00"
 KEEP_ALIVE_FACTOR = 1.5
 BATCH_BYTES = 65_536
+PACKETS_PER_TURN = 32
 
 
 class Subscriptions(Protocol):
@@ -73,11 +75,6 @@ class Connection:
         self._ready = asyncio.Event()
         self._reading: asyncio.Task[bool] | None = None
         self._stopping = False
-
-    @property
-    def alive(self) -> bool:
-        """Whether the conversation, its closing included, is still going on."""
-        return self._task is not None and not self._task.done()
 
     async def converse(self) -> None:
         """Exchange packets until either side ends it; what was read is settled before it returns.
@@ -131,7 +128,7 @@ class Connection:
         silence_s = self.state.session.keep_alive * KEEP_ALIVE_FACTOR or None
         max_bytes = self._exchange.settings.max_packet_bytes
         try:
-            while True:
+            for served in itertools.count(1):
                 async with asyncio.timeout(silence_s):
                     frame = await read_frame(self._reader, max_bytes)
                 if frame.packet_type == control.PUBLISH:
@@ -140,10 +137,13 @@ class Connection:
                     return True
                 # A client that does not read its acknowledgements is not read either.
                 await self._writer.drain()
+                # Neither reading what is buffered nor writing gives the other clients a turn.
+                if served % PACKETS_PER_TURN == 0:
+                    await asyncio.sleep(0)
         except (EOFError, OSError, GatewayError) as error:
             fields = {"client_id": self.state.client_id, "reason": repr(error)}
             log.info("broker_connection_broken", extra=fields)
-            return False
+        return False
 
     async def _serve(self, frame: Frame) -> bool:
         """Any packet but PUBLISH; False: it was DISCONNECT."""

@@ -28,7 +28,7 @@ from amqtt.mqtt.unsubscribe import UnsubscribePacket
 
 from gateway.errors import BadRequestError, TooLargeError
 
-FLAGS = {
+FROM_CLIENTS = {
     PUBACK: 0,
     PUBREC: 0,
     PUBREL: 2,
@@ -38,6 +38,7 @@ FLAGS = {
     PINGREQ: 0,
     DISCONNECT: 0,
 }
+"""The packet types that a client may send after CONNECT, PUBLISH apart, with their flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
 
 def require_flags(frame: Frame) -> None:
     """BadRequestError unless a client may send this type with these flags [MQTT-2.2.2-2]."""
-    if FLAGS.get(frame.packet_type) != frame.flags:
+    if FROM_CLIENTS.get(frame.packet_type) != frame.flags:
         raise BadRequestError(f"packet type {frame.packet_type} with flags {frame.flags:#06b}")
 
 
@@ -133,8 +134,9 @@ def encode_publish(publish: Publish, packet_id: int, duplicate: bool) -> bytes:
 
 
 def encode_answer(packet_type: int, packet_id: int) -> bytes:
-    """PUBACK, PUBREC, PUBREL or PUBCOMP."""
-    return bytes((packet_type << 4 | FLAGS[packet_type], 2)) + packet_id.to_bytes(2, "big")
+    """PUBACK, PUBREC, PUBREL, PUBCOMP or UNSUBACK."""
+    flags = 2 if packet_type == PUBREL else 0
+    return bytes((packet_type << 4 | flags, 2)) + packet_id.to_bytes(2, "big")
 
 
 async def decode_subscribe(frame: Frame) -> list[tuple[str, int]]:

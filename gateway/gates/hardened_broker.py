@@ -96,7 +96,8 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self.exchange.closing = True
         for server in self._servers.values():
             server.instance.close()
-        await asyncio.gather(*(connection.stop() for _, connection in self._sessions.values()))
+        connections = [connection for _, connection in self._sessions.values() if connection]
+        await asyncio.gather(*(connection.stop() for connection in connections))
         for unopened in self.conversations:
             unopened.cancel()
         await asyncio.gather(*self.conversations, return_exceptions=True)
@@ -201,8 +202,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         return int(CONNECTION_ACCEPTED)
 
     def _connection(self, client_id: str) -> Connection | None:
+        connection: Connection | None
         _, connection = self._sessions.get(client_id, (None, None))
-        return connection if connection is not None and connection.alive else None
+        return connection
 
     async def _hold(
         self, incoming: Session, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -218,6 +220,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             await connection.converse()
         finally:
             session.transitions.disconnect()
+            self._sessions[session.client_id] = (session, None)
             if session.clean_session:
                 await self._delete_session(session.client_id)
 

@@ -62,6 +62,7 @@ def connect_packet(
     user: str | None = None,
     password: str | None = None,
     clean: bool = True,
+    *,
     keep_alive: int = 60,
     will: Will | None = None,
 ) -> bytes:
@@ -80,6 +81,7 @@ def publish_packet(
     payload: bytes = b"",
     qos: int = 0,
     packet_id: int = 1,
+    *,
     retain: bool = False,
     duplicate: bool = False,
 ) -> bytes:
@@ -121,12 +123,15 @@ class RawClient:
         client_id: str,
         user: str | None = None,
         password: str | None = None,
+        *,
         clean: bool = True,
         keep_alive: int = 60,
         will: Will | None = None,
     ) -> Self:
         client = await cls.open(port)
-        client.send(connect_packet(client_id, user, password, clean, keep_alive, will))
+        client.send(
+            connect_packet(client_id, user, password, clean, keep_alive=keep_alive, will=will)
+        )
         answer = await client.next_packet()
         if answer is not None:
             client.session_present, client.code = bool(answer.body[0]), answer.body[1]
@@ -192,7 +197,7 @@ class RawClient:
         self, topic: str, payload: bytes, qos: int = 1, packet_id: int = 1, retain: bool = False
     ) -> None:
         """Publish and, for QoS 1, wait for PUBACK; for QoS 2 to the end of its flow."""
-        self.send(publish_packet(topic, payload, qos, packet_id, retain))
+        self.send(publish_packet(topic, payload, qos, packet_id, retain=retain))
         if qos == 1:
             assert (await self.expect(PUBACK)).packet_id == packet_id
         elif qos == 2:
