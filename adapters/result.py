@@ -23,6 +23,9 @@ DECIMAL = XSD + "decimal"
 DOUBLE = XSD + "double"
 BOOLEAN = XSD + "boolean"
 
+NUMERIC = frozenset({INTEGER, DECIMAL, DOUBLE})
+"""The datatypes that can have a unit."""
+
 PADDING = " \t\r\n\0"
 """Stripped from bare texts: C firmware sends its terminator, Homie an empty string as one NUL."""
 

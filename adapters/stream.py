@@ -11,7 +11,7 @@ from datetime import datetime
 from adapters.iri_template import IriTemplate, fill_name, iri_defect
 from adapters.mapping import Mapping, MappingError
 from adapters.observation import Observation
-from adapters.result import Result
+from adapters.result import NUMERIC, Result
 from adapters.units import unit_iri
 
 
@@ -33,14 +33,14 @@ class Stream:
     def observe(
         self, result: Result, time: datetime | None = None, sequence: str | None = None
     ) -> Observation:
-        """The Observation of `result` in this stream."""
+        """The Observation of `result` in this stream; only a number has the stream's unit."""
         return Observation(
             self.sensor,
             self.observed_property,
             self.feature_of_interest,
             result.lexical,
             result.datatype,
-            self.unit,
+            self.unit if result.datatype in NUMERIC else None,
             time,
             sequence,
         )

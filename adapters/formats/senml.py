@@ -3,7 +3,8 @@
 The selector is the resolved name of a record, `*` and the end of names, or empty for every
 record; with `#sum` behind it (no name has a `#`) it takes the record's sum instead of its value.
 `{name}` in the IRIs of sensor and feature is the resolved name. The record's unit, through the
-crosswalk, comes before the mapping's; a sum is in units times seconds and has the mapping's.
+crosswalk, comes before the mapping's; a sum is in units times seconds and has the mapping's. Only
+numbers get a unit: the base unit of a pack also reaches its booleans and texts (RFC 8428, 4.1).
 
 A record that no mapping selects is not taken. A mapping's observations are in chronological
 order. Times below 2**28 are relative to the gateway's clock at reception; zero is "about now",
@@ -21,6 +22,7 @@ from adapters.device_time import EPOCH, from_unix
 from adapters.fault import excerpt
 from adapters.mapping import Mapping, MappingError
 from adapters.payload import Payload
+from adapters.result import NUMERIC, Result
 from adapters.senml_pack import NAME, Record, resolve
 from adapters.stream import Stream
 from adapters.units import unit_iri
@@ -94,17 +96,14 @@ def _observe(
     stream: Stream,
     findings: Findings,
 ) -> None:
-    result = record.sum if takes_sum else record.value
+    result, symbol = (record.sum, None) if takes_sum else (record.value, record.unit)
     if result is None:
         return
-    unit = stream.unit
-    if record.unit is not None and not takes_sum:
-        known = unit_iri(record.unit)
-        unit = known or unit
-        if known is None:
-            detail = f"{excerpt(record.unit)} of record {excerpt(record.name)}"
-            findings.faults.append(Fault(stream.mapping, FaultReason.UNIT_UNKNOWN, detail))
-    findings.add(stream.named(record.name, unit), result, time)
+    unit = unit_iri(symbol) if symbol else None
+    if symbol and unit is None and isinstance(result, Result) and result.datatype in NUMERIC:
+        detail = f"{excerpt(symbol)} of record {excerpt(record.name)}"
+        findings.faults.append(Fault(stream.mapping, FaultReason.UNIT_UNKNOWN, detail))
+    findings.add(stream.named(record.name, unit or stream.unit), result, time)
 
 
 def _chronological(records: Sequence[Record], now: datetime) -> list[Dated]:

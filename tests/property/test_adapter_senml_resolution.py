@@ -66,6 +66,7 @@ def reference(pack: list[dict[str, Any]]) -> list[Resolved]:
             value = Decimal(str(last("bv", 0, seen))) + Decimal(str(record["v"]))
         else:
             value = record["vs"] if "vs" in record else record["vb"]
+            unit = None
         start = NOW if seconds < 2**28 else EPOCH
         time = start + timedelta(seconds=seconds) if seconds else None
         resolved.append((name, value, time, unit))

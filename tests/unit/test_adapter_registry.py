@@ -89,6 +89,11 @@ def test_unit_is_a_symbol_or_an_iri() -> None:
     assert units == ["http://qudt.org/vocab/unit/DEG_C", "http://u/x"]
 
 
+def test_boolean_has_no_unit() -> None:
+    (seen,) = registry_of(mapping(1, "t", unit="°C")).decode(Message("t", b"on", NOW)).observations
+    assert (seen.lexical, seen.unit) == ("true", None)
+
+
 def test_wildcards_fill_the_templates() -> None:
     registry = registry_of(mapping(1, "home/+/x/#", sensor="http://h/{1}/{2}"))
     (seen,) = registry.decode(Message("home/lab 1/x/a/b?", b"5", NOW)).observations

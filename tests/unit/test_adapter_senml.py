@@ -54,7 +54,7 @@ def test_pack_is_resolved_with_names_times_and_units_in_order_of_time() -> None:
         (prefix + "air", "19.4", at - timedelta(minutes=5), UNIT + "DEG_C"),
         (prefix + "air", "19.2", at, UNIT + "DEG_C"),
         (prefix + "rh", "51", at, UNIT + "PERCENT_RH"),
-        (prefix + "door", "false", at, UNIT + "DEG_C"),
+        (prefix + "door", "false", at, None),
     ]
 
 
@@ -180,6 +180,12 @@ def test_unit_without_a_crosswalk_is_told() -> None:
     decoded = decode('[{"n":"a","v":1,"u":"furlong"}]', unit="m")
     assert [seen.unit for seen in decoded.observations] == [UNIT + "M"]
     assert [fault.reason for fault in decoded.faults] == [FaultReason.UNIT_UNKNOWN]
+
+
+def test_text_has_neither_a_unit_nor_an_unknown_one() -> None:
+    decoded = decode('[{"bu":"furlong","n":"a","vs":"x"},{"n":"b","bu":"V","vb":true}]', unit="m")
+    assert [seen.unit for seen in decoded.observations] == [None, None]
+    assert not decoded.faults
 
 
 @pytest.mark.parametrize(
