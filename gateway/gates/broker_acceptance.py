@@ -80,6 +80,8 @@ class AcceptanceWindow:
         self._moved.set()
 
     def _advance(self, _: asyncio.Future[None] | None = None) -> None:
+        # First, so that a `settle` that raises leaves nobody waiting for room.
+        self._moved.set()
         while self._waiting:
             publish, accepting = self._waiting[0]
             if accepting is not None and not accepting.done():
@@ -90,4 +92,3 @@ class AcceptanceWindow:
                 return
             self._waiting.popleft()
             self._settle(publish, accepting is not None)
-        self._moved.set()

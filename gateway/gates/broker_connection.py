@@ -208,12 +208,13 @@ class Connection:
     def _settle(self, publish: Publish, accepted: bool) -> None:
         if accepted:
             self._exchange.route(publish)
-        if not publish.packet_id or self._writer.is_closing():
+        if not publish.packet_id:
             return
         if publish.qos == 2:
             self.state.received.add(publish.packet_id)
-        answer = control.PUBREC if publish.qos == 2 else control.PUBACK
-        self._writer.write(encode_answer(answer, publish.packet_id))
+        if not self._writer.is_closing():
+            answer = control.PUBREC if publish.qos == 2 else control.PUBACK
+            self._writer.write(encode_answer(answer, publish.packet_id))
 
     def _fail(self, publish: Publish, error: BaseException | None) -> None:
         self._exchange.counters.failed += 1

@@ -175,6 +175,19 @@ async def test_qos_2_repeated_on_a_new_connection_is_not_stored_again(
     assert store.payloads == [b"x", b"y"]
 
 
+async def test_qos_2_stored_after_the_client_left_is_not_stored_again(store: FakeStore) -> None:
+    store.hold()
+    async with running(store=store) as broker:
+        async with await device(broker, clean=False) as client:
+            client.send(publish_packet("s/1", b"x", qos=2, packet_id=9))
+            await store.has(1)
+        store.commit(0)
+        async with await device(broker, clean=False) as client:
+            client.send(publish_packet("s/1", b"x", qos=2, packet_id=9, duplicate=True))
+            assert (await client.expect(PUBREC)).packet_id == 9
+    assert store.payloads == [b"x"]
+
+
 async def test_qos_0_is_stored_though_the_client_leaves_at_once(
     broker: EmbeddedBroker, store: FakeStore
 ) -> None:
