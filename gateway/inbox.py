@@ -60,9 +60,7 @@ class Inbox:
         with self._changed:
             while not self._deliveries and not self._closed:
                 self._changed.wait()
-            taken = [
-                self._deliveries.popleft() for _ in range(min(most, len(self._deliveries)))
-            ]
+            taken = [self._deliveries.popleft() for _ in range(min(most, len(self._deliveries)))]
             self._changed.notify_all()
             waiters, self._waiters = self._waiters, deque()
         for loop, room in waiters:

@@ -8,18 +8,19 @@ in the store or in the journal after kill -9 at any moment.
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import islice
 
-from pyoxigraph import QuerySolutions
+from pyoxigraph import Literal, NamedNode, QuerySolutions
 
+from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
 from adapters.observation import Observation
 from gateway.duplicates import Duplicates, delivery_of
-from gateway.engine.engine import Outcome
-from gateway.errors import GatewayError, StorageError
+from gateway.engine.engine import Engine, Outcome
+from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
@@ -39,6 +40,7 @@ from gateway.store.update import BoundUpdate
 log = logging.getLogger(__name__)
 
 _GROUP = 256
+_REPLAY = 1000
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ class Ingest:
         self._mappings = mappings
         self._templates = templates
         self._identity = identity
-        self._quarantine = quarantine
+        self.quarantine = quarantine
         self._future = future
         self._duplicates = Duplicates()
         self._retention = Retention(latest)
@@ -101,20 +103,13 @@ class Ingest:
         """
         engine = self._scheduler.engine
         self._duplicates.recall(self._journal.tail(100_000))
-        rows = engine.query(streams_query)
-        if not isinstance(rows, QuerySolutions):
-            raise StorageError("the query STREAMS is not a SELECT", "correct the JSAP profile")
-        for row in rows:
+        for row in _select(engine, streams_query):
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             time = datetime.fromisoformat(row["phenomenonStamp"].value)
             self._retention.recall(stream, _kept(row["observation"].value, time))
-        position = self._last_applied()
-        for _, group in groupby(
-            self._journal.after(position), lambda record: (record.position.epoch, record.message)
-        ):
-            records = tuple(group)
-            engine.update(list(self._updates(records)))
-            self.statistics.replayed += len(records)
+        for chunk in _chunks(self._journal.after(self._last_applied()), _REPLAY):
+            engine.update(list(self._updates(chunk)))
+            self.statistics.replayed += len(chunk)
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""
@@ -136,23 +131,29 @@ class Ingest:
         """Decode, drop what is known, give identities."""
         message = delivery.message
         self.statistics.messages += 1
-        decoded = self._mappings.registry.decode(message)
+        decoded = self._decode(message)
         if not decoded.matched:
             self.statistics.unmapped += 1
         if decoded.faults:
             self.statistics.quarantined += 1
-            self._quarantine.add(message, decoded.faults)
+            self.quarantine.add(message, decoded.faults)
         new = [seen for seen in decoded.observations if not self._is_known(seen, message)]
         return _Accepted(delivery, tuple(self._identify(new, message)))
+
+    def _decode(self, message: Message) -> Decoded:
+        try:
+            return self._mappings.registry.decode(message)
+        except Exception as error:  # a defect of an adapter costs this message, never the worker
+            log.exception("adapter_crashed", extra={"topic": message.topic})
+            fault = Fault(None, FaultReason.MALFORMED, f"internal error: {error!r}"[:200])
+            return Decoded(faults=(fault,), matched=True)
 
     def _is_known(self, observation: Observation, message: Message) -> bool:
         known = self._duplicates.is_known(observation, message)
         self.statistics.duplicates += known
         return known
 
-    def _identify(
-        self, observations: Sequence[Observation], message: Message
-    ) -> Iterator[Record]:
+    def _identify(self, observations: Sequence[Observation], message: Message) -> Iterator[Record]:
         first: Position | None = None
         for observation in observations:
             position = self._journal.next_position()
@@ -229,13 +230,22 @@ class Ingest:
         return self._identity.observation(record.position)
 
     def _last_applied(self) -> Position | None:
-        rows = self._scheduler.engine.query(applied_query(self._identity))
-        positions = [Position.parse(row["position"].value) for row in _solutions(rows)]
-        return max(positions, default=None)
+        rows = _select(self._scheduler.engine, applied_query(self._identity))
+        return max((Position.parse(row["position"].value) for row in rows), default=None)
 
 
-def _solutions(results: object) -> Iterable[object]:
-    return results if isinstance(results, QuerySolutions) else ()
+def _select(engine: Engine, text: str) -> Iterator[Mapping[str, Literal | NamedNode]]:
+    """The rows of a SELECT whose columns are IRIs and literals, all bound."""
+    rows = engine.query(text)
+    if not isinstance(rows, QuerySolutions):
+        raise ConfigurationError(f"this must be a SELECT: {text}", "correct the JSAP profile")
+    for row in rows:
+        yield {name.value: row[name] for name in rows.variables}
+
+
+def _chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
+    while chunk := list(islice(records, size)):
+        yield chunk
 
 
 def _kept(iri: str, time: datetime) -> Kept:

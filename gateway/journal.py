@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from errno import ENOSPC
 from pathlib import Path
+from types import TracebackType
 from typing import Self
 
 from adapters.observation import Observation
@@ -162,6 +163,17 @@ class Journal:
         """Sync and close; an epoch without observations leaves no file."""
         self.sync()
         self._segment.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def tail(self, count: int) -> list[Record]:
         """The last `count` records of earlier epochs, oldest first."""

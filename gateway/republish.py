@@ -28,9 +28,7 @@ log = logging.getLogger(__name__)
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _UNSAFE = re.compile(r"[/+#%\x00-\x1f\x7f]")
-_BARE_JSON = frozenset(
-    XSD + name for name in ("integer", "decimal", "double", "float", "boolean")
-)
+_BARE_JSON = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
 
 
 class Publisher(Protocol):
@@ -171,9 +169,7 @@ class Republisher:
 
     async def _start(self, rule: Rule) -> None:
         try:
-            self._spuids[rule] = await self._scheduler.subscribe(
-                rule.sparql, sink=self._sink(rule)
-            )
+            self._spuids[rule] = await self._scheduler.subscribe(rule.sparql, sink=self._sink(rule))
             self.errors.pop(rule.iri, None)
         except GatewayError as error:
             self.errors[rule.iri] = str(error)

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -22,7 +22,6 @@ from gateway.engine.engine import Engine, Outcome
 from gateway.engine.notification import Notification
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.terms import Term
-from gateway.store.quad_store import QueryResults
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
@@ -50,9 +49,7 @@ class Scheduler:
     `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests.
     """
 
-    def __init__(
-        self, engine: Engine, *, urq: int = 1000, srq: int = 1000, query_threads: int = 2
-    ) -> None:
+    def __init__(self, engine: Engine, *, urq: int = 1000, srq: int = 1000) -> None:
         self.engine = engine
         self._limits = {True: urq, False: srq}
         self._waiting = {True: 0, False: 0}
@@ -61,7 +58,6 @@ class Scheduler:
         self._closing = False
         self._sinks: dict[str, Sink] = {}
         self._observers: list[Callable[[Outcome], None]] = []
-        self._queries = ThreadPoolExecutor(query_threads, "query")
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
     def __enter__(self) -> Self:
@@ -79,7 +75,6 @@ class Scheduler:
             self._closing = True
             self._changed.notify_all()
         self._thread.join()
-        self._queries.shutdown()
         self.engine.close()
 
     @property
@@ -119,19 +114,6 @@ class Scheduler:
             ),
             is_update=True,
         )
-
-    async def query(
-        self,
-        text: str,
-        *,
-        default_graphs: Sequence[NamedNode] = (),
-        named_graphs: Sequence[NamedNode] = (),
-    ) -> QueryResults:
-        """Evaluate a QUERY in a thread beside the scheduler; it waits for nobody."""
-        evaluate = partial(
-            self.engine.query, text, default_graphs=default_graphs, named_graphs=named_graphs
-        )
-        return await asyncio.get_running_loop().run_in_executor(self._queries, evaluate)
 
     async def subscribe(
         self,
@@ -197,6 +179,9 @@ class Scheduler:
             result: Outcome | GatewayError = self._update(updates)
         except GatewayError as error:
             result = error
+        except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
+            log.exception("update_crashed")
+            result = GatewayError(f"internal error: {error!r}", "report this defect")
         done(result)
 
     def _subscribe(
@@ -229,7 +214,7 @@ def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
         return
     try:
         result = work()
-    except BaseException as error:  # noqa: BLE001  handed to the caller, who awaits it
+    except Exception as error:  # handed to the caller, who awaits it
         future.set_exception(error)
     else:
         future.set_result(result)

@@ -10,12 +10,11 @@ from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode
 
-from gateway.errors import ConfigurationError
 from gateway.journal import Position, Record
+from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, STATE_GRAPH, UNIT, XSD
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
-from jsap import JsapError, Profile
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
@@ -53,14 +52,13 @@ def result_time(record: Record) -> datetime:
 
 
 class ObservationTemplates:
-    """The templates OBSERVE_QUANTITY, OBSERVE_VALUE and FORGET_OBSERVATION of a profile."""
+    """The templates OBSERVE_QUANTITY, OBSERVE_VALUE and FORGET_OBSERVATION of the profiles."""
 
-    def __init__(self, profile: Profile, identity: Identity) -> None:
-        """Raises ConfigurationError naming a template that is missing or wrong."""
+    def __init__(self, profiles: Profiles, identity: Identity) -> None:
+        """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         self._identity = identity
-        self._profile = profile
-        self._plans = {
-            name: self._plan(name)
+        self._templates = {
+            name: (profiles.update(name), compile_update(profiles.update(name).text))
             for name in ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "FORGET_OBSERVATION")
         }
 
@@ -104,18 +102,8 @@ class ObservationTemplates:
         )
 
     def _bind(self, name: str, values: dict[str, Term]) -> BoundUpdate:
-        return self._plans[name], self._profile.updates[name].bind(values)
-
-    def _plan(self, name: str) -> UpdatePlan:
-        try:
-            return compile_update(self._profile.updates[name].text)
-        except KeyError as error:
-            raise ConfigurationError(
-                f"the profile {self._profile.source} has no update {name}",
-                "add it; jsap/profiles/observations.jsap shows how it looks",
-            ) from error
-        except JsapError as error:
-            raise ConfigurationError(str(error)) from error
+        template, plan = self._templates[name]
+        return plan, template.bind(values)
 
 
 _APPLIED = GW + "appliedJournal"
@@ -136,9 +124,12 @@ def applied_bindings(identity: Identity, position: Position) -> dict[str, Term]:
 
 def applied_query(identity: Identity) -> str:
     """SELECT of the last applied position as `?position`."""
-    return f"SELECT ?position {{ GRAPH {STATE_GRAPH} {{ {identity.node} <{_APPLIED}> ?position }} }}"
+    return (
+        f"SELECT ?position {{ GRAPH {STATE_GRAPH} {{ {identity.node} <{_APPLIED}> ?position }} }}"
+    )
 
 
 def _iso(time: datetime) -> str:
-    """UTC with Z: the canonical form of xsd:dateTime."""
-    return time.isoformat().replace("+00:00", "Z")
+    """UTC with Z and no trailing zeros: the canonical form of xsd:dateTime."""
+    text = time.isoformat().removesuffix("+00:00")
+    return (text.rstrip("0") if "." in text else text) + "Z"

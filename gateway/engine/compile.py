@@ -3,9 +3,11 @@
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.spu import RequerySpu, SinglePatternSpu, Spu, Subject
 from gateway.errors import UnsupportedQueryError
+from gateway.rdf.canonical import canonical
+from gateway.rdf.terms import Term
+from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.parser import parse_query
-from gateway.sparql import patterns
 from gateway.store.quad_store import QuadStore
 
 
@@ -41,5 +43,13 @@ def _lutt(query: Query, subject: Subject) -> tuple[LuttEntry, ...]:
     if patterns.reads_clock(query):
         return (EVERYTHING,)
     lookups = patterns.quad_patterns(query, subject.default_graphs, subject.named_graphs)
-    entries = (LuttEntry(x.subject, x.predicate, x.object, x.graph) for x in lookups)
+    entries = (
+        LuttEntry(each.subject, each.predicate, _canonical(each.object), each.graph)
+        for each in lookups
+    )
     return tuple(dict.fromkeys(entries))
+
+
+def _canonical(term: Term | None) -> Term | None:
+    """A constant as it stands in a Delta: `21.50` in a query matches the stored `21.5`."""
+    return None if term is None else canonical(term)

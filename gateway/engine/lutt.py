@@ -6,16 +6,16 @@ the cost does not grow with the number of SPUs. What a table lets through goes i
 its SPU: the added and the removed quads that may concern it.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 
-Owner = TypeVar("Owner", bound=Hashable)
+Owner = TypeVar("Owner")
 Key = tuple[Term, ...]
 
 

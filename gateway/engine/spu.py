@@ -130,9 +130,7 @@ class SinglePatternSpu:
             if isinstance(node, Variable):
                 places.setdefault(node.value, []).append(place)
         self._columns = tuple(places.get(name, [None])[0] for name in variables)
-        self._equal = tuple(
-            (where[0], other) for where in places.values() for other in where[1:]
-        )
+        self._equal = tuple((where[0], other) for where in places.values() for other in where[1:])
 
     def initial(self) -> ResultsDelta:
         """The whole answer, from the store; nothing of it is kept."""

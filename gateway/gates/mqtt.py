@@ -22,6 +22,8 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
 from gateway.crossing import Crossing
+from gateway.errors import BadRequestError
+from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.inbox import Delivery, Inbox
 
 log = logging.getLogger(__name__)
@@ -148,7 +150,7 @@ class ExternalBroker:
 
     def start(self) -> None:
         """Connect in the background and keep trying."""
-        properties = Properties(PacketTypes.CONNECT)
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         properties.SessionExpiryInterval = _WEEK_S
         properties.ReceiveMaximum = self._settings.inflight
         self._client.connect_async(
@@ -174,7 +176,7 @@ class ExternalBroker:
 
     def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
         """Send a message marked as ours; QoS 1 and 2 are kept over a lost connection."""
-        properties = Properties(PacketTypes.PUBLISH)
+        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         properties.UserProperty = (_ORIGIN, self._settings.client_id)
         self._client.publish(topic, payload, qos, retain, properties)
 
@@ -221,7 +223,7 @@ class ExternalBroker:
             return
         message = Message(
             received.topic,
-            received.payload,
+            bytes(received.payload),
             datetime.now(UTC),
             client_id=self._settings.client_id,
             packet_id=received.mid,
@@ -236,3 +238,37 @@ class ExternalBroker:
     def _is_ours(self, received: MQTTMessage) -> bool:
         marks = getattr(received.properties, "UserProperty", ())
         return (_ORIGIN, self._settings.client_id) in marks
+
+
+class EmbeddedPublisher:
+    """Commands out by the embedded broker; `run` is a task of the event loop.
+
+    A command that finds `limit` others waiting is dropped and counted: the newest, since those
+    before it were promised first.
+    """
+
+    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = 1000) -> None:
+        self.dropped = 0
+        self._broker = broker
+        self._crossing = crossing
+        self._commands: asyncio.Queue[tuple[str, bytes, int, bool]] = asyncio.Queue(limit)
+
+    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+        """Send a message; may be called from any thread, does not wait."""
+        self._crossing.call(self._enqueue, (topic, payload, qos, retain))
+
+    def _enqueue(self, command: tuple[str, bytes, int, bool]) -> None:
+        try:
+            self._commands.put_nowait(command)
+        except asyncio.QueueFull:
+            self.dropped += 1
+            log.error("command_dropped", extra={"topic": command[0]})
+
+    async def run(self) -> None:
+        """Publish what comes, in order, until cancelled."""
+        while True:
+            topic, payload, qos, retain = await self._commands.get()
+            try:
+                await self._broker.publish(topic, payload, qos, retain)
+            except BadRequestError as error:
+                log.error("command_refused", extra={"topic": topic, "reason": str(error)})

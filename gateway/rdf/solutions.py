@@ -38,9 +38,7 @@ class ResultsDelta:
 
 def difference(variables: tuple[str, ...], old: SolutionBag, new: SolutionBag) -> ResultsDelta:
     """The bag difference in both directions: `new - old` added, `old - new` removed."""
-    return ResultsDelta(
-        variables, tuple((new - old).elements()), tuple((old - new).elements())
-    )
+    return ResultsDelta(variables, tuple((new - old).elements()), tuple((old - new).elements()))
 
 
 def consolidate(

@@ -157,7 +157,9 @@ def update_text(delta: Delta) -> tuple[str, Functions]:
         operations.append(f"DELETE DATA {{ {_quads_text(plain_removed)} }}")
     if special_removed:
         operations.append(_function_text("DELETE", special_removed, 0))
-    operations += [f"CREATE SILENT GRAPH {graph}" for graph in delta.graphs_created if _named(graph)]
+    operations += [
+        f"CREATE SILENT GRAPH {graph}" for graph in delta.graphs_created if _named(graph)
+    ]
     if plain_added:
         operations.append(f"INSERT DATA {{ {_quads_text(plain_added)} }}")
     if special_added:

@@ -28,11 +28,13 @@ class QuadTemplate:
         self.variables = tuple(
             dict.fromkeys(slot for row in slots for slot in row if isinstance(slot, str))
         )
-        self._blank_labels = {
-            slot for row in slots for slot in row if isinstance(slot, BlankNode)
-        }
+        self._blank_labels = {slot for row in slots for slot in row if isinstance(slot, BlankNode)}
         self._slots = [row for row in slots if not _is_constant(row)]
-        self._constant = tuple(Quad(*row) for row in slots if _is_constant(row))
+        self._constant = tuple(
+            Quad(*row)  # type: ignore[arg-type]
+            for row in slots
+            if _is_constant(row)
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -71,10 +73,7 @@ def _instance(
     solution: Bindings,
     fresh: dict[BlankNode, BlankNode],
 ) -> Quad | None:
-    terms = [
-        solution.get(slot) if slot.__class__ is str else slot  # type: ignore[arg-type]
-        for slot in slots
-    ]
+    terms = [solution.get(slot) if isinstance(slot, str) else slot for slot in slots]
     if fresh:
         terms = [fresh.get(term, term) if isinstance(term, BlankNode) else term for term in terms]
     try:

@@ -81,6 +81,7 @@ class Insert:
         self.template = template
 
     def run(self, working: Working, bindings: Bindings) -> None:
+        """Add the quads."""
         for quad in self.template.instantiate(bindings):
             working.add(quad)
 
@@ -94,6 +95,7 @@ class Delete:
         self.template = template
 
     def run(self, working: Working, bindings: Bindings) -> None:
+        """Remove the quads."""
         for quad in self.template.instantiate(bindings):
             working.remove(quad)
 
@@ -109,6 +111,7 @@ class Modify:
         self.where = where
 
     def run(self, working: Working, bindings: Bindings) -> None:
+        """Remove and add what the solutions make of the templates."""
         solutions = list(self.where.solutions(working, bindings))
         if not self.delete.is_empty:
             for solution in solutions:
@@ -125,10 +128,12 @@ class ManageGraphs:
 
     __slots__ = ("operation",)
 
-    def __init__(self, operation: algebra.Operation) -> None:
+    def __init__(self, operation: algebra.UpdateOperation) -> None:
         self.operation = operation
 
     def run(self, working: Working, bindings: Bindings) -> None:
+        """Change whole graphs."""
+        del bindings
         match self.operation:
             case algebra.Clear(target=target, silent=silent):
                 for graph in _targets(working, target, silent):
@@ -144,9 +149,7 @@ class ManageGraphs:
                 _transfer(working, transfer)
 
 
-def _targets(
-    working: Working, target: algebra.GraphTarget, silent: bool
-) -> Sequence[GraphName]:
+def _targets(working: Working, target: algebra.GraphTarget, silent: bool) -> Sequence[GraphName]:
     if target is algebra.GraphSet.DEFAULT:
         return [DEFAULT_GRAPH]
     if target is algebra.GraphSet.NAMED:
@@ -189,7 +192,7 @@ def _graph_name(graph: NamedNode | None) -> GraphName:
 
 def _compile(
     text: str,
-    operation: algebra.Operation,
+    operation: algebra.UpdateOperation,
     using: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
 ) -> Step:
     match operation:

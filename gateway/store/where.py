@@ -66,20 +66,20 @@ Node = Term | Variable
 
 
 def _single(
-    elements: Sequence[algebra.Element], graph: NamedNode | None
+    elements: Sequence[algebra.Element], graph: NamedNode | Variable | None
 ) -> tuple[algebra.TriplePattern, NamedNode | Variable | None] | None:
     """The only triple pattern of a group, with its graph, if it is one without a path."""
     if len(elements) != 1:
         return None
     match elements[0]:
-        case algebra.BasicPattern(patterns=(pattern,)) if not isinstance(
-            pattern.predicate, algebra.Path
-        ):
+        case algebra.BasicPattern(patterns=(pattern,)) if not pattern.is_path:
             return pattern, graph
-        case algebra.Graph(name=name, group=group) if not isinstance(name, BlankNode):
+        case algebra.Graph(name=name, group=group):
             inner = group.elements
-            if inner and not isinstance(inner[0], algebra.Graph):
-                return _single(inner, name)  # type: ignore[arg-type]
+            if inner and isinstance(inner[0], algebra.BasicPattern):
+                return _single(inner, name)
+        case _:
+            pass
     return None
 
 
@@ -88,9 +88,7 @@ class PatternWhere:
 
     __slots__ = ("_graph", "_nodes")
 
-    def __init__(
-        self, pattern: algebra.TriplePattern, graph: NamedNode | Variable | None
-    ) -> None:
+    def __init__(self, pattern: algebra.TriplePattern, graph: NamedNode | Variable | None) -> None:
         self._nodes = tuple(
             node.value if isinstance(node, Variable) else node
             for node in (pattern.subject, pattern.predicate, pattern.object)
@@ -104,10 +102,7 @@ class PatternWhere:
     def solutions(self, working: Working, bindings: Bindings) -> Iterator[Bindings]:
         """One solution for each quad that matches."""
         nodes = (*self._nodes, self._graph)
-        wanted = [
-            bindings.get(node) if isinstance(node, str) else node  # type: ignore[arg-type]
-            for node in nodes
-        ]
+        wanted = [bindings.get(node) if isinstance(node, str) else node for node in nodes]
         names = [
             (index, node)
             for index, (node, want) in enumerate(zip(nodes, wanted, strict=True))
@@ -157,15 +152,13 @@ class QueryWhere:
         if bindings:
             where = substitute(where, self._tokens, {k: _rendered(v) for k, v in bindings.items()})
         wanted = [name for name in self._variables if name not in bindings]
-        if working.is_unchanged:
-            found = self._select(working, where, wanted)
-        else:
-            found = self._capture(working, where, wanted)
+        evaluate = self._select if working.is_unchanged else self._capture
+        found = evaluate(working, where, wanted)
         return [{**bindings, **solution} for solution in found]
 
     def _select(
         self, working: Working, where: str, wanted: Sequence[str]
-    ) -> Iterator[Mapping[str, Term]]:
+    ) -> Iterable[Mapping[str, Term]]:
         projection = " ".join(f"?{name}" for name in wanted) or "(1 AS ?one)"
         default: Sequence[GraphName] | None = None
         named: Sequence[NamedNode] | None = None
@@ -174,7 +167,7 @@ class QueryWhere:
         elif self._with is not None:
             default = [self._with]
         results = working.store.query(
-            f"{self._prologue} SELECT {projection} WHERE {where}", default, named
+            f"{self._prologue}SELECT {projection} WHERE {where}", default, named
         )
         if not isinstance(results, QuerySolutions):
             raise UpdateFailedError("the WHERE of the update gave no solutions")
@@ -183,13 +176,11 @@ class QueryWhere:
 
     def _capture(
         self, working: Working, where: str, wanted: Sequence[str]
-    ) -> list[Mapping[str, Term]]:
+    ) -> Iterable[Mapping[str, Term]]:
         rows: list[Mapping[str, Term]] = []
 
         def write_down(*terms: Term) -> Term:
-            rows.append(
-                {n: t for n, t in zip(wanted, terms, strict=True) if t != _UNBOUND}
-            )
+            rows.append({n: t for n, t in zip(wanted, terms, strict=True) if t != _UNBOUND})
             return Literal("")
 
         fresh = next(name for name in _names() if name not in self._where)

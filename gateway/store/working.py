@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
+from gateway.rdf.canonical import canonical, canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.store.quad_store import QuadStore
@@ -41,6 +42,7 @@ class Working:
 
     def add(self, quad: Quad) -> None:
         """Insert the quad, and the named graph that holds it."""
+        quad = canonical_quad(quad)
         if quad in self._removed:
             del self._removed[quad]
         elif quad not in self._added and quad not in self.store:
@@ -51,6 +53,7 @@ class Working:
 
     def remove(self, quad: Quad) -> None:
         """Delete the quad; its graph stays, be it empty."""
+        quad = canonical_quad(quad)
         if quad in self._added:
             del self._added[quad]
         elif quad not in self._removed and quad in self.store:
@@ -67,7 +70,9 @@ class Working:
         for quad in self.store.match(subject, predicate, object_, graph):
             if quad not in self._removed:
                 yield quad
-        wanted = (subject, predicate, object_, graph)
+        if not self._added:
+            return
+        wanted = (subject, predicate, None if object_ is None else canonical(object_), graph)
         for quad in self._added:
             found = (quad.subject, quad.predicate, quad.object, quad.graph_name)
             if all(want is None or want == have for want, have in zip(wanted, found, strict=True)):

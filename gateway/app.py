@@ -1,0 +1,257 @@
+"""`Gateway`: all parts put together and run; one object from start to clean stop.
+
+Start: store, the profiles' mappings, replay of the journal, scheduler, own subscriptions, ingest,
+gates. Stop is the reverse: gates first, then what is in the inbox is committed and acknowledged,
+then the writer stops, so no part talks to one that is gone.
+"""
+
+import asyncio
+import logging
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from starlette.routing import BaseRoute
+
+from gateway.config import Config
+from gateway.crossing import Crossing
+from gateway.engine.engine import Engine
+from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.http import HttpGate, QueryPool
+from gateway.gates.mqtt import EmbeddedPublisher, ExternalBroker, ExternalSettings, accept_into
+from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
+from gateway.gates.outbox import OutboxLimits
+from gateway.gates.websocket import SocketLimits, WebSocketGate
+from gateway.inbox import Inbox
+from gateway.ingest import Ingest
+from gateway.journal import Journal
+from gateway.mappings import MappingTable
+from gateway.metrics import Measures
+from gateway.passwords import Passwords
+from gateway.profiles import Profiles
+from gateway.quarantine import Quarantine
+from gateway.republish import Publisher, Republisher
+from gateway.scheduler import Scheduler
+from gateway.sosa import Identity, ObservationTemplates
+from gateway.statistics import Parts, measures, summary
+
+log = logging.getLogger(__name__)
+
+_SWITCH_S = 0.0005
+"""Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
+
+
+class Gateway:
+    """A running gateway; an async context manager.
+
+    >>> async def serve_for_ever(config: Config) -> None:
+    ...     async with Gateway(config) as gateway:
+    ...         await gateway.wait_closed()
+    """
+
+    scheduler: Scheduler
+    mqtt_port: int
+    http_port: int
+    websocket_port: int
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._exit = AsyncExitStack()
+        self._failure: asyncio.Future[None]
+        self._parts: Parts
+
+    async def __aenter__(self) -> Self:
+        """Start everything. Raises ConfigurationError or StorageError with what to do."""
+        sys.setswitchinterval(_SWITCH_S)
+        self._failure = asyncio.get_running_loop().create_future()
+        async with AsyncExitStack() as starting:
+            await self._start(starting)
+            self._exit = starting.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._exit.aclose()
+
+    async def wait_closed(self) -> None:
+        """Wait until the gateway cannot go on; raises why. Cancel it to stop waiting."""
+        await asyncio.shield(self._failure)
+
+    def statistics(self) -> Mapping[str, int]:
+        """The counters since the start that people look at first."""
+        return summary(self._parts)
+
+    async def _start(self, starting: AsyncExitStack) -> None:
+        config = self._config
+        crossing = Crossing(asyncio.get_running_loop())
+        identity = Identity(config.gateway.base_iri, config.gateway.id)
+        profiles = Profiles.load(config.jsap.profiles)
+        folder = config.gateway.data_dir
+        engine = Engine.open(folder / "store" if config.store.kind == "disk" else None)
+        engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
+        journal = starting.enter_context(
+            Journal(
+                folder / "journal",
+                fsync=config.journal.fsync,
+                segment_observations=config.journal.segment_observations,
+            )
+        )
+        self.scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
+        inbox = Inbox(config.limits.inbox)
+        mappings = MappingTable()
+        ingest = Ingest(
+            inbox,
+            self.scheduler,
+            journal,
+            mappings,
+            ObservationTemplates(profiles, identity),
+            identity,
+            Quarantine(folder),
+            latest=config.store.latest,
+            future=timedelta(seconds=config.limits.future_s),
+        )
+        ingest.recover(profiles.query_text("STREAMS"))
+        await starting.enter_async_context(_in_thread(self.scheduler))
+        await self.scheduler.subscribe(profiles.query_text("MAPPINGS"), sink=mappings.learn)
+        self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
+        await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
+        publisher = await self._start_mqtt(starting, inbox, mappings, crossing)
+        queries = {name: template.text for name, template in profiles.queries.items()}
+        republisher = Republisher(self.scheduler, publisher, queries, crossing)
+        self._parts.republisher = republisher
+        await starting.enter_async_context(self._task(republisher.run, "republish"))
+        await self.scheduler.subscribe(profiles.query_text("RULES"), sink=republisher.learn)
+        await self._start_http(starting, engine, crossing)
+
+    async def _start_mqtt(
+        self, starting: AsyncExitStack, inbox: Inbox, mappings: MappingTable, crossing: Crossing
+    ) -> Publisher:
+        mqtt = self._config.mqtt
+        if mqtt.mode == "external":
+            external = ExternalBroker(
+                ExternalSettings(
+                    mqtt.host,
+                    mqtt.port,
+                    self._config.mqtt_client_id,
+                    mqtt.username or None,
+                    mqtt.read_password(),
+                ),
+                inbox,
+            )
+            self._parts.external = external
+            external.set_filters(mappings.registry.topic_filters)
+            mappings.on_change(external.set_filters)
+            external.start()
+            starting.push_async_callback(asyncio.to_thread, _close_external, inbox, external)
+            self.mqtt_port = mqtt.port
+            return external
+        settings = BrokerSettings(
+            mqtt.host, mqtt.port, max_payload_bytes=self._config.limits.payload_bytes
+        )
+        verify = Passwords(mqtt.users).verify if mqtt.users else None
+        broker = EmbeddedBroker(
+            settings, lambda message: accept_into(inbox, crossing, message), verify
+        )
+        await starting.enter_async_context(broker)
+        self._parts.embedded = broker
+        self.mqtt_port = broker.port
+        publisher = EmbeddedPublisher(broker, crossing)
+        await starting.enter_async_context(self._task(publisher.run, "publish"))
+        return publisher
+
+    async def _start_http(
+        self, starting: AsyncExitStack, engine: Engine, crossing: Crossing
+    ) -> None:
+        config = self._config
+        pool = starting.enter_context(QueryPool(engine.query))
+        limits = SocketLimits(outbox=OutboxLimits(messages=config.limits.outbox))
+        sockets = WebSocketGate(self.scheduler, crossing, limits)
+        self._parts.sockets = sockets
+        registry = Measures(measures(self._parts)).registry
+        hosts = None if config.http.allow_remote else LOOPBACK_NAMES
+        http_routes: list[BaseRoute] = [
+            *HttpGate(self.scheduler, pool).routes(),
+            *OperationsGate(registry, self.statistics).routes(),
+        ]
+        socket_routes: list[BaseRoute] = [*sockets.routes()]
+        # The socket routes are on the HTTP port too: one port is enough for who wants one.
+        http = await starting.enter_async_context(
+            serve(
+                application([*http_routes, *socket_routes], hosts),
+                config.http.host,
+                config.http.port,
+            )
+        )
+        self.http_port = self.websocket_port = http.port
+        if not config.shared_port:
+            websocket = await starting.enter_async_context(
+                serve(application(socket_routes, hosts), config.http.host, config.websocket.port)
+            )
+            self.websocket_port = websocket.port
+
+    @asynccontextmanager
+    async def _ingesting(
+        self, ingest: Ingest, inbox: Inbox, crossing: Crossing
+    ) -> AsyncIterator[None]:
+        """The ingest thread; at the end it settles what the inbox still has."""
+
+        def work() -> None:
+            try:
+                ingest.run()
+            except Exception as error:  # told to whoever waits for the gateway
+                log.exception("ingest_crashed")
+                crossing.call(self._fail, error)
+
+        thread = threading.Thread(target=work, name="ingest", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            inbox.close()
+            ingest.stop()
+            await asyncio.to_thread(thread.join)
+
+    @asynccontextmanager
+    async def _task(
+        self, run: Callable[[], Coroutine[object, object, None]], name: str
+    ) -> AsyncIterator[None]:
+        task = asyncio.create_task(run(), name=name)
+        task.add_done_callback(self._told)
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def _told(self, task: "asyncio.Task[None]") -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        if not self._failure.done():
+            self._failure.set_exception(error)
+
+
+@asynccontextmanager
+async def _in_thread(scheduler: Scheduler) -> AsyncIterator[None]:
+    """Run the scheduler; wait for its end without holding up the loop that serves it."""
+    scheduler.__enter__()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(scheduler.__exit__, None, None, None)
+
+
+def _close_external(inbox: Inbox, external: ExternalBroker) -> None:
+    """Take nothing more from the broker; what is unacknowledged it sends again next time."""
+    inbox.close()
+    external.close()

@@ -1,0 +1,95 @@
+"""The JSAP profiles of a gateway, taken together: updates, queries, and mappings for the store.
+
+A later profile replaces entries of an earlier one by id, so a user's `observations` templates can
+stand in place of those that ship.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from jsap.extended import mapping_quads
+from jsap.profile import load_profile
+from jsap.template import Template
+from pyoxigraph import Literal, NamedNode, Quad
+
+from gateway.errors import ConfigurationError
+from gateway.rdf.delta import Delta, quads_delta
+from gateway.rdf.namespaces import GW, STATE_GRAPH
+from gateway.store.quad_store import QuadStore
+from jsap import JsapError, Profile
+
+_LOADED = NamedNode(GW + "loadedMappings")
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """Several profiles as one; `sources` names their files."""
+
+    sources: tuple[str, ...]
+    updates: Mapping[str, Template]
+    queries: Mapping[str, Template]
+    mappings: tuple[Quad, ...]
+
+    @classmethod
+    def load(cls, paths: Sequence[Path]) -> Self:
+        """Read the files. Raises ConfigurationError naming the file and the JSON path."""
+        try:
+            profiles = [load_profile(path) for path in paths]
+            return cls.of(profiles, [str(path) for path in paths])
+        except JsapError as error:
+            raise ConfigurationError(str(error), "sosa-gateway check tells more") from error
+        except OSError as error:
+            raise ConfigurationError(
+                f"a JSAP profile cannot be read: {error}", "correct [jsap] profiles"
+            ) from error
+
+    @classmethod
+    def of(cls, profiles: Sequence[Profile], sources: Sequence[str] = ()) -> Self:
+        """Put profiles together. Raises JsapError for wrong mappings."""
+        updates = {key: each for profile in profiles for key, each in profile.updates.items()}
+        queries = {key: each for profile in profiles for key, each in profile.queries.items()}
+        mappings = tuple(quad for profile in profiles for quad in mapping_quads(profile))
+        return cls(tuple(sources), updates, queries, mappings)
+
+    def query_text(self, name: str) -> str:
+        """The text of a query that the gateway itself needs. Raises ConfigurationError."""
+        return self._needed(self.queries, name, "query").text
+
+    def update(self, name: str) -> Template:
+        """The template of an update that the gateway itself needs. Raises ConfigurationError."""
+        return self._needed(self.updates, name, "update")
+
+    def mappings_delta(self, store: QuadStore, gateway: NamedNode) -> Delta:
+        """The change that brings the profiles' mappings into the store, once for each content.
+
+        Mappings in the store are the truth: as long as the profiles do not change, what an UPDATE
+        did to them stays. When they do, the nodes that they name are written anew.
+        """
+        digest = sha256("\n".join(sorted(map(str, self.mappings))).encode()).hexdigest()
+        mark = Quad(gateway, _LOADED, Literal(digest), STATE_GRAPH)
+        if mark in store:
+            return Delta()
+        old_marks = list(store.match(gateway, _LOADED, None, STATE_GRAPH))
+        subjects = {quad.subject: quad.graph_name for quad in self.mappings}
+        old = [
+            quad
+            for subject, graph in subjects.items()
+            for quad in store.match(subject, None, None, graph)
+        ]
+        present = set(old)
+        return quads_delta(
+            [mark, *(quad for quad in self.mappings if quad not in present)],
+            [*old_marks, *(present - set(self.mappings))],
+        )
+
+    def _needed(self, templates: Mapping[str, Template], name: str, kind: str) -> Template:
+        try:
+            return templates[name]
+        except KeyError:
+            raise ConfigurationError(
+                f"the profiles {', '.join(self.sources)} have no {kind} {name}",
+                'put "observations" first in [jsap] profiles, it ships with the gateway',
+            ) from None

@@ -1,0 +1,133 @@
+"""What the parts count, put together: a summary for people, measures for Prometheus."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gateway.engine.engine import Engine
+from gateway.gates.embedded_broker import EmbeddedBroker
+from gateway.gates.mqtt import ExternalBroker
+from gateway.gates.websocket import WebSocketGate
+from gateway.inbox import Inbox
+from gateway.ingest import Ingest
+from gateway.journal import Journal
+from gateway.metrics import Measure
+from gateway.republish import Republisher
+from gateway.scheduler import Scheduler
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a gateway that count something; the gates come last in its life."""
+
+    engine: Engine
+    scheduler: Scheduler
+    journal: Journal
+    inbox: Inbox
+    ingest: Ingest
+    republisher: Republisher | None = None
+    embedded: EmbeddedBroker | None = None
+    external: ExternalBroker | None = None
+    sockets: WebSocketGate | None = None
+
+
+def summary(parts: Parts) -> Mapping[str, int]:
+    """The way of the data in counters: messages in, triples, notifications and commands out."""
+    engine, ingest = parts.engine.statistics, parts.ingest.statistics
+    return {
+        "readings_in": ingest.messages,
+        "observations": ingest.observations,
+        "updates": engine.updates,
+        "added": engine.quads_added,
+        "removed": engine.quads_removed,
+        "notifications": engine.notifications,
+        "subscriptions": engine.subscriptions,
+        "commands_out": parts.republisher.published if parts.republisher else 0,
+        "quarantined": ingest.quarantined,
+        "duplicates": ingest.duplicates,
+        "late": ingest.late,
+        "unmapped": ingest.unmapped,
+        "failed": ingest.failed + engine.failures,
+    }
+
+
+def measures(parts: Parts) -> tuple[Measure, ...]:
+    """Every metric of the gateway (README, "Metrics")."""
+    return (*_ingest(parts), *_engine(parts), *_gates(parts))
+
+
+def _ingest(parts: Parts) -> tuple[Measure, ...]:
+    seen = parts.ingest.statistics
+    return (
+        Measure("messages", "MQTT messages taken from the inbox", lambda: seen.messages),
+        Measure("messages_unmapped", "messages that no mapping knows", lambda: seen.unmapped),
+        Measure("messages_quarantined", "messages with a fault", lambda: seen.quarantined),
+        Measure("observations", "observations accepted and journalled", lambda: seen.observations),
+        Measure("observations_duplicate", "observations known before", lambda: seen.duplicates),
+        Measure("observations_late", "journalled, but older than those kept", lambda: seen.late),
+        Measure(
+            "observations_clock_suspect", "device time in the future", lambda: seen.clock_suspect
+        ),
+        Measure("observations_failed", "the UPDATE of the profile failed", lambda: seen.failed),
+        Measure("observations_replayed", "brought from journal to store", lambda: seen.replayed),
+        Measure("journal_syncs", "fsyncs of the journal", lambda: parts.journal.syncs),
+        Measure("inbox", "messages waiting for ingest", lambda: len(parts.inbox), is_counter=False),
+        Measure(
+            "quarantine",
+            "faults by reason",
+            lambda: parts.ingest.quarantine.reasons,
+            label="reason",
+        ),
+    )
+
+
+def _engine(parts: Parts) -> tuple[Measure, ...]:
+    engine = parts.engine.statistics
+    return (
+        Measure("updates", "UPDATE requests executed", lambda: engine.updates),
+        Measure("quads_added", "quads added, net", lambda: engine.quads_added),
+        Measure("quads_removed", "quads removed, net", lambda: engine.quads_removed),
+        Measure("lutt_hits", "SPUs that an UPDATE reached", lambda: engine.lutt_hits),
+        Measure("lutt_misses", "SPUs that an UPDATE did not reach", lambda: engine.lutt_misses),
+        Measure("notifications", "notifications made", lambda: engine.notifications),
+        Measure("spu_failures", "evaluations of an SPU that failed", lambda: engine.failures),
+        Measure(
+            "subscriptions", "subscriptions now", lambda: engine.subscriptions, is_counter=False
+        ),
+        Measure("spus", "SPUs by tier", lambda: engine.spus, is_counter=False, label="tier"),
+        Measure(
+            "urq", "UPDATEs waiting", lambda: parts.scheduler.waiting_updates, is_counter=False
+        ),
+    )
+
+
+def _gates(parts: Parts) -> tuple[Measure, ...]:
+    found: list[Measure] = []
+    republisher, embedded = parts.republisher, parts.embedded
+    external, sockets = parts.external, parts.sockets
+    if republisher is not None:
+        found += [
+            Measure("commands", "messages published by rules", lambda: republisher.published),
+            Measure("commands_failed", "rows a rule could not fill", lambda: republisher.failed),
+        ]
+    if embedded is not None:
+        found.append(
+            Measure(
+                "broker_messages",
+                "PUBLISH packets of the embedded broker",
+                lambda: {
+                    name: getattr(embedded.statistics, name)
+                    for name in ("received", "delivered", "dropped", "denied", "failed")
+                },
+                label="outcome",
+            )
+        )
+    if external is not None:
+        found.append(Measure("echoes", "our own messages, not ingested", lambda: external.echoes))
+    if sockets is not None:
+        seen = sockets.statistics
+        found += [
+            Measure("sockets", "WebSockets open", lambda: seen.sockets, is_counter=False),
+            Measure("socket_messages", "messages sent on WebSockets", lambda: seen.messages),
+            Measure("socket_merged", "notifications merged for slow readers", lambda: seen.merged),
+        ]
+    return tuple(found)
