@@ -78,15 +78,23 @@ def wrong_columns(query: Query, aggregated: bool) -> str:
         return "SELECT * cannot be grouped" if grouped else ""
     if not grouped and all(column.expression is None for column in columns):
         return ""
-    taken = visible_variables(query.where.elements)
-    if query.values is not None:
-        taken |= dict.fromkeys(query.values.variables)
-    return (_not_grouped(query, columns) if grouped else "") or _taken_name(query, columns, taken)
+    visible = set(visible_variables(query.where.elements))
+    values = set() if query.values is None else set(query.values.variables)
+    if not grouped:
+        return _taken_name(columns, visible | values)
+    names = [key.variable for key in query.group_by if key.variable is not None]
+    named = tuple(Projection(name, name) for name in names)
+    keys = {key.expression for key in query.group_by if isinstance(key.expression, Variable)}
+    keys.update(names)
+    # Of the group graph pattern only the keys are in scope once it is grouped.
+    return (
+        _taken_name(named, visible)
+        or _not_grouped(columns, set(keys))
+        or _taken_name(columns, keys | values)
+    )
 
 
-def _not_grouped(query: Query, columns: tuple[Projection, ...]) -> str:
-    known: set[Variable] = {key.variable for key in query.group_by if key.variable is not None}
-    known |= {key.expression for key in query.group_by if isinstance(key.expression, Variable)}
+def _not_grouped(columns: Iterable[Projection], known: set[Variable]) -> str:
     for column in columns:
         expression = column.expression
         needed = {column.variable} if expression is None else free_variables(expression)
@@ -97,14 +105,9 @@ def _not_grouped(query: Query, columns: tuple[Projection, ...]) -> str:
     return ""
 
 
-def _taken_name(query: Query, columns: tuple[Projection, ...], taken: dict[Variable, None]) -> str:
-    names = [key.variable for key in query.group_by if key.variable is not None]
-    for name in names:
-        if name in taken:
-            return f"AS {name}: the variable has a value already"
-        taken[name] = None
+def _taken_name(columns: Iterable[Projection], taken: set[Variable]) -> str:
     for column in columns:
         if column.expression is not None and column.variable in taken:
             return f"AS {column.variable}: the variable has a value already"
-        taken[column.variable] = None
+        taken.add(column.variable)
     return ""

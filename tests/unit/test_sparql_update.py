@@ -207,3 +207,10 @@ def test_label_may_be_used_again_in_the_template_of_another_operation() -> None:
 def test_text_that_is_no_update_is_refused(text: str) -> None:
     with pytest.raises(SparqlSyntaxError):
         parse_update(text)
+
+
+def test_where_text_is_cut_at_the_right_place_after_a_codepoint_escape() -> None:
+    text = r"DELETE { ?s ?p '\u00e9\u00e9' } WHERE { ?s ?p '\u00e9' }"
+    answer = Store().query(where_text(text, modify(text)))
+    assert isinstance(answer, QuerySolutions)
+    assert list(answer) == []
