@@ -38,9 +38,9 @@ class Duplicates:
         now = message.received_at
         before = self._seen.get(key)
         timed = observation.phenomenon_time is not None
-        if before is not None and (timed or now - before <= WINDOW):
-            if timed or observation.device_sequence is not None or message.duplicate:
-                return True
+        recently = before is not None and (timed or now - before <= WINDOW)
+        if recently and (timed or observation.device_sequence is not None or message.duplicate):
+            return True
         self._remember(key, now)
         return False
 

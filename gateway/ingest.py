@@ -74,11 +74,11 @@ class Ingest:
         inbox: Inbox,
         scheduler: Scheduler,
         journal: Journal,
+        *,
         mappings: MappingTable,
         templates: ObservationTemplates,
         identity: Identity,
         quarantine: Quarantine,
-        *,
         latest: int = 1,
         future: timedelta = timedelta(days=1),
     ) -> None:

@@ -1,4 +1,4 @@
-"""The scheduler: one thread, the only writer; takes UPDATEs from the URQ and SUBSCRIBEs from the SRQ.
+"""The scheduler: one thread, the only writer; takes UPDATEs from URQ and SUBSCRIBEs from SRQ.
 
 Source: seed 000, section III. The engine is called here and nowhere else, so every UPDATE has its
 place in one order and each subscriber's notifications have sequence 0, 1, 2 ... on the way to its

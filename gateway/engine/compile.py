@@ -24,7 +24,7 @@ def compile_spu(store: QuadStore, subject: Subject) -> Spu:
     single = None if subject.has_dataset else patterns.single_pattern(query)
     if single is not None:
         pattern, graph = single
-        return SinglePatternSpu(store, subject, query.variables, lutt, pattern, graph)
+        return SinglePatternSpu(store, subject, query.variables, lutt, pattern=pattern, graph=graph)
     return RequerySpu(store, subject, query.form.name, _variables(query), lutt)
 
 

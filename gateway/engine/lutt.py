@@ -41,7 +41,7 @@ class Artq:
 
 
 _KEYS: tuple[Callable[[Quad], Key], ...] = (
-    lambda quad: (),
+    lambda _: (),
     lambda quad: (quad.subject,),
     lambda quad: (quad.predicate,),
     lambda quad: (quad.subject, quad.predicate),

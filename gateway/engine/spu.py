@@ -115,6 +115,7 @@ class SinglePatternSpu:
         subject: Subject,
         variables: tuple[str, ...],
         lutt: tuple[LuttEntry, ...],
+        *,
         pattern: TriplePattern,
         graph: GraphName | Variable,
     ) -> None:

@@ -188,11 +188,11 @@ class ExternalBroker:
 
     def _on_connect(
         self,
-        client: Client,
-        userdata: object,
-        flags: ConnectFlags,
+        _client: Client,
+        _userdata: object,
+        _flags: ConnectFlags,
         reason: ReasonCode,
-        properties: Properties | None,
+        _properties: Properties | None,
     ) -> None:
         if reason.is_failure:
             log.error("broker_refused", extra={"reason": str(reason)})
@@ -205,17 +205,17 @@ class ExternalBroker:
 
     def _on_disconnect(
         self,
-        client: Client,
-        userdata: object,
-        flags: DisconnectFlags,
+        _client: Client,
+        _userdata: object,
+        _flags: DisconnectFlags,
         reason: ReasonCode,
-        properties: Properties | None,
+        _properties: Properties | None,
     ) -> None:
         self.connected.clear()
         self._acknowledgements.forget()
         log.info("broker_disconnected", extra={"reason": str(reason)})
 
-    def _on_message(self, client: Client, userdata: object, received: MQTTMessage) -> None:
+    def _on_message(self, _client: Client, _userdata: object, received: MQTTMessage) -> None:
         unsettled = self._acknowledgements.expect(received.mid, received.qos)
         if self._is_ours(received):
             self.echoes += 1

@@ -76,7 +76,7 @@ class QuadStore:
         graph: GraphName | None,
     ) -> Iterable[Quad]:
         """The quads of a pattern; None is a wildcard, for the graph also over the default one."""
-        if isinstance(subject, Literal) or not (predicate is None or _is_iri(predicate)):
+        if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
             return ()
         return self._store.quads_for_pattern(subject, predicate, object_, graph)
 
@@ -139,10 +139,6 @@ class QuadStore:
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"
 
 
-def _is_iri(term: Term) -> bool:
-    return isinstance(term, NamedNode)
-
-
 def update_text(delta: Delta) -> tuple[str, Functions]:
     """SPARQL Update text that makes this change, with the functions that it calls.
 
@@ -202,8 +198,11 @@ def _quads_text(quads: Iterable[Quad]) -> str:
     return " . ".join(in_default) + (" . " if in_default else "") + " ".join(in_named)
 
 
-def _positions(quad: Quad) -> tuple[Term | GraphName, ...]:
-    return (quad.subject, quad.predicate, quad.object, quad.graph_name)
+def _positions(quad: Quad) -> tuple[Term, ...]:
+    """The terms by column; the default graph has none, and is never asked for."""
+    graph = quad.graph_name
+    terms = (quad.subject, quad.predicate, quad.object)
+    return terms if isinstance(graph, DefaultGraph) else (*terms, graph)
 
 
 def _function_text(verb: str, quads: Sequence[Quad], first: int) -> str:
