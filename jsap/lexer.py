@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 
-class TokenKind(Enum):
+class Kind(Enum):
     """What a token is. WORD is a bare name: a keyword, `a`, `true`, the name of a built-in."""
 
     IRIREF = "IRI"
@@ -32,7 +32,7 @@ class TokenKind(Enum):
 class Token(NamedTuple):
     """A token: `text[start:end]` is its text, quotes and sigils included."""
 
-    kind: TokenKind
+    kind: Kind
     text: str
     start: int
     end: int
@@ -59,22 +59,22 @@ _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.!$&'()*+,;=/?#@%-]"
 _LOCAL = f"(?:[{_BASE}_0-9:]|{_PLX})(?:(?:[{_NAME}.:-]|{_PLX})*(?:[{_NAME}:-]|{_PLX}))?"
 _ESCAPE = r"\\[tbnrf\\\"']"
 
-_PATTERNS: tuple[tuple[TokenKind | None, str], ...] = (
+_PATTERNS: tuple[tuple[Kind | None, str], ...] = (
     (None, r"(?:[\x20\t\r\n]+|#[^\r\n]*)+"),
-    (TokenKind.VAR, f"[?$][{_BASE}_0-9][{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*"),
-    (TokenKind.IRIREF, r"<[^\x00-\x20<>\"{}|^`\\]*>"),
-    (TokenKind.PNAME, f"(?:{_PREFIX})?:(?:{_LOCAL})?"),
-    (TokenKind.BNODE, f"_:[{_BASE}_0-9](?:[{_NAME}.-]*[{_NAME}-])?"),
-    (TokenKind.WORD, r"[A-Za-z][A-Za-z0-9_]*"),
-    (TokenKind.STRING, f'"""(?:"{{0,2}}(?:[^"\\\\]|{_ESCAPE}))*"""'),
-    (TokenKind.STRING, f"'''(?:'{{0,2}}(?:[^'\\\\]|{_ESCAPE}))*'''"),
-    (TokenKind.STRING, f'"(?:[^"\\\\\r\n]|{_ESCAPE})*"'),
-    (TokenKind.STRING, f"'(?:[^'\\\\\r\n]|{_ESCAPE})*'"),
-    (TokenKind.LANGTAG, r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*"),
-    (TokenKind.DOUBLE, r"(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+"),
-    (TokenKind.DECIMAL, r"[0-9]*\.[0-9]+"),
-    (TokenKind.INTEGER, r"[0-9]+"),
-    (TokenKind.PUNCT, r"\^\^|\|\||&&|!=|<=|>=|<<|>>|[{}()\[\].;,^/|?*+\-!=<>]"),
+    (Kind.VAR, f"[?$][{_BASE}_0-9][{_BASE}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*"),
+    (Kind.IRIREF, r"<[^\x00-\x20<>\"{}|^`\\]*>"),
+    (Kind.PNAME, f"(?:{_PREFIX})?:(?:{_LOCAL})?"),
+    (Kind.BNODE, f"_:[{_BASE}_0-9](?:[{_NAME}.-]*[{_NAME}-])?"),
+    (Kind.WORD, r"[A-Za-z][A-Za-z0-9_]*"),
+    (Kind.STRING, f'"""(?:"{{0,2}}(?:[^"\\\\]|{_ESCAPE}))*"""'),
+    (Kind.STRING, f"'''(?:'{{0,2}}(?:[^'\\\\]|{_ESCAPE}))*'''"),
+    (Kind.STRING, f'"(?:[^"\\\\\r\n]|{_ESCAPE})*"'),
+    (Kind.STRING, f"'(?:[^'\\\\\r\n]|{_ESCAPE})*'"),
+    (Kind.LANGTAG, r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*"),
+    (Kind.DOUBLE, r"(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+"),
+    (Kind.DECIMAL, r"[0-9]*\.[0-9]+"),
+    (Kind.INTEGER, r"[0-9]+"),
+    (Kind.PUNCT, r"\^\^|\|\||&&|!=|<=|>=|<<|>>|[{}()\[\].;,^/|?*+\-!=<>]"),
 )
 _KINDS = tuple(kind for kind, _ in _PATTERNS)
 _TOKEN = re.compile("|".join(f"({pattern})" for _, pattern in _PATTERNS))
@@ -144,7 +144,7 @@ def substitute(text: str, tokens: Sequence[Token], terms: Mapping[str, str]) -> 
     pieces: list[str] = []
     end = 0
     for token in tokens:
-        if token.kind is TokenKind.VAR and token.text[1:] in terms:
+        if token.kind is Kind.VAR and token.text[1:] in terms:
             pieces += (text[end : token.start], terms[token.text[1:]])
             end = token.end
     return "".join(pieces) + text[end:]
