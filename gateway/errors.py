@@ -45,7 +45,9 @@ class SparqlSyntaxError(ClientError):
 
     code = "sparql_syntax"
 
-    def __init__(self, description: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(
+        self, description: str, line: int | None = None, column: int | None = None
+    ) -> None:
         place = "" if line is None else f" at line {line}, column {column}"
         super().__init__(f"{description}{place}", "correct the SPARQL text")
         self.line = line

@@ -88,7 +88,8 @@ def fill_payload(template: str, row: Solution) -> bytes:
     >>> fill_payload('{"state":"{s}","level":{n}}', {"s": Literal('o"n'), "n": Literal(3)})
     b'{"state":"o\\\\"n","level":3}'
     """
-    if not template.lstrip().startswith(("{", "[")) or _PLACE.fullmatch(template.strip()):
+    text = template.lstrip()
+    if not text.startswith(("{", "[")) or _PLACE.match(text):
         return _PLACE.sub(lambda match: _value(row, match[1]), template).encode()
     filled: list[str] = []
     end = 0
