@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsap.extended import mapping_quads
-from jsap.profile import JsapError, Profile, load_profile
-from jsap.template import Template
 from pyoxigraph import Literal, Quad, QuerySolutions, RdfFormat, parse
 
 import ontologies
@@ -18,13 +15,17 @@ from gateway.config import Config
 from gateway.engine.notification import Notification
 from gateway.errors import ConfigurationError, GatewayError, SparqlSyntaxError
 from gateway.mappings import MappingTable
+from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
+from jsap.errors import JsapError
+from jsap.profile import Profile, load_profile
+from jsap.template import Template
 
 ONTOLOGIES = Path(ontologies.__path__[0])
-NEEDED_QUERIES = ("MAPPINGS", "RULES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,20 @@ def check(config: Config) -> list[Finding]:
         try:
             profiles[path] = load_profile(path)
         except (JsapError, OSError) as error:
-            findings.append(Finding(str(path), str(error)))
+            findings.append(_finding(error, str(path)))
     for path, profile in profiles.items():
         findings += _profile(path, profile)
-    queries = {key: each for profile in profiles.values() for key, each in profile.queries.items()}
     if len(profiles) == len(config.jsap.profiles):
-        findings += _mappings(profiles, queries)
+        findings += _together(profiles, config)
     return findings
+
+
+def _finding(error: Exception, place: str) -> Finding:
+    """The error at its own place where it knows one."""
+    if not isinstance(error, JsapError):
+        return Finding(place, str(error))
+    path = f": {error.path}" if error.path else ""
+    return Finding(f"{error.source or place}{path}", f"{error.reason}; {error.what_to_do}")
 
 
 def _password(config: Config) -> Iterator[Finding]:
@@ -89,23 +97,19 @@ def _syntax(
             yield Finding(f"{path}: {member}.{key}.sparql", str(error))
 
 
-def _mappings(
-    profiles: Mapping[Path, Profile], queries: Mapping[str, Template]
-) -> Iterator[Finding]:
-    """What the gateway's own subscriptions would find: compiled mappings and known queries."""
+def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Finding]:
+    """What the gateway would make of all profiles: its own templates, mappings and rules."""
     place = ", ".join(map(str, profiles))
-    for missing in (key for key in NEEDED_QUERIES if key not in queries):
-        yield Finding(place, f"no query {missing}; list the profile observations too")
-    quads: list[Quad] = []
-    for path, profile in profiles.items():
-        try:
-            quads += mapping_quads(profile)
-        except JsapError as error:
-            yield Finding(str(path), str(error))
-    if "MAPPINGS" in queries:
-        yield from _compiled(place, quads, queries["MAPPINGS"].text)
-    if "RULES" in queries:
-        yield from _rules(place, quads, queries)
+    try:
+        together = Profiles.of(list(profiles.values()), list(map(str, profiles)))
+        ObservationTemplates(together, Identity(config.gateway.base_iri, config.gateway.id))
+        own = [together.query_text(name) for name in ("STREAMS", "MAPPINGS", "RULES")]
+    except (JsapError, GatewayError) as error:
+        yield _finding(error, place)
+        return
+    quads = list(together.mappings)
+    yield from _compiled(place, quads, own[1])
+    yield from _rules(place, quads, own[2], together.queries)
 
 
 def _compiled(place: str, quads: list[Quad], mappings_query: str) -> Iterator[Finding]:
@@ -115,8 +119,10 @@ def _compiled(place: str, quads: list[Quad], mappings_query: str) -> Iterator[Fi
         yield Finding(place, str(error))
 
 
-def _rules(place: str, quads: list[Quad], queries: Mapping[str, Template]) -> Iterator[Finding]:
-    rules = Notification("check", 0, None, 0, _answer(quads, queries["RULES"].text))
+def _rules(
+    place: str, quads: list[Quad], rules_query: str, queries: Mapping[str, Template]
+) -> Iterator[Finding]:
+    rules = Notification("check", 0, None, 0, _answer(quads, rules_query))
     for rule in rules.added:
         iri, query_id, text = rule["rule"], rule.get("queryId"), rule.get("queryText")
         if isinstance(query_id, Literal) and query_id.value not in queries:

@@ -36,7 +36,7 @@ def run_gateway(config: Config) -> None:
 async def _serve(config: Config) -> None:
     signalled = asyncio.Event()
     on_stop_signals(signalled.set)
-    async with Gateway(config) as gateway, asyncio.TaskGroup() as tasks:
+    async with Gateway(config) as gateway:
         log.info(
             "serving",
             extra={
@@ -45,12 +45,20 @@ async def _serve(config: Config) -> None:
                 "websocket_port": gateway.websocket_port,
             },
         )
-        closed = tasks.create_task(gateway.wait_closed(), name="gateway-closed")
-        told = tasks.create_task(signalled.wait(), name="stop-signal")
-        await asyncio.wait({closed, told}, return_when=asyncio.FIRST_COMPLETED)
+        await first_of(gateway.wait_closed(), signalled.wait())
         log.info("stopping")
-        closed.cancel()
-        told.cancel()
+
+
+async def first_of(*waits: Coroutine[Any, Any, object]) -> None:
+    """Wait until one has ended, cancel the others; raises what it raised."""
+    tasks = [asyncio.create_task(wait) for wait in waits]
+    try:
+        ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    for task in ended:
+        task.result()
 
 
 def on_stop_signals(stop: Callable[[], object]) -> None:

@@ -10,9 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from jsap.extended import mapping_quads
-from jsap.profile import load_profile
-from jsap.template import Template
 from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.errors import ConfigurationError
@@ -20,6 +17,9 @@ from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
 from jsap import JsapError, Profile
+from jsap.extended import mapping_quads
+from jsap.profile import load_profile
+from jsap.template import Template
 
 _LOADED = NamedNode(GW + "loadedMappings")
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from jsap.profile import load_profile
 from rich.console import Console
 from rich.live import Live
 
@@ -25,6 +24,7 @@ from gateway.demo.activity import Activity
 from gateway.demo.recording import Recording, read_recording
 from gateway.demo.settings import choose_ports, demo_config, profile_of, standing_queries
 from gateway.demo.view import Moment
+from jsap.profile import load_profile
 
 HOUSE_SPEED = 60.0
 LIVE_PERIOD_S = 0.25
@@ -93,22 +93,24 @@ async def _watch(
         return Moment(monotonic() - started, gateway.statistics())
 
     player = asyncio.create_task(asyncio.to_thread(play, stop), name="demo-player")
+    failed = asyncio.create_task(gateway.wait_closed(), name="demo-gateway")
     show = _show_plain if options.plain or not console.is_terminal else _show_live
     try:
-        await show(console, activity, moment, partial(_ended, player))
-        await player
+        await show(console, activity, moment, partial(_ended, {player, failed}))
+        await (failed if failed.done() else player)
     finally:
         stop.set()
+        failed.cancel()
     console.print(view.summary(activity, moment()))
 
 
 Ended = Callable[[float], Awaitable[bool]]
 
 
-async def _ended(player: asyncio.Task[None], timeout_s: float) -> bool:
-    """Wait for the player's end, `timeout_s` at most; whether it ended."""
-    await asyncio.wait({player}, timeout=timeout_s)
-    return player.done()
+async def _ended(tasks: set[asyncio.Task[None]], timeout_s: float) -> bool:
+    """Wait for the end of one, `timeout_s` at most; whether one ended."""
+    ended, _ = await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    return bool(ended)
 
 
 async def _show_plain(
