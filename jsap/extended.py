@@ -1,0 +1,171 @@
+"""Mappings and republish rules: the member `extended` of a profile as RDF.
+
+Place on the way of the data: read at the start into the graph of mappings, which the gateway's own
+subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
+
+    mappings: id topic format sensor property feature [selector unit time sequence]
+    rules:    id (query | sparql) topic payload on [qos retain onStart]
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+from typing import Literal as OneOf
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pyoxigraph import Literal, NamedNode, Quad
+
+from jsap.errors import JsapError
+from jsap.file_format import first_error
+from jsap.lexer import LexError
+from jsap.namespaces import expand, iri
+from jsap.profile import Profile
+from jsap.template import with_prologue
+
+GW = "https://sosa-gateway.example/ns#"
+MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
+
+_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+
+
+class _Item(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    id: str
+
+
+class _Mapping(_Item):
+    topic: str
+    format: str
+    sensor: str
+    property: str
+    feature: str
+    selector: str | None = None
+    unit: str | None = None
+    time: str | None = None
+    sequence: str | None = None
+
+
+class _Rule(_Item):
+    topic: str
+    payload: str
+    on: OneOf["added", "removed"]
+    query: str | None = None
+    sparql: str | None = None
+    qos: int | None = Field(default=None, ge=0, le=2)
+    retain: bool | None = None
+    on_start: bool | None = Field(default=None, validation_alias="onStart")
+
+
+_AnyItem = TypeVar("_AnyItem", bound=_Item)
+_Object = NamedNode | Literal
+
+
+def mapping_quads(profile: Profile) -> list[Quad]:
+    """The mappings and rules of a profile as quads of the graph of mappings.
+
+    IRIs may be prefixed names; sensor and feature may have `{1}` in them and are literals then.
+    Raises JsapError with the JSON path. Other members of `extended` are free.
+    """
+    if not isinstance(profile.extended, Mapping):
+        return []
+    quads: list[Quad] = []
+    for path, mapping in _items(profile, "mappings", _Mapping):
+        quads += _Node(profile, path, mapping.id).mapping(mapping)
+    for path, rule in _items(profile, "rules", _Rule):
+        quads += _Node(profile, path, rule.id).rule(rule)
+    return quads
+
+
+def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tuple[str, _AnyItem]]:
+    items: Any = profile.extended.get(member, ())
+    if not isinstance(items, list | tuple):
+        raise JsapError(f"extended.{member}", "not a list", "write [...]", profile.source)
+    seen: dict[str, str] = {}
+    for index, item in enumerate(items):
+        path = f"extended.{member}[{index}]"
+        try:
+            checked = model.model_validate(item)
+        except ValidationError as error:
+            raise first_error(error, path, profile.source) from error
+        if checked.id in seen:
+            reason = f"{checked.id} is the id of {seen[checked.id]} too"
+            raise JsapError(f"{path}.id", reason, "give it its own", profile.source)
+        seen[checked.id] = path
+        yield path, checked
+
+
+class _Node:
+    """One mapping or rule: the quads of its IRI."""
+
+    def __init__(self, profile: Profile, path: str, node_id: str) -> None:
+        self._profile = profile
+        self._path = path
+        self._subject = self._iri("id", node_id)
+
+    def mapping(self, mapping: _Mapping) -> Iterator[Quad]:
+        """A gw:Mapping."""
+        yield self._quad(_TYPE, NamedNode(f"{GW}Mapping"))
+        objects: dict[str, _Object | None] = {
+            "topicFilter": Literal(mapping.topic),
+            "format": Literal(mapping.format),
+            "sensor": self._iri_template("sensor", mapping.sensor),
+            "observedProperty": self._iri("property", mapping.property),
+            "featureOfInterest": self._iri_template("feature", mapping.feature),
+            "selector": _literal(mapping.selector),
+            "unit": None if mapping.unit is None else self._iri("unit", mapping.unit),
+            "timeSelector": _literal(mapping.time),
+            "sequenceSelector": _literal(mapping.sequence),
+        }
+        yield from self._quads(objects)
+
+    def rule(self, rule: _Rule) -> Iterator[Quad]:
+        """A gw:RepublishRule."""
+        if (rule.query is None) == (rule.sparql is None):
+            raise self._error("", "neither or both of query and sparql", "keep one of the two")
+        yield self._quad(_TYPE, NamedNode(f"{GW}RepublishRule"))
+        objects: dict[str, _Object | None] = {
+            "query": _literal(rule.query),
+            "sparql": None if rule.sparql is None else self._sparql(rule.sparql),
+            "topicTemplate": Literal(rule.topic),
+            "payloadTemplate": Literal(rule.payload),
+            "on": NamedNode(GW + rule.on.capitalize()),
+            "qos": _literal(rule.qos),
+            "retain": _literal(rule.retain),
+            "onStart": _literal(rule.on_start),
+        }
+        yield from self._quads(objects)
+
+    def _quads(self, objects: Mapping[str, _Object | None]) -> Iterator[Quad]:
+        for name, value in objects.items():
+            if value is not None:
+                yield self._quad(NamedNode(GW + name), value)
+
+    def _quad(self, predicate: NamedNode, value: _Object) -> Quad:
+        return Quad(self._subject, predicate, value, MAPPINGS_GRAPH)
+
+    def _iri(self, key: str, name: str) -> NamedNode:
+        try:
+            return iri(name, self._profile.namespaces)
+        except ValueError as error:
+            hint = "give an IRI, or a prefix that `namespaces` has"
+            raise self._error(f".{key}", str(error), hint) from error
+
+    def _iri_template(self, key: str, text: str) -> _Object:
+        """The IRI, or as a literal the template of one: it has no IRI before it is filled."""
+        if "{" in text:
+            return Literal(expand(text, self._profile.namespaces))
+        return self._iri(key, text)
+
+    def _sparql(self, text: str) -> Literal:
+        """The text with the prologue that it needs in the store, away from its profile."""
+        try:
+            return Literal(with_prologue(text, self._profile.namespaces))
+        except LexError as error:
+            raise self._error(".sparql", str(error), "correct the SPARQL text") from error
+
+    def _error(self, member: str, reason: str, what_to_do: str) -> JsapError:
+        return JsapError(self._path + member, reason, what_to_do, self._profile.source)
+
+
+def _literal(value: str | int | None) -> Literal | None:
+    return None if value is None else Literal(value)
