@@ -1,0 +1,466 @@
+"""The HTTP gate on a real socket, over the real engine."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+from pyoxigraph import NamedNode, RdfFormat, parse
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.engine.engine import Engine
+from gateway.errors import ConfigurationError, StorageError
+from gateway.gates.http import Evaluate, HttpGate, QueryLimits, QueryPool, RequestLimits, choose
+from gateway.gates.operations import (
+    LOOPBACK_NAMES,
+    OperationsGate,
+    ServerSettings,
+    application,
+    host_name,
+    serve,
+)
+from gateway.scheduler import Scheduler
+from gateway.store.quad_store import QueryResults
+
+ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"
+FILL = 'INSERT DATA { <urn:a> <urn:p> "a+b %41" . GRAPH <urn:g> { <urn:b> <urn:p> 2 } }'
+
+
+def _fine() -> Mapping[str, object]:
+    return {"updates": 3}
+
+
+def _broken() -> Mapping[str, object]:
+    raise StorageError("the disk is full")
+
+
+@asynccontextmanager
+async def open_gate(
+    *,
+    evaluate: Evaluate | None = None,
+    limits: QueryLimits | None = None,
+    hosts: frozenset[str] | None = LOOPBACK_NAMES,
+    healthy: bool = True,
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a gateway whose store is filled."""
+    engine = Engine.open()
+    registry = CollectorRegistry()
+    Counter("readings", "Readings.", registry=registry).inc(7)
+    operations = OperationsGate(registry, _fine if healthy else _broken)
+    with Scheduler(engine) as scheduler, QueryPool(evaluate or engine.query, limits) as queries:
+        await scheduler.update(FILL)
+        gate = HttpGate(scheduler, queries, RequestLimits(body_bytes=2000, body_timeout_s=0.3))
+        app = application([*gate.routes(), *operations.routes()], hosts)
+        async with (
+            serve(app, "127.0.0.1", 0) as address,
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{address.port}", verify=False) as client,
+        ):
+            yield client
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    async with open_gate() as client:
+        yield client
+
+
+def _values(response: httpx.Response, name: str = "o") -> list[str]:
+    assert response.status_code == 200, response.text
+    return [row[name]["value"] for row in response.json()["results"]["bindings"]]
+
+
+def _check_error(response: httpx.Response, status: int, code: str) -> None:
+    body = response.json()
+    assert (response.status_code, body["status_code"], body["error"]) == (status, status, code)
+    assert body["error_description"]
+
+
+async def test_query_by_get_answers_json(client: httpx.AsyncClient) -> None:
+    response = await client.get("/query", params={"query": ALL})
+    assert _values(response) == ["a+b %41"]
+    assert response.headers["content-type"] == "application/sparql-results+json"
+
+
+async def test_query_by_direct_post_with_charset_answers(client: httpx.AsyncClient) -> None:
+    headers = {"Content-Type": 'application/sparql-query; charset="UTF-8"'}
+    assert _values(await client.post("/query", content=ALL, headers=headers)) == ["a+b %41"]
+
+
+async def test_query_by_form_answers(client: httpx.AsyncClient) -> None:
+    query = 'SELECT ?o { ?s ?p ?o FILTER(?o = "a+b %41") }'
+    assert _values(await client.post("/query", data={"query": query})) == ["a+b %41"]
+
+
+async def test_query_by_head_has_no_body(client: httpx.AsyncClient) -> None:
+    response = await client.head("/query", params={"query": ALL})
+    assert response.status_code == 200
+    assert response.content == b""
+
+
+async def test_query_with_graph_parameters_uses_their_dataset(client: httpx.AsyncClient) -> None:
+    parameters = {"query": ALL, "default-graph-uri": ["urn:g", "urn:h"]}
+    assert _values(await client.get("/query", params=parameters)) == ["2"]
+    named = "SELECT ?o { GRAPH ?g { ?s ?p ?o } }"
+    headers = {"Content-Type": "application/sparql-query"}
+    for graph, expected in (("urn:g", ["2"]), ("urn:h", [])):
+        url = f"/query?named-graph-uri={graph}"
+        assert _values(await client.post(url, content=named, headers=headers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type", "start"),
+    [
+        ("application/sparql-results+xml", "application/sparql-results+xml", "<?xml"),
+        ("text/csv, application/json;q=0.5", "text/csv; charset=utf-8", "s,o\r\n"),
+        ("text/tab-separated-values", "text/tab-separated-values; charset=utf-8", "?s\t?o\n"),
+        ("application/json, text/plain, */*", "application/json", "{"),
+        ("text/html, */*;q=0.1", "application/sparql-results+json", "{"),
+    ],
+)
+async def test_results_are_written_in_the_accepted_media_type(
+    client: httpx.AsyncClient, accept: str, media_type: str, start: str
+) -> None:
+    response = await client.get("/query", params={"query": ALL}, headers={"Accept": accept})
+    assert response.headers["content-type"] == media_type
+    assert response.text.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("accept", "format_"),
+    [
+        ("*/*", RdfFormat.TURTLE),
+        ("application/n-triples", RdfFormat.N_TRIPLES),
+        ("application/rdf+xml", RdfFormat.RDF_XML),
+        ("application/ld+json", RdfFormat.JSON_LD),
+    ],
+)
+async def test_graph_is_written_in_the_accepted_media_type(
+    client: httpx.AsyncClient, accept: str, format_: RdfFormat
+) -> None:
+    query = "CONSTRUCT { <urn:x> <urn:of> ?s } WHERE { ?s <urn:p> ?o }"
+    response = await client.get("/query", params={"query": query}, headers={"Accept": accept})
+    triples = [quad.triple for quad in parse(response.content, format=format_)]
+    assert [triple.object for triple in triples] == [NamedNode("urn:a")]
+
+
+@pytest.mark.parametrize("query", [ALL, "CONSTRUCT WHERE { ?s ?p ?o }"])
+@pytest.mark.parametrize("accept", ["image/png", "text/turtle;q=0, text/csv;q=0"])
+async def test_query_with_no_acceptable_type_is_refused(
+    client: httpx.AsyncClient, query: str, accept: str
+) -> None:
+    response = await client.get("/query", params={"query": query}, headers={"Accept": accept})
+    _check_error(response, 406, "not_acceptable")
+
+
+async def test_results_where_only_graphs_are_accepted_are_refused(
+    client: httpx.AsyncClient,
+) -> None:
+    headers = {"Accept": "text/turtle"}
+    response = await client.get("/query", params={"query": ALL}, headers=headers)
+    _check_error(response, 406, "not_acceptable")
+
+
+async def test_ask_answers_a_boolean(client: httpx.AsyncClient) -> None:
+    response = await client.get("/query", params={"query": "ASK { <urn:a> ?p ?o }"})
+    assert response.json() == {"head": {}, "boolean": True}
+
+
+async def test_update_by_form_tells_what_it_changed(client: httpx.AsyncClient) -> None:
+    text = 'DELETE { ?s <urn:p> ?o } INSERT { ?s <urn:p> "1+1" , "é" } WHERE { ?s <urn:p> ?o }'
+    response = await client.post("/update", data={"update": text})
+    assert response.status_code == 200
+    assert response.json()["response"]["body"] == {"added": 2, "removed": 1}
+    assert sorted(_values(await client.get("/query", params={"query": ALL}))) == ["1+1", "é"]
+
+
+async def test_update_by_direct_post_with_graphs_uses_their_dataset(
+    client: httpx.AsyncClient,
+) -> None:
+    response = await client.post(
+        "/update?using-graph-uri=urn:g",
+        content="INSERT { ?s <urn:q> ?o } WHERE { ?s <urn:p> ?o }",
+        headers={"Content-Type": "application/sparql-update"},
+    )
+    assert response.json()["response"]["body"] == {"added": 1, "removed": 0}
+    query = {"query": "SELECT ?s { ?s <urn:q> ?o }"}
+    assert _values(await client.get("/query", params=query), "s") == ["urn:b"]
+
+
+async def test_update_by_get_is_refused_with_allow(client: httpx.AsyncClient) -> None:
+    response = await client.get("/update", params={"update": "CLEAR ALL"})
+    _check_error(response, 405, "method_not_allowed")
+    assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("/query", ("SELECT", "application/sparql-query"), 400, "sparql_syntax"),
+        ("/query", (b"SELECT \xff", "application/sparql-query"), 400, "bad_request"),
+        ("/query", (ALL, "text/plain"), 415, "unsupported_media_type"),
+        ("/query", (ALL, ""), 415, "unsupported_media_type"),
+        (
+            "/query",
+            (ALL, "application/sparql-query; charset=latin-1"),
+            415,
+            "unsupported_media_type",
+        ),
+        ("/query", ("a=b", "application/x-www-form-urlencoded"), 400, "bad_request"),
+        ("/query", ("query=%FF", "application/x-www-form-urlencoded"), 400, "bad_request"),
+        ("/query", ("query=A&query=B", "application/x-www-form-urlencoded"), 400, "bad_request"),
+        ("/query", ("a=b&" * 1001, "application/x-www-form-urlencoded"), 413, "too_large"),
+        ("/query?default-graph-uri=x", (ALL, "application/sparql-query"), 400, "bad_request"),
+        ("/update", ("INSERT", "application/sparql-update"), 400, "sparql_syntax"),
+        ("/update", ("CLEAR ALL", "application/sparql-query"), 415, "unsupported_media_type"),
+        ("/update", ("#" * 2001, "application/sparql-update"), 413, "too_large"),
+        ("/nowhere", ("", "text/plain"), 404, "not_found"),
+    ],
+)
+async def test_bad_request_is_answered_with_the_error_object(
+    client: httpx.AsyncClient,
+    path: str,
+    body: tuple[str | bytes, str],
+    status: int,
+    code: str,
+) -> None:
+    content, content_type = body
+    headers = {"Content-Type": content_type}
+    _check_error(await client.post(path, content=content, headers=headers), status, code)
+
+
+async def test_body_in_chunks_beyond_the_limit_is_refused(client: httpx.AsyncClient) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b"#" * 1000
+
+    headers = {"Content-Type": "application/sparql-update"}
+    response = await client.post("/update", content=chunks(), headers=headers)
+    _check_error(response, 413, "too_large")
+
+
+async def test_body_that_does_not_come_times_out(client: httpx.AsyncClient) -> None:
+    never = asyncio.Event()
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"ASK"
+        await never.wait()
+
+    headers = {"Content-Type": "application/sparql-query"}
+    # httpx reads no answer before it has sent the whole body: send by hand what it would.
+    request = client.build_request("POST", "/query", content=chunks(), headers=headers)
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+    lines = [b"POST /query HTTP/1.1", *(b": ".join(item) for item in request.headers.raw)]
+    writer.write(b"\r\n".join([*lines, b"", b"3\r\nASK\r\n"]))
+    assert b" 408 " in await asyncio.wait_for(reader.readline(), 5)
+    writer.close()
+    await writer.wait_closed()
+
+
+class HeldQuery:
+    """A QUERY that takes as long as the test wants."""
+
+    def __init__(self) -> None:
+        self.engine = Engine.open()
+        self.started = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(
+        self,
+        text: str,
+        /,
+        *,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+    ) -> QueryResults:
+        self.started.set()
+        assert self.go.wait(10)
+        return self.engine.query(text, default_graphs=default_graphs, named_graphs=named_graphs)
+
+
+async def test_query_beyond_the_limit_is_refused_for_now() -> None:
+    held = HeldQuery()
+    async with open_gate(evaluate=held, limits=QueryLimits(threads=1, waiting=0)) as client:
+        first = asyncio.create_task(client.get("/query", params={"query": "ASK {}"}))
+        await asyncio.to_thread(held.started.wait, 5)
+        refused = await client.get("/query", params={"query": "ASK {}"})
+        _check_error(refused, 429, "too_many_requests")
+        assert int(refused.headers["retry-after"]) >= 1
+        held.go.set()
+        assert (await first).json()["boolean"] is True
+        again = await client.get("/query", params={"query": "ASK {}"})
+        assert again.status_code == 200
+
+
+async def test_query_past_its_time_is_answered_and_keeps_its_place() -> None:
+    held = HeldQuery()
+    limits = QueryLimits(threads=1, waiting=0, timeout_s=0.1)
+    async with open_gate(evaluate=held, limits=limits) as client:
+        slow = await client.get("/query", params={"query": "ASK {}"})
+        _check_error(slow, 503, "query_timeout")
+        refused = await client.get("/query", params={"query": "ASK {}"})
+        _check_error(refused, 429, "too_many_requests")
+        held.go.set()
+
+
+async def test_query_that_streams_past_its_time_is_stopped() -> None:
+    numbers = " ".join(str(n) for n in range(60))
+    query = f"SELECT * {{ {' '.join(f'VALUES ?v{n} {{ {numbers} }}' for n in range(4))} }}"
+    limits = QueryLimits(threads=1, waiting=0, timeout_s=0.2)
+    async with open_gate(limits=limits) as client:
+        slow = await client.get("/query", params={"query": query})
+        _check_error(slow, 503, "query_timeout")
+        async with asyncio.timeout(5):
+            while (await client.get("/query", params={"query": "ASK {}"})).status_code == 429:
+                await asyncio.sleep(0.01)
+
+
+async def test_result_beyond_its_size_is_refused() -> None:
+    async with open_gate(limits=QueryLimits(result_bytes=50)) as client:
+        response = await client.get("/query", params={"query": ALL})
+        _check_error(response, 413, "too_large")
+
+
+@pytest.mark.parametrize("host", ["localhost:1234", "LOCALHOST", "127.0.0.1", "[::1]:8000"])
+async def test_host_of_loopback_passes(client: httpx.AsyncClient, host: str) -> None:
+    response = await client.get("/health", headers={"Host": host})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "a@localhost", ""])
+async def test_host_elsewhere_is_refused(client: httpx.AsyncClient, host: str) -> None:
+    response = await client.get("/health", headers={"Host": host})
+    _check_error(response, 403, "forbidden_host")
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://localhost:1@evil.example"]
+)
+async def test_origin_elsewhere_is_refused(client: httpx.AsyncClient, origin: str) -> None:
+    headers = {"Origin": origin}
+    response = await client.post("/update", data={"update": "CLEAR ALL"}, headers=headers)
+    _check_error(response, 403, "forbidden_origin")
+    assert "access-control-allow-origin" not in response.headers
+    assert len(_values(await client.get("/query", params={"query": ALL}))) == 1
+
+
+async def test_origin_of_loopback_may_read_the_answer(client: httpx.AsyncClient) -> None:
+    headers = {"Origin": "http://localhost:3000"}
+    response = await client.get("/query", params={"query": ALL}, headers=headers)
+    assert response.headers["access-control-allow-origin"] == "http://localhost:3000"
+    assert response.headers["vary"] == "Accept, Origin"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_preflight_of_an_allowed_origin_is_answered(client: httpx.AsyncClient) -> None:
+    headers = {
+        "Origin": "http://localhost:3000",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    }
+    response = await client.options("/query", headers=headers)
+    assert response.status_code == 204
+    assert response.headers["access-control-allow-origin"] == "http://localhost:3000"
+    assert "POST" in response.headers["access-control-allow-methods"]
+    assert response.headers["access-control-allow-headers"] == "content-type"
+    foreign = await client.options("/query", headers={**headers, "Origin": "https://evil.example"})
+    _check_error(foreign, 403, "forbidden_origin")
+
+
+async def test_any_host_where_allowed_still_refuses_a_foreign_origin() -> None:
+    async with open_gate(hosts=None) as client:
+        headers = {"Host": "gateway.lan:8000", "Origin": "http://gateway.lan:3000"}
+        assert (await client.get("/health", headers=headers)).status_code == 200
+        headers["Origin"] = "http://evil.example"
+        _check_error(await client.get("/health", headers=headers), 403, "forbidden_origin")
+
+
+async def test_health_tells_version_uptime_and_counters(client: httpx.AsyncClient) -> None:
+    body = (await client.get("/health")).json()
+    assert body["status"] == "ok"
+    assert body["version"]
+    assert body["uptime_s"] >= 0
+    assert body["counters"] == {"updates": 3}
+
+
+async def test_health_of_a_broken_gateway_is_the_error() -> None:
+    async with open_gate(healthy=False) as client:
+        _check_error(await client.get("/health"), 503, "storage")
+
+
+async def test_metrics_are_those_of_the_registry(client: httpx.AsyncClient) -> None:
+    response = await client.get("/metrics")
+    assert "readings_total 7.0" in response.text
+    assert response.headers["content-type"].startswith("text/plain")
+
+
+async def test_defect_of_the_gateway_is_answered_with_the_error_object() -> None:
+    def defective(_: str, /, **graphs: object) -> QueryResults:
+        raise ZeroDivisionError
+
+    async with open_gate(evaluate=defective) as client:
+        _check_error(await client.get("/query", params={"query": ALL}), 500, "internal")
+        assert (await client.get("/health")).status_code == 200
+
+
+async def test_serve_on_a_port_in_use_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"cannot listen on 127.0.0.1 port {port}"):
+            await serve(application([]), "127.0.0.1", port).__aenter__()
+
+
+async def test_serve_ends_in_time_with_a_request_under_way() -> None:
+    started = asyncio.Event()
+
+    async def never(_: Request) -> Response:
+        started.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    app = application([Route("/never", never)])
+    async with serve(app, "127.0.0.1", 0, ServerSettings(grace_s=1)) as address:
+        _, writer = await asyncio.open_connection("127.0.0.1", address.port)
+        writer.write(b"GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await asyncio.wait_for(started.wait(), 5)
+        begun = time.monotonic()
+    assert 1 <= time.monotonic() - begun < 3
+    writer.transport.abort()
+
+
+async def test_serve_on_ipv6_loopback_is_reached_by_its_name() -> None:
+    operations = OperationsGate(CollectorRegistry(), _fine)
+    app = application(operations.routes())
+    async with serve(app, "::1", 0) as address, httpx.AsyncClient(verify=False) as client:
+        response = await client.get(f"http://[::1]:{address.port}/health")
+    assert json.loads(response.text)["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("accept", "chosen"),
+    [
+        ("", "text/csv"),
+        ("text/*", "text/csv"),
+        ("*/*, text/csv;q=0.1", "text/html"),
+        ("text/csv;q=0", None),
+        ("TEXT/HTML ; Q=0.9 , text/csv;q=0.8", "text/html"),
+        ("text/csv;q=often", None),
+        ("*/*;q=0", None),
+    ],
+)
+def test_choose_by_accept(accept: str, chosen: str | None) -> None:
+    assert choose(accept, ["text/csv", "text/html"]) == chosen
+
+
+@pytest.mark.parametrize(
+    "authority", ["", "a b", "localhost:x", "http://", "ftp://localhost", "a/b"]
+)
+def test_host_name_of_no_authority_is_empty(authority: str) -> None:
+    assert host_name(authority) == ""
