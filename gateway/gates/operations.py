@@ -224,7 +224,8 @@ class ServerSettings:
     """Longest WebSocket message and longest head of an HTTP request; RFC 6455 pings.
 
     A peer that does not answer a ping in time is dead: its socket and subscriptions go. One that
-    takes nothing of what is sent for `stall_s` is cut off (on Linux; RFC 5482).
+    takes nothing of what is sent for `stall_s` is cut off (on Linux; RFC 5482). When the server
+    ends, requests under way have `grace_s` to finish.
     """
 
     message_bytes: int = 1024 * 1024
