@@ -11,6 +11,14 @@ from datetime import UTC, datetime
 
 from gateway.config import LogSettings
 
+_LIBRARIES = {
+    "amqtt": logging.WARNING,
+    "amqtt.broker": logging.CRITICAL,  # its failures reach us as exceptions, with what to do
+    "transitions": logging.WARNING,
+    "uvicorn": logging.WARNING,
+}
+"""What libraries may say: they narrate at INFO what our own events tell once."""
+
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -19,6 +27,8 @@ def configure_logs(settings: LogSettings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if settings.format == "json" else TextLines())
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
+    for library, level in _LIBRARIES.items():
+        logging.getLogger(library).setLevel(level)
 
 
 def fields(record: logging.LogRecord) -> Mapping[str, object]:
