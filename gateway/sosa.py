@@ -69,7 +69,7 @@ class ObservationTemplates:
         iri = self._identity.observation(record.position)
         time = result_time(record)
         clock = _GATEWAY_CLOCK if time is record.ingested_at else _DEVICE_CLOCK
-        values: dict[str, Term] = {
+        values: dict[str, NamedNode | Literal] = {
             "observation": NamedNode(iri),
             "message": NamedNode(
                 self._identity.message(Position(record.position.epoch, record.message))
@@ -101,7 +101,7 @@ class ObservationTemplates:
             },
         )
 
-    def _bind(self, name: str, values: dict[str, Term]) -> BoundUpdate:
+    def _bind(self, name: str, values: dict[str, NamedNode | Literal]) -> BoundUpdate:
         template, plan = self._templates[name]
         return plan, template.bind(values)
 

@@ -28,7 +28,7 @@ def record(journal: Journal, value: str = "21.5", **changes: object) -> Record:
 
 
 def write(folder: Path, count: int, **options: int) -> list[Record]:
-    with Journal(folder, fsync=False, **options) as journal:  # type: ignore[arg-type]
+    with Journal(folder, fsync=False, **options) as journal:
         records = []
         for _ in range(count):
             records.append(record(journal))
