@@ -112,7 +112,7 @@ class QuadStore:
         """Make the change, all or nothing. Raises StorageError and leaves the store as it was."""
         try:
             if delta.removed or delta.graphs_created or delta.graphs_dropped:
-                text, functions = update_text(delta)
+                text, functions = self.update_text(delta)
                 self._store.update(text, custom_functions=functions)
             else:
                 self._store.extend(delta.added)
@@ -120,6 +120,28 @@ class QuadStore:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
+
+    def update_text(self, delta: Delta) -> tuple[str, Functions]:
+        """SPARQL Update text that makes this change here, with the functions that it calls.
+
+        Linear in the change, but where a graph named by a blank node is dropped: no text can say
+        that, so then all named graphs are dropped and what stays of them is put back.
+        """
+        if all(_named(graph) for graph in delta.graphs_dropped):
+            return _update_text(delta)
+        text, functions = _update_text(self._once_named_are_dropped(delta))
+        return f"DROP NAMED ;\n{text}", functions
+
+    def _once_named_are_dropped(self, delta: Delta) -> Delta:
+        removed, dropped = set(delta.removed), set(delta.graphs_dropped)
+        kept = tuple(
+            quad
+            for quad in self._store
+            if not isinstance(quad.graph_name, DefaultGraph) and quad not in removed
+        )
+        in_default = (q for q in delta.removed if isinstance(q.graph_name, DefaultGraph))
+        graphs = tuple(graph for graph in self._store.named_graphs() if graph not in dropped)
+        return Delta(kept + delta.added, tuple(in_default), graphs + delta.graphs_created)
 
     def rehearse(self, text: str, functions: Functions) -> None:
         """Evaluate an update in a transaction that is always rolled back."""
@@ -139,16 +161,16 @@ class QuadStore:
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"
 
 
-def update_text(delta: Delta) -> tuple[str, Functions]:
-    """SPARQL Update text that makes this change, with the functions that it calls.
+def _update_text(delta: Delta) -> tuple[str, Functions]:
+    """The text of a change that drops no graph named by a blank node.
 
     DELETE DATA refuses blank nodes and INSERT DATA renames them, so quads with blank nodes are
     handed over as values of a function, which keeps the store's identity of the node.
     """
     plain_removed, special_removed = _by_text(delta.removed)
     plain_added, special_added = _by_text(delta.added)
-    special = special_removed + special_added
-    operations = [f"DROP SILENT GRAPH {graph}" for graph in delta.graphs_dropped if _named(graph)]
+    holders = [_holder(graph) for graph in delta.graphs_created if not _named(graph)]
+    operations = [f"DROP SILENT GRAPH {graph}" for graph in delta.graphs_dropped]
     if plain_removed:
         operations.append(f"DELETE DATA {{ {_quads_text(plain_removed)} }}")
     if special_removed:
@@ -156,15 +178,25 @@ def update_text(delta: Delta) -> tuple[str, Functions]:
     operations += [
         f"CREATE SILENT GRAPH {graph}" for graph in delta.graphs_created if _named(graph)
     ]
+    if holders:
+        operations += [
+            _function_text(verb, holders, len(special_removed)) for verb in ("INSERT", "DELETE")
+        ]
     if plain_added:
         operations.append(f"INSERT DATA {{ {_quads_text(plain_added)} }}")
     if special_added:
-        operations.append(_function_text("INSERT", special_added, len(special_removed)))
+        first = len(special_removed) + len(holders)
+        operations.append(_function_text("INSERT", special_added, first))
     functions: Functions = {}
-    if special:
+    if special := special_removed + holders + special_added:
         terms = [_positions(quad) for quad in special]
         functions[_TERM_OF] = lambda row, column: terms[int(row.value)][int(column.value)]
     return " ;\n".join(operations), functions
+
+
+def _holder(graph: NamedNode | BlankNode) -> Quad:
+    """A quad that, put in and taken out again, creates a graph that CREATE cannot name."""
+    return Quad(_TERM_OF, _TERM_OF, _TERM_OF, graph)
 
 
 def _named(graph: NamedNode | BlankNode) -> bool:

@@ -74,6 +74,8 @@ def _instance(
     fresh: dict[BlankNode, BlankNode],
 ) -> Quad | None:
     terms = [solution.get(slot) if isinstance(slot, str) else slot for slot in slots]
+    if terms[3] is None:  # to Quad this would be the default graph
+        return None
     if fresh:
         terms = [fresh.get(term, term) if isinstance(term, BlankNode) else term for term in terms]
     try:

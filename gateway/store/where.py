@@ -17,7 +17,6 @@ from gateway.errors import UnsupportedQueryError, UpdateFailedError
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.patterns import contains_service
-from gateway.store.quad_store import update_text
 from gateway.store.templates import Bindings
 from gateway.store.working import Working
 from jsap.lexer import substitute, tokenize
@@ -185,7 +184,7 @@ class QueryWhere:
 
         fresh = next(name for name in _names() if name not in self._where)
         arguments = ", ".join(f"COALESCE(?{name}, {_UNBOUND})" for name in wanted)
-        changes, functions = update_text(working.delta())
+        changes, functions = working.store.update_text(working.delta())
         using = "".join(f" USING {graph}" for graph in self._using[0]) + "".join(
             f" USING NAMED {graph}" for graph in self._using[1]
         )
