@@ -103,7 +103,7 @@ _TOKEN = re.compile(
     rf"{_IGNORED}(?:{'|'.join(f'({terminal})' for terminal in _TERMINALS.values())}|\Z|(.))",
     re.DOTALL,
 )
-_ESCAPED_NAME = re.compile(rf"{_STRING}|{_IRIREF}|#[^\r\n]*+|\\[^uU]|({_UCHAR})")
+_ESCAPED_NAME = re.compile(rf"{_STRING}|{_IRIREF}|#[^\r\n]*+|\\[^uU]|({_UCHAR})|(['\"])")
 _CODEPOINT = re.compile(_UCHAR)
 _HAS_CODEPOINT = re.compile(r"\\[uU]")
 _STRING_ESCAPE = re.compile(r"\\(?:u(.{4})|U(.{8})|(.))")
@@ -153,7 +153,9 @@ def _tokenize_escaped(text: str) -> list[Token]:
     places, shifts = [0], [0]
     done = length = 0
     for match in _ESCAPED_NAME.finditer(text):
-        if match[1] is None:
+        if match[2]:
+            break  # a malformed string, which decoding must not make whole
+        if not match[1]:
             continue
         pieces += (text[done : match.start()], chr(int(match[1][2:], 16)))
         length += match.start() - done + 1
