@@ -15,16 +15,7 @@ from jsap.file_format import BindingPart
 from jsap.forced_bindings import BindingType, ForcedBinding
 from jsap.namespaces import XSD, iri
 
-_COMMON = (
-    "anyURI",
-    "boolean",
-    "dateTime",
-    "dateTimeStamp",
-    "decimal",
-    "double",
-    "integer",
-    "string",
-)
+_COMMON = ("boolean", "dateTime", "dateTimeStamp", "decimal", "double", "integer", "string")
 _BY_LOWER_CASE = {name.lower(): name for name in _COMMON}
 
 
@@ -60,7 +51,11 @@ def _datatype(part: BindingPart, namespaces: Mapping[str, str], path: str) -> Na
 
 
 def _datatype_warnings(datatype: NamedNode | None, path: str) -> list[str]:
-    name = "" if datatype is None else datatype.value.removeprefix(XSD)
+    if datatype is None:
+        return []
+    if not datatype.value.startswith(("http", "urn:", "tag:")):
+        return [f"{path}.datatype: {datatype} looks like a prefixed name; declare its prefix"]
+    name = datatype.value.removeprefix(XSD)
     meant = _BY_LOWER_CASE.get(name.lower(), name)
     return [] if meant == name else [f"{path}.datatype: no xsd:{name}; xsd:{meant} is meant"]
 

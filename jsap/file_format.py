@@ -148,7 +148,9 @@ def first_error(error: ValidationError, under: str, source: str) -> JsapError:
         return JsapError(path, "missing", "add it", source)
     if first["type"] == "extra_forbidden":
         return JsapError(path, "unknown", "correct or remove it", source)
-    return JsapError(path, _lower(first["msg"]), f"{_shown(first['input'])} is given", source)
+    return JsapError(
+        path, _in_json_words(first["msg"]), f"{_shown(first['input'])} is given", source
+    )
 
 
 def json_path(under: str, steps: tuple[int | str, ...]) -> str:
@@ -163,7 +165,8 @@ def json_path(under: str, steps: tuple[int | str, ...]) -> str:
     return path.removeprefix(".")
 
 
-def _lower(text: str) -> str:
+def _in_json_words(text: str) -> str:
+    text = text.replace("valid dictionary", "object").replace("valid tuple", "list")
     return text[:1].lower() + text[1:]
 
 

@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from jsap.errors import BindingError, JsapError
 from jsap.forced_bindings import BindingType, ForcedBinding, Term, Value
-from jsap.lexer import LexError, Token, TokenKind, tokenize, unescape_codepoints
+from jsap.lexer import LexError, Token, TokenKind, splice, tokenize
 from jsap.namespaces import DEFAULT_NAMESPACES
 from jsap.sparql_terms import written
 from jsap.variable_places import Place, Role, variable_places
@@ -129,40 +129,34 @@ class Template:
         """
         if self.problem is not None:
             raise JsapError(f"template {self.id}", self.problem, "correct the SPARQL text")
-        pieces: list[str] = []
-        end = 0
-        for place in self._places:
-            term = terms.get(place.name)
-            if term is not None:
-                replacement = self._replacement(place, written(term), isinstance(term, BlankNode))
-                pieces += (self.text[end : place.start], self._spaced(place, replacement))
-                end = place.end
-        return "".join(pieces) + self.text[end:]
+        bound = ((place, terms.get(place.name)) for place in self._places)
+        return splice(
+            self.text,
+            (
+                (place.start, place.end, self._replacement(place, term))
+                for place, term in bound
+                if term is not None
+            ),
+        )
 
-    def _replacement(self, place: Place, term: str, is_blank: bool) -> str:
+    def _replacement(self, place: Place, term: Term) -> str:
         match place.role:
             case Role.TERM:
-                return term
+                return written(term)
             case Role.KEY:
-                return f"({term})"
+                return f"({written(term)})"
             case Role.BOUND:
                 return "(true)"
-            case Role.COLUMN | Role.INNER_COLUMN if is_blank:
+            case Role.COLUMN | Role.INNER_COLUMN if isinstance(term, BlankNode):
                 return f"?{place.name}"
             case Role.COLUMN:
-                return f"({term} AS ?{place.name})"
+                return f"({written(term)} AS ?{place.name})"
             case Role.INNER_COLUMN:
-                return f"({term} AS ?{place.name}_bound_{place.start})"
+                return f"({written(term)} AS ?{place.name}_bound_{place.start})"
             case Role.TARGET:
                 raise self._error(
                     place.name, "the text itself assigns it (AS or VALUES)", "do not bind it"
                 )
-
-    def _spaced(self, place: Place, replacement: str) -> str:
-        """Keep a term's characters from those beside it: `?a<?b`, `?v-1`."""
-        before = " " if self.text[place.start - 1 : place.start].strip(" \t\n\r({") else ""
-        after = " " if self.text[place.end : place.end + 1].strip(" \t\n\r)}") else ""
-        return f"{before}{replacement}{after}"
 
     def _error(self, variable: str, reason: str, what_to_do: str) -> BindingError:
         return BindingError(self.id, variable, reason, what_to_do)
@@ -180,12 +174,9 @@ def _listed(names: Mapping[str, object]) -> str:
 def with_prologue(sparql: str, namespaces: Mapping[str, str]) -> str:
     """The text with a PREFIX for each namespace that it uses and does not declare before.
 
-    Codepoint escapes are replaced where the tokens need it. Raises LexError.
+    Raises LexError.
     """
-    tokens = tokenize(sparql)
-    if any(sparql[token.start : token.end] != token.text for token in tokens):
-        sparql = unescape_codepoints(sparql)
-    used = (prefix for prefix in _undeclared(tokens) if prefix in namespaces)
+    used = (prefix for prefix in _undeclared(tokenize(sparql)) if prefix in namespaces)
     return "".join(f"PREFIX {prefix}: <{namespaces[prefix]}>\n" for prefix in used) + sparql
 
 
