@@ -7,6 +7,7 @@ on standard error and an exit code: 0 done, 1 refused or failed, 2 wrong usage, 
 import argparse
 import getpass
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["bench"]:
         return bench.run(given[1:])
     options = _parser().parse_args(given)
+    # Commands speak for themselves; those that log configure it.
+    logging.getLogger("gateway").addHandler(logging.NullHandler())
     command: Command = options.command
     try:
         return command(options)

@@ -4,7 +4,7 @@ Place on the way of the data: before it. Reads the configuration's profiles, the
 mappings and rules in them, and the ontologies that ship; starts nothing, changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
 from jsap.errors import JsapError
+from jsap.extended import mapping_quads
 from jsap.profile import Profile, load_profile
 from jsap.template import Template
 
@@ -103,42 +104,47 @@ def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Find
     try:
         together = Profiles.of(list(profiles.values()), list(map(str, profiles)))
         ObservationTemplates(together, Identity(config.gateway.base_iri, config.gateway.id))
-        own = [together.query_text(name) for name in ("STREAMS", "MAPPINGS", "RULES")]
+        own = {name: together.query_text(name) for name in ("STREAMS", "MAPPINGS", "RULES")}
     except (JsapError, GatewayError) as error:
         yield _finding(error, place)
         return
-    quads = list(together.mappings)
-    yield from _compiled(place, quads, own[1])
-    yield from _rules(place, quads, own[2], together.queries)
+    homes = {
+        str(quad.subject): str(path)
+        for path, profile in profiles.items()
+        for quad in mapping_quads(profile)
+    }
+    yield from _mappings(homes, _answer(together.mappings, own["MAPPINGS"]))
+    yield from _rules(homes, _answer(together.mappings, own["RULES"]), together.queries)
 
 
-def _compiled(place: str, quads: list[Quad], mappings_query: str) -> Iterator[Finding]:
+def _mappings(homes: Mapping[str, str], mappings: Notification) -> Iterator[Finding]:
     table = MappingTable()
-    table.learn(Notification("check", 0, None, 0, _answer(quads, mappings_query)))
+    table.learn(mappings)
     for error in table.errors:
-        yield Finding(place, str(error))
+        yield Finding(homes[f"<{error.mapping}>"], str(error))
 
 
 def _rules(
-    place: str, quads: list[Quad], rules_query: str, queries: Mapping[str, Template]
+    homes: Mapping[str, str], rules: Notification, queries: Mapping[str, Template]
 ) -> Iterator[Finding]:
-    rules = Notification("check", 0, None, 0, _answer(quads, rules_query))
     for rule in rules.added:
-        iri, query_id, text = rule["rule"], rule.get("queryId"), rule.get("queryText")
+        iri, query_id, text = str(rule["rule"]), rule.get("queryId"), rule.get("queryText")
         if isinstance(query_id, Literal) and query_id.value not in queries:
-            yield Finding(place, f"rule {iri}: no query {query_id.value} in the profiles")
+            yield Finding(homes[iri], f"rule {iri}: no query {query_id.value} in the profiles")
         elif isinstance(text, Literal):
             try:
                 parse_query(text.value)
             except GatewayError as error:
-                yield Finding(place, f"rule {iri}: {error}")
+                yield Finding(homes[iri], f"rule {iri}: {error}")
 
 
-def _answer(quads: list[Quad], text: str) -> ResultsDelta:
+def _answer(quads: Iterable[Quad], text: str) -> Notification:
+    """What a subscriber would be told first if the store had the quads and nothing else."""
     store = QuadStore.open(None)
     store.apply(quads_delta(quads))
     solutions = store.query(text)
-    if not isinstance(solutions, QuerySolutions):
-        return ResultsDelta(())
-    variables = tuple(variable.value for variable in solutions.variables)
-    return ResultsDelta(variables, tuple(tuple(each) for each in solutions))
+    results = ResultsDelta(())
+    if isinstance(solutions, QuerySolutions):
+        variables = tuple(variable.value for variable in solutions.variables)
+        results = ResultsDelta(variables, tuple(tuple(each) for each in solutions))
+    return Notification("check", 0, None, 0, results)

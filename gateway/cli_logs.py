@@ -19,16 +19,22 @@ _LIBRARIES = {
 }
 """What libraries may say: they narrate at INFO what our own events tell once."""
 
+OURS = ("gateway", "adapters", "jsap")
+
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 def configure_logs(settings: LogSettings) -> None:
-    """Send what is at least at the level to standard error; replaces earlier handlers."""
+    """Send what is at least at the level to standard error; replaces earlier handlers.
+
+    Libraries are heard from WARNING on: what they find worth an INFO is not about the gateway.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if settings.format == "json" else TextLines())
-    logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
-    for library, level in _LIBRARIES.items():
-        logging.getLogger(library).setLevel(level)
+    level = logging.getLevelNamesMapping()[settings.level.upper()]
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+    for package in OURS:
+        logging.getLogger(package).setLevel(level)
 
 
 def fields(record: logging.LogRecord) -> Mapping[str, object]:

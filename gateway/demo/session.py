@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.live import Live
 
 from gateway.app import Gateway
+from gateway.cli_logs import configure_logs
 from gateway.config import Config
 from gateway.demo import players, view
 from gateway.demo.activity import Activity
@@ -51,7 +52,9 @@ async def run_demo(options: DemoOptions) -> None:
         console.print(note)
     with TemporaryDirectory(prefix="sosa-gateway-demo-") as folder:
         profile = profile_of(recording, Path(folder))
-        async with Gateway(demo_config(Path(folder), ports, profile)) as gateway:
+        config = demo_config(Path(folder), ports, profile)
+        configure_logs(config.log)
+        async with Gateway(config) as gateway:
             console.print(_addresses(gateway))
             activity = Activity()
             queries = load_profile(profile).queries

@@ -20,7 +20,7 @@ from websockets.sync.server import ServerConnection, serve
 
 from gateway import __version__, cli_client
 from gateway.cli import main
-from gateway.cli_logs import JsonLines, TextLines, configure_logs
+from gateway.cli_logs import OURS, JsonLines, TextLines, configure_logs
 from gateway.config import LogSettings
 
 HEAD = {"vars": ["room", "t"]}
@@ -179,7 +179,10 @@ def test_check_of_a_wrong_setting_tells_file_line_and_what_to_do(
         ({"queries": {"Q": {"sparql": "SELECT * {"}}}, "own.jsap: queries.Q.sparql: "),
         ({"updates": {"U": {"sparql": "INSERT"}}}, "own.jsap: updates.U.sparql: "),
         ({"queries": 3}, "own.jsap"),
-        ({"extended": {"mappings": [mapping(format="morse")]}}, "morse"),
+        (
+            {"extended": {"mappings": [mapping(format="morse")]}},
+            "own.jsap: mapping <urn:m>, format",
+        ),
         ({"extended": {"mappings": [{"id": "urn:m"}]}}, "extended.mappings[0]"),
         (
             {
@@ -210,7 +213,7 @@ def test_check_without_the_queries_that_the_gateway_needs_tells_so(
 ) -> None:
     profiled(tmp_path)
     assert main(["check", *configured(tmp_path, '[jsap]\nprofiles = ["own.jsap"]\n')]) == 1
-    assert "no query MAPPINGS; list the profile observations too" in capsys.readouterr().out
+    assert 'put "observations" first in [jsap] profiles' in capsys.readouterr().out
 
 
 def test_check_of_an_absent_profile_tells_its_path(
@@ -401,14 +404,32 @@ def test_a_line_has_the_traceback_of_its_error() -> None:
     assert json.loads(JsonLines().format(made))["error"].endswith("ValueError: why")
 
 
-def test_logs_below_the_level_are_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[logging.Logger]:
+    """The root logger, put back as it was after the test."""
     root = logging.getLogger()
     monkeypatch.setattr(root, "handlers", [])
-    before = root.level
+    levels = {name: logging.getLogger(name).level for name in ("", *OURS)}
+    yield root
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def test_logs_below_the_level_are_left_out(
+    logs: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
     configure_logs(LogSettings(level="warning"))
     logging.getLogger("gateway.x").info("unheard")
     logging.getLogger("gateway.x").warning("heard")
-    root.setLevel(before)
     assert capsys.readouterr().err.endswith(" WARNING gateway.x heard\n")
+
+
+def test_logs_of_libraries_are_heard_from_a_warning_on(
+    logs: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logs(LogSettings(level="debug"))
+    for name in ("gateway.x", "library"):
+        logging.getLogger(name).debug("fine")
+        logging.getLogger(name).warning("odd")
+    told = [line.split(" ", 1)[1] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["DEBUG gateway.x fine", "WARNING gateway.x odd", "WARNING library odd"]
