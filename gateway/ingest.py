@@ -211,7 +211,11 @@ class Ingest:
             delivery.settle(error)
 
     def _updates(self, records: Sequence[Record]) -> Iterator[BoundUpdate]:
-        """The one request of a message: leave, enter, remember the position."""
+        """The one request of a message: remember the position, leave, enter.
+
+        In this order each operation has the fewest changes of its request to look through.
+        """
+        yield self._applied, applied_bindings(self._identity, records[-1].position)
         arriving = [
             (record.observation.stream, _kept(self._iri(record), result_time(record)))
             for record in records
@@ -223,8 +227,6 @@ class Ingest:
         for record in records:
             if self._iri(record) in entering:
                 yield self._templates.observe(record)
-        position = records[-1].position
-        yield self._applied, applied_bindings(self._identity, position)
 
     def _iri(self, record: Record) -> str:
         return self._identity.observation(record.position)

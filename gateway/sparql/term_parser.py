@@ -6,12 +6,12 @@ Place: first layer of the parser. Source: SPARQL 1.1 Query Language, sections 4.
 
 import re
 
-from jsap.lexer import Token, string_value
 from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.rdf.namespaces import XSD
 from gateway.sparql.cursor import Cursor
 from gateway.sparql.iris import is_absolute, resolve
+from jsap.lexer import Token, string_value
 
 NUMBER_TYPES = {
     "integer": NamedNode(XSD + "integer"),

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 
-from jsap.lexer import Token
 from pyoxigraph import BlankNode, NamedNode, Variable
 
 from gateway.errors import SparqlSyntaxError
@@ -20,6 +19,7 @@ from gateway.sparql.algebra import HIDDEN_PREFIX, PatternTerm, TriplePattern
 from gateway.sparql.path_parser import PATH_STARTS, VERB_STARTS, PathParser
 from gateway.sparql.paths import Path
 from gateway.sparql.term_parser import LITERAL_STARTS
+from jsap.lexer import Token
 
 _FIRST = NamedNode(RDF + "first")
 _REST = NamedNode(RDF + "rest")

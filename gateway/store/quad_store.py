@@ -24,7 +24,7 @@ from pyoxigraph import (
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
 from gateway.rdf.delta import Delta
-from gateway.rdf.terms import GraphName, Term
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
 Functions = dict[NamedNode, Callable[..., Term | None]]
@@ -172,7 +172,7 @@ def _update_text(delta: Delta) -> tuple[str, Functions]:
     holders = [_holder(graph) for graph in delta.graphs_created if not _named(graph)]
     operations = [f"DROP SILENT GRAPH {graph}" for graph in delta.graphs_dropped]
     if plain_removed:
-        operations.append(f"DELETE DATA {{ {_quads_text(plain_removed)} }}")
+        operations.append(f"DELETE DATA {{ {' '.join(plain_removed)} }}")
     if special_removed:
         operations.append(_function_text("DELETE", special_removed, 0))
     operations += [
@@ -183,7 +183,7 @@ def _update_text(delta: Delta) -> tuple[str, Functions]:
             _function_text(verb, holders, len(special_removed)) for verb in ("INSERT", "DELETE")
         ]
     if plain_added:
-        operations.append(f"INSERT DATA {{ {_quads_text(plain_added)} }}")
+        operations.append(f"INSERT DATA {{ {' '.join(plain_added)} }}")
     if special_added:
         first = len(special_removed) + len(holders)
         operations.append(_function_text("INSERT", special_added, first))
@@ -209,25 +209,22 @@ def _has_blank(term: Term | GraphName) -> bool:
     return isinstance(term, BlankNode)
 
 
-def _by_text(quads: Iterable[Quad]) -> tuple[list[Quad], list[Quad]]:
-    """Quads that SPARQL text can say, and those with blank nodes."""
-    plain: list[Quad] = []
+def _by_text(quads: Iterable[Quad]) -> tuple[list[str], list[Quad]]:
+    """Quads that SPARQL text can say, as text, and those with blank nodes."""
+    plain: list[str] = []
     special: list[Quad] = []
     for quad in quads:
-        blank = _has_blank(quad.subject) or _has_blank(quad.object) or _has_blank(quad.graph_name)
-        (special if blank else plain).append(quad)
-    return plain, special
-
-
-def _quads_text(quads: Iterable[Quad]) -> str:
-    in_default: list[str] = []
-    in_named: list[str] = []
-    for quad in quads:
-        if isinstance(quad.graph_name, DefaultGraph):
-            in_default.append(str(quad))
+        graph = quad.graph_name
+        text = str(quad)
+        if "_:" in text and (
+            _has_blank(quad.subject) or _has_blank(quad.object) or _has_blank(graph)
+        ):
+            special.append(quad)
+        elif graph == DEFAULT_GRAPH:
+            plain.append(f"{text} .")
         else:
-            in_named.append(f"GRAPH {quad.graph_name} {{ {quad.triple} }}")
-    return " . ".join(in_default) + (" . " if in_default else "") + " ".join(in_named)
+            plain.append(f"GRAPH {graph} {{ {quad.triple} }}")
+    return plain, special
 
 
 def _positions(quad: Quad) -> tuple[Term, ...]:

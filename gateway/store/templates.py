@@ -1,7 +1,8 @@
 """Quad templates of an UPDATE and their instances (SPARQL 1.1 Update, section 3.1.3).
 
-A slot of a template is a term or the name of a variable. An instance with an unbound variable, a
-literal subject or a predicate that is no IRI is left out, as the specification says.
+A slot of a template is a term or a name: of a variable, or `_:label` of a blank node. An instance
+with an unbound variable, a literal subject or a predicate that is no IRI is left out, as the
+specification says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from gateway.sparql.algebra import QuadPattern
 
 Bindings = Mapping[str, Term]
 Slot = Term | DefaultGraph | str
+Slots = tuple[Slot, Slot, Slot, Slot]
 
 _NOTHING: Bindings = {}
 
@@ -25,10 +27,9 @@ class QuadTemplate:
     def __init__(self, quads: Iterable[QuadPattern], with_graph: NamedNode | None = None) -> None:
         default = DEFAULT_GRAPH if with_graph is None else with_graph
         slots = [_slots_of(quad, default) for quad in quads]
-        self.variables = tuple(
-            dict.fromkeys(slot for row in slots for slot in row if isinstance(slot, str))
-        )
-        self._blank_labels = {slot for row in slots for slot in row if isinstance(slot, BlankNode)}
+        names = dict.fromkeys(slot for row in slots for slot in row if isinstance(slot, str))
+        self._blank_labels = [name for name in names if name.startswith("_:")]
+        self.variables = tuple(name for name in names if not name.startswith("_:"))
         self._slots = [row for row in slots if not _is_constant(row)]
         self._constant = tuple(
             Quad(*row)  # type: ignore[arg-type]
@@ -46,39 +47,42 @@ class QuadTemplate:
         yield from self._constant
         if not self._slots:
             return
-        fresh = {label: BlankNode() for label in self._blank_labels}
+        if self._blank_labels:
+            solution = {**solution, **{label: BlankNode() for label in self._blank_labels}}
         for slots in self._slots:
-            quad = _instance(slots, solution, fresh)
+            quad = _instance(slots, solution)
             if quad is not None:
                 yield quad
 
 
-def _slots_of(
-    quad: QuadPattern, default: NamedNode | DefaultGraph
-) -> tuple[Slot, Slot, Slot, Slot]:
+def _slots_of(quad: QuadPattern, default: NamedNode | DefaultGraph) -> Slots:
     graph = default if quad.graph is None else quad.graph
     return (_slot(quad.subject), _slot(quad.predicate), _slot(quad.object), _slot(graph))
 
 
 def _slot(node: Term | DefaultGraph | Variable) -> Slot:
+    if isinstance(node, BlankNode):
+        return f"_:{node.value}"
     return node.value if isinstance(node, Variable) else node
 
 
-def _is_constant(slots: tuple[Slot, Slot, Slot, Slot]) -> bool:
-    return not any(isinstance(slot, str | BlankNode) for slot in slots)
+def _is_constant(slots: Slots) -> bool:
+    return not any(isinstance(slot, str) for slot in slots)
 
 
-def _instance(
-    slots: tuple[Slot, Slot, Slot, Slot],
-    solution: Bindings,
-    fresh: dict[BlankNode, BlankNode],
-) -> Quad | None:
-    terms = [solution.get(slot) if isinstance(slot, str) else slot for slot in slots]
-    if terms[3] is None:  # to Quad this would be the default graph
-        return None
-    if fresh:
-        terms = [fresh.get(term, term) if isinstance(term, BlankNode) else term for term in terms]
+def _instance(slots: Slots, solution: Bindings) -> Quad | None:
+    subject, predicate, object_, graph = slots
+    if subject.__class__ is str:
+        subject = solution.get(subject)  # type: ignore[assignment]
+    if predicate.__class__ is str:
+        predicate = solution.get(predicate)  # type: ignore[assignment]
+    if object_.__class__ is str:
+        object_ = solution.get(object_)  # type: ignore[assignment]
+    if graph.__class__ is str:
+        graph = solution.get(graph)  # type: ignore[assignment]
+        if graph is None:  # to Quad this would be the default graph
+            return None
     try:
-        return Quad(*terms)  # type: ignore[arg-type]
+        return Quad(subject, predicate, object_, graph)  # type: ignore[arg-type]
     except TypeError:  # an unbound variable, a literal as subject ...: no quad
         return None

@@ -20,7 +20,7 @@ from gateway.sparql import algebra
 from gateway.sparql.parser import parse_update
 from gateway.store.quad_store import QuadStore
 from gateway.store.templates import Bindings, QuadTemplate
-from gateway.store.where import Where, compile_where
+from gateway.store.where import PatternWhere, Where, compile_where
 from gateway.store.working import Working
 
 
@@ -123,6 +123,20 @@ class Modify:
                     working.add(quad)
 
 
+class DeleteMatches:
+    """DELETE WHERE of one pattern: what matches is what goes."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, where: PatternWhere) -> None:
+        self.where = where
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """Remove what matches."""
+        for quad in self.where.quads(working, bindings):
+            working.remove_present(quad)
+
+
 class ManageGraphs:
     """CLEAR, DROP, CREATE, COPY, MOVE, ADD (SPARQL 1.1 Update, section 3.2)."""
 
@@ -212,7 +226,7 @@ def _compile_modify(
     text: str,
     modify: algebra.Modify,
     using: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
-) -> Modify:
+) -> Step:
     if any(using) and (modify.using or modify.using_named or modify.with_graph):
         raise BadRequestError(
             "the request names its dataset twice",
@@ -222,4 +236,12 @@ def _compile_modify(
     insert = QuadTemplate(modify.insert, modify.with_graph)
     variables = tuple(dict.fromkeys(delete.variables + insert.variables))
     dataset = using if any(using) else (modify.using, modify.using_named)
-    return Modify(delete, insert, compile_where(text, modify, variables, dataset))
+    where = compile_where(text, modify, variables, dataset)
+    if (
+        isinstance(where, PatternWhere)
+        and insert.is_empty
+        and len(modify.delete) == 1
+        and where.equals(modify.delete[0], modify.with_graph)
+    ):
+        return DeleteMatches(where)
+    return Modify(delete, insert, where)

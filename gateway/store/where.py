@@ -100,20 +100,45 @@ class PatternWhere:
 
     def solutions(self, working: Working, bindings: Bindings) -> Iterator[Bindings]:
         """One solution for each quad that matches."""
-        nodes = (*self._nodes, self._graph)
-        wanted = [bindings.get(node) if isinstance(node, str) else node for node in nodes]
-        names = [
-            (index, node)
-            for index, (node, want) in enumerate(zip(nodes, wanted, strict=True))
-            if want is None and isinstance(node, str)
-        ]
-        in_named = wanted[3] is None
-        for quad in working.match(*wanted):  # type: ignore[arg-type]
-            if in_named and isinstance(quad.graph_name, DefaultGraph):
-                continue
+        names = self._names(bindings)
+        for quad in self._matches(working, bindings):
             solution = _bind(quad, names, bindings)
             if solution is not None:
                 yield solution
+
+    def quads(self, working: Working, bindings: Bindings) -> list[Quad]:
+        """The quads that match, a list: the caller may change `working`."""
+        names = self._names(bindings)
+        found = self._matches(working, bindings)
+        if len({name for _, name in names}) == len(names):
+            return list(found)
+        return [quad for quad in found if _bind(quad, names, bindings) is not None]
+
+    def equals(self, quad: algebra.QuadPattern, with_graph: NamedNode | None) -> bool:
+        """Whether a quad template asks for the same quads."""
+        graph = with_graph if quad.graph is None else quad.graph
+        nodes = (quad.subject, quad.predicate, quad.object, graph or DEFAULT_GRAPH)
+        return (*self._nodes, self._graph) == tuple(
+            node.value if isinstance(node, Variable) else node for node in nodes
+        )
+
+    def _names(self, bindings: Bindings) -> list[tuple[int, str]]:
+        """The positions that a quad binds."""
+        return [
+            (index, node)
+            for index, node in enumerate((*self._nodes, self._graph))
+            if isinstance(node, str) and node not in bindings
+        ]
+
+    def _matches(self, working: Working, bindings: Bindings) -> Iterator[Quad]:
+        wanted = [
+            bindings.get(node) if isinstance(node, str) else node
+            for node in (*self._nodes, self._graph)
+        ]
+        found = working.match(*wanted)  # type: ignore[arg-type]
+        if wanted[3] is not None:
+            return found
+        return (quad for quad in found if not isinstance(quad.graph_name, DefaultGraph))
 
 
 def _bind(quad: Quad, names: Sequence[tuple[int, str]], bindings: Bindings) -> Bindings | None:

@@ -59,6 +59,13 @@ class Working:
         elif quad not in self._removed and quad in self.store:
             self._removed[quad] = None
 
+    def remove_present(self, quad: Quad) -> None:
+        """Delete a quad that `match` has just given."""
+        if quad in self._added:
+            del self._added[quad]
+        else:
+            self._removed[quad] = None
+
     def match(
         self,
         subject: Term | None,
@@ -72,10 +79,14 @@ class Working:
                 yield quad
         if not self._added:
             return
-        wanted = (subject, predicate, None if object_ is None else canonical(object_), graph)
+        wanted_object = None if object_ is None else canonical(object_)
         for quad in self._added:
-            found = (quad.subject, quad.predicate, quad.object, quad.graph_name)
-            if all(want is None or want == have for want, have in zip(wanted, found, strict=True)):
+            if (
+                (subject is None or subject == quad.subject)
+                and (predicate is None or predicate == quad.predicate)
+                and (graph is None or graph == quad.graph_name)
+                and (wanted_object is None or wanted_object == quad.object)
+            ):
                 yield quad
 
     def contains_graph(self, graph: GraphNode) -> bool:

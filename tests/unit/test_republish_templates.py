@@ -10,7 +10,12 @@ from pyoxigraph import Literal, NamedNode
 from gateway.rdf.solutions import Solution
 from gateway.republish import fill_payload, fill_topic
 
-ROW: Solution = {"room": Literal("a"), "n": Literal(21), "on": Literal(True), "iri": NamedNode("urn:x/y#z")}
+ROW: Solution = {
+    "room": Literal("a"),
+    "n": Literal(21),
+    "on": Literal(True),
+    "iri": NamedNode("urn:x/y#z"),
+}
 
 
 @given(st.text(min_size=1))
