@@ -1,0 +1,98 @@
+"""The command line of `sosa-gateway bench`.
+
+Place on the way of the data: around all of it. Exit codes: 0 measured, 1 a wrong answer or a
+failure, 2 wrong usage, 130 interrupted.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from gateway.bench import ingest, lamp, latency
+from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
+from gateway.errors import GatewayError
+
+Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
+
+
+def run(argv: list[str]) -> int:
+    """Run one benchmark or all; `argv` is what follows `bench`. Returns the exit code."""
+    options = _parser().parse_args(argv)
+    measure: Measure = options.measure
+    try:
+        return _report(measure(options), as_json=options.json)
+    except GatewayError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
+    """Write each outcome as soon as it is there."""
+    if not as_json:
+        sys.stdout.write(", ".join(f"{name} {value}" for name, value in versions().items()) + "\n")
+        sys.stdout.flush()
+    write = write_json if as_json else write_text
+    code = 0
+    for outcome in outcomes:
+        write(sys.stdout, outcome)
+        if isinstance(outcome, Experiment) and not outcome.matches:
+            code = 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
+    commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
+    for name, measure, purpose in (
+        ("ingest", _ingest, "readings per second from MQTT to a durable commit"),
+        ("latency", _latency, "from a publisher's send to the WebSocket notification"),
+        ("lamp", _lamp, "the city: 310 updates of one lamp, 1,004 subscriptions"),
+        ("all", _all, "all of them"),
+    ):
+        command = commands.add_parser(name, help=purpose, description=purpose)
+        command.set_defaults(measure=measure)
+        command.add_argument("--json", action="store_true", help="one JSON object an experiment")
+        if name != "lamp":
+            _add_readings(command)
+    return parser
+
+
+def _add_readings(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--readings",
+        type=_count,
+        metavar="N",
+        help=f"default: {ingest.READINGS} for ingest, {latency.READINGS} for latency",
+    )
+    command.add_argument(
+        "--broker", choices=[*ingest.BROKERS, "both"], default="both", help="default: both"
+    )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _brokers(options: argparse.Namespace) -> tuple[str, ...]:
+    return ingest.BROKERS if options.broker == "both" else (options.broker,)
+
+
+def _ingest(options: argparse.Namespace) -> Iterator[Outcome]:
+    return ingest.measure(options.readings or ingest.READINGS, _brokers(options))
+
+
+def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
+    return latency.measure(options.readings or latency.READINGS, _brokers(options))
+
+
+def _lamp(_: argparse.Namespace) -> Iterator[Outcome]:
+    return lamp.measure()
+
+
+def _all(options: argparse.Namespace) -> Iterator[Outcome]:
+    for measure in (_ingest, _latency, _lamp):
+        yield from measure(options)

@@ -1,0 +1,54 @@
+"""`latency`: from a publisher's send to the subscriber's notification, at a steady pace.
+
+Place on the way of the data: all of it. Both ends read the machine's monotonic clock, which is one
+for all processes; the value of a reading says which one it is.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from gateway.bench.ingest import BROKERS
+from gateway.bench.mosquitto import find_mosquitto
+from gateway.bench.report import Experiment, Figure, Outcome, Skipped
+from gateway.bench.session import Plan, Played, play, reference
+from gateway.bench.workload import Workload
+
+RATE = 200.0
+READINGS = 4000
+
+
+def measure(
+    readings: int = READINGS, brokers: Sequence[str] = BROKERS, rate: float = RATE
+) -> Iterator[Outcome]:
+    """The gateway behind each broker."""
+    for broker in brokers:
+        mosquitto = find_mosquitto() if broker == "external" else None
+        if broker == "external" and mosquitto is None:
+            yield Skipped("latency external", "mosquitto is not installed")
+        else:
+            plan = Plan(Workload(readings), mosquitto, publishers=2, rate=rate, timed=True)
+            yield _experiment(plan, play(plan))
+
+
+def percentile(values: Sequence[float], part: float) -> float:
+    """The smallest value that at least `part` of the sorted values do not exceed.
+
+    >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5)
+    2.0
+    """
+    return values[max(0, -int(-part * len(values) // 1) - 1)]
+
+
+def _experiment(plan: Plan, played: Played) -> Experiment:
+    latencies = played.latencies_ms()
+    readings = plan.workload.readings
+    figures = (
+        Figure("readings", readings),
+        Figure("timed", len(latencies)),
+        Figure("rate", readings / played.elapsed_s, "readings/s", f"{plan.rate:g} wanted"),
+        Figure("p50", percentile(latencies, 0.50), "ms"),
+        Figure("p99", percentile(latencies, 0.99), "ms"),
+        Figure("max", latencies[-1], "ms"),
+        Figure("gateway CPU", played.gateway_cpu_s / readings * 1e6, "µs/reading"),
+    )
+    notes = ("2 publishers; 100 subscriptions, and one to all results, which is timed",)
+    return Experiment(f"latency {plan.broker}", figures, played.digest(), reference(plan), notes)

@@ -1,0 +1,143 @@
+"""The benchmarks' command line, reports and processes."""
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
+
+from gateway.bench import run
+from gateway.bench.inprocess import one_text
+from gateway.bench.latency import percentile
+from gateway.bench.processes import Child, ChildFailedError
+from gateway.bench.report import Experiment, Figure, Skipped, digest, write_json, write_text
+from gateway.bench.workload import SENSORS, Workload, subscriptions
+
+DIGEST = digest(["row"])
+
+
+def python(program: str) -> Child:
+    return Child("child", [sys.executable, "-c", program])
+
+
+@pytest.fixture
+def sleeper() -> Iterator[Child]:
+    with python("print('up', flush=True); import threading; threading.Event().wait()") as child:
+        child.wait_for("up")
+        yield child
+
+
+def measured(reference: str = DIGEST) -> Experiment:
+    return Experiment("it", (Figure("rate", 1234.5, "1/s", "why"),), DIGEST, reference)
+
+
+def test_digest_counts_equal_rows_and_not_their_order() -> None:
+    assert digest(["a", "b"]) == digest(["b", "a"])
+    assert digest(["a", "b"]) != digest(["a", "b", "b"])
+
+
+def test_json_report_has_figures_versions_and_digest() -> None:
+    out = io.StringIO()
+    write_json(out, measured())
+    members = json.loads(out.getvalue())
+    assert members["experiment"] == "it"
+    assert members["figures"] == {"rate": 1234.5}
+    assert members["matches"] is True
+    assert members["digest"] == DIGEST
+    assert {"python", "pyoxigraph", "platform", "cores"} <= set(members)
+
+
+def test_text_report_shows_a_mismatch() -> None:
+    out = io.StringIO()
+    write_text(out, measured(reference="other"))
+    assert "MISMATCH" in out.getvalue()
+
+
+def test_skipped_experiment_says_why_in_both_forms() -> None:
+    text, objects = io.StringIO(), io.StringIO()
+    write_text(text, Skipped("it", "not installed"))
+    write_json(objects, Skipped("it", "not installed"))
+    assert "skipped, not installed" in text.getvalue()
+    assert json.loads(objects.getvalue())["skipped"] == "not installed"
+
+
+def test_ingest_embedded_with_200_readings_is_right_end_to_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["ingest", "--readings", "200", "--broker", "embedded", "--json"]) == 0
+    yardsticks, embedded = map(json.loads, capsys.readouterr().out.splitlines())
+    assert yardsticks["matches"]
+    assert embedded["matches"]
+    assert embedded["experiment"] == "ingest embedded"
+    assert embedded["figures"]["readings"] == embedded["figures"]["notifications"] == 200
+    assert embedded["figures"]["rate"] > 0
+
+
+def test_latency_embedded_times_every_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["latency", "--readings", "100", "--broker", "embedded", "--json"]) == 0
+    latency = json.loads(capsys.readouterr().out)
+    assert latency["figures"]["timed"] == 100
+    assert 0 < latency["figures"]["p50"] <= latency["figures"]["p99"] <= latency["figures"]["max"]
+
+
+@pytest.mark.parametrize("readings", ["0", "-1", "many"])
+def test_count_of_readings_that_is_none_is_wrong_usage(readings: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["ingest", "--readings", readings])
+    assert ended.value.code == 2
+
+
+def test_percentiles_of_four_values() -> None:
+    values = [1.0, 2.0, 3.0, 4.0]
+    assert [percentile(values, part) for part in (0.25, 0.5, 0.99, 1.0)] == [1.0, 2.0, 4.0, 4.0]
+
+
+def test_publishers_share_every_reading_and_no_sensor() -> None:
+    workload = Workload(1000)
+    shares = [list(workload.share(number, 4)) for number in range(4)]
+    assert sorted(chain(*shares)) == list(range(1000))
+    sensors = [{index % SENSORS for index in share} for share in shares]
+    assert sum(map(len, sensors)) == len(set().union(*sensors)) == SENSORS
+
+
+def test_latest_values_of_fewer_readings_than_sensors() -> None:
+    assert [value for _, value in Workload(3).latest()] == ["0.5", "1.5", "2.5"]
+
+
+def test_latest_values_are_of_every_sensor() -> None:
+    assert set(dict(Workload(250).latest())) == set(subscriptions())
+
+
+def test_requests_as_one_text_have_their_prefixes_first() -> None:
+    text = one_text(["PREFIX a: <urn:a>\nA", "PREFIX a: <urn:a>\nPREFIX b: <urn:b>\nB"])
+    assert text.splitlines() == ["PREFIX a: <urn:a>", "PREFIX b: <urn:b>", "A", ";", "B", ";"]
+
+
+def test_child_ends_with_its_context(sleeper: Child) -> None:
+    assert not sleeper.has_ended
+    sleeper.__exit__(None, None, None)
+    assert sleeper.has_ended
+
+
+def test_child_that_ends_early_is_told_with_its_last_words() -> None:
+    with (
+        python("print('last words')") as child,
+        pytest.raises(ChildFailedError, match="last words"),
+    ):
+        child.wait_for("something else")
+
+
+def test_child_that_says_no_json_is_told_with_what_it_said() -> None:
+    with python("raise ValueError('oops')") as child, pytest.raises(ChildFailedError, match="oops"):
+        child.result(20.0)
+
+
+def test_child_that_says_nothing_is_given_up(sleeper: Child) -> None:
+    with pytest.raises(ChildFailedError, match="said nothing"):
+        sleeper.result(0.05)
+
+
+def test_child_uses_cpu_time(sleeper: Child) -> None:
+    assert sleeper.cpu_s() >= 0.0
