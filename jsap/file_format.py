@@ -120,6 +120,20 @@ class ProfilePart(_Part):
     queries: dict[str, EntryPart] = {}
 
 
+_REASONS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown",
+    "dict_type": "not an object",
+    "model_type": "not an object",
+    "tuple_type": "not a list",
+    "string_type": "not a text",
+    "bool_type": "neither true nor false",
+}
+"""Pydantic's words for Python's types, in JSON's."""
+
+_WHAT_TO_DO = {"missing": "add it", "extra_forbidden": "correct or remove it"}
+
+
 def read_json(text: str, source: str) -> Mapping[str, object]:
     """The members of a JSON object. Raises JsapError."""
     try:
@@ -144,13 +158,11 @@ def first_error(error: ValidationError, under: str, source: str) -> JsapError:
     """The first of pydantic's findings as ours; `under` is the JSON path of what was checked."""
     first = error.errors(include_url=False, include_context=False)[0]
     path = json_path(under, first["loc"])
-    if first["type"] == "missing":
-        return JsapError(path, "missing", "add it", source)
-    if first["type"] == "extra_forbidden":
-        return JsapError(path, "unknown", "correct or remove it", source)
-    return JsapError(
-        path, _in_json_words(first["msg"]), f"{_shown(first['input'])} is given", source
-    )
+    reason = _REASONS.get(first["type"], first["msg"])
+    if first["type"] in _WHAT_TO_DO:
+        return JsapError(path, reason, _WHAT_TO_DO[first["type"]], source)
+    given = f"{_shown(first['input'])} is given"
+    return JsapError(path, reason[:1].lower() + reason[1:], given, source)
 
 
 def json_path(under: str, steps: tuple[int | str, ...]) -> str:
@@ -163,11 +175,6 @@ def json_path(under: str, steps: tuple[int | str, ...]) -> str:
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}"
     return path.removeprefix(".")
-
-
-def _in_json_words(text: str) -> str:
-    text = text.replace("valid dictionary", "object").replace("valid tuple", "list")
-    return text[:1].lower() + text[1:]
 
 
 def _shown(value: object) -> str:

@@ -89,9 +89,7 @@ class ForcedBinding:
 
     def _checked(self, term: Term) -> Term:
         if type(term) is not self.term_class:
-            raise ValueError(
-                f"{term} is {_NAMES[type(term)]}, {self.binding_type.value} is declared"
-            )
+            raise ValueError(f"{term} is {_NAMES[type(term)]}, not {self.wanted}")
         if isinstance(term, Literal):
             if self.datatype is not None and term.datatype != self.datatype:
                 raise ValueError(f"{term} is not of datatype {self.datatype}")

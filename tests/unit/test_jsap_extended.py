@@ -1,0 +1,141 @@
+"""Mappings and rules of `extended` as quads of the graph of mappings."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
+
+import jsap
+from jsap import JsapError, Profile, load_profile
+from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads
+
+OBSERVATIONS = load_profile(Path(jsap.__path__[0]) / "profiles" / "observations.jsap")
+MAPPING = {
+    "id": "m:temperature",
+    "topic": "home/+/temperature",
+    "format": "json",
+    "sensor": "d:board-{1}",
+    "property": "p:temperature",
+    "feature": "urn:room:1",
+}
+RULE = {"id": "m:rule", "query": "ALL", "topic": "fan/set", "payload": "{}", "on": "added"}
+NAMESPACES = {"m": "urn:mapping:", "d": "urn:device:", "p": "urn:property:"}
+
+
+def profile(**extended: object) -> Profile:
+    return Profile.parse({"namespaces": NAMESPACES, "extended": extended}, source="own.jsap")
+
+
+def told(of: Profile) -> dict[str, object]:
+    """Objects by local name of their predicate, of a profile with one mapping or rule."""
+    quads = mapping_quads(of)
+    assert {quad.graph_name for quad in quads} == {MAPPINGS_GRAPH}
+    assert len({quad.subject for quad in quads}) == 1
+    return {quad.predicate.value.replace("#", "/").rsplit("/")[-1]: quad.object for quad in quads}
+
+
+def answer(name: str, of: Profile) -> list[dict[str, object]]:
+    store = Store()
+    store.extend(mapping_quads(of))
+    solutions = store.query(OBSERVATIONS.queries[name].text)
+    assert isinstance(solutions, QuerySolutions)
+    names = [variable.value for variable in solutions.variables]
+    return [dict(zip(names, row, strict=True)) for row in solutions]
+
+
+def test_profile_without_mappings_gives_no_quad() -> None:
+    assert mapping_quads(Profile.parse({})) == []
+    assert mapping_quads(Profile.parse({"extended": ["free"]})) == []
+    assert mapping_quads(profile(adapters={"mqtt": 1}, mappings=[], rules=[])) == []
+    assert mapping_quads(OBSERVATIONS) == []
+
+
+def test_mapping_with_what_it_needs() -> None:
+    assert told(profile(mappings=[MAPPING])) == {
+        "type": NamedNode(GW + "Mapping"),
+        "topicFilter": Literal("home/+/temperature"),
+        "format": Literal("json"),
+        "sensor": Literal("urn:device:board-{1}"),
+        "observedProperty": NamedNode("urn:property:temperature"),
+        "featureOfInterest": NamedNode("urn:room:1"),
+    }
+
+
+def test_mapping_with_everything_is_a_row_of_mappings() -> None:
+    more = {"selector": "$.t", "unit": "p:C", "time": "$.time", "sequence": "$.seq"}
+    [row] = answer("MAPPINGS", profile(mappings=[MAPPING | more]))
+    assert row == {
+        "mapping": NamedNode("urn:mapping:temperature"),
+        "topicFilter": Literal("home/+/temperature"),
+        "format": Literal("json"),
+        "sensor": Literal("urn:device:board-{1}"),
+        "property": NamedNode("urn:property:temperature"),
+        "feature": Literal("urn:room:1"),
+        "selector": Literal("$.t"),
+        "unit": NamedNode("urn:property:C"),
+        "timeSelector": Literal("$.time"),
+        "sequenceSelector": Literal("$.seq"),
+    }
+
+
+def test_mapping_without_the_optional_is_a_row_too() -> None:
+    [row] = answer("MAPPINGS", profile(mappings=[MAPPING]))
+    optional = ("selector", "unit", "timeSelector", "sequenceSelector")
+    assert [row[name] for name in optional] == [None] * 4
+
+
+def test_rule_that_names_a_query_is_a_row_of_rules() -> None:
+    rule = {**RULE, "qos": 1, "retain": True, "onStart": False}
+    [row] = answer("RULES", profile(rules=[rule]))
+    assert row == {
+        "rule": NamedNode("urn:mapping:rule"),
+        "queryText": None,
+        "queryId": Literal("ALL"),
+        "topicTemplate": Literal("fan/set"),
+        "payloadTemplate": Literal("{}"),
+        "on": NamedNode(GW + "Added"),
+        "qos": Literal(1),
+        "retain": Literal(True),
+        "onStart": Literal(False),
+    }
+
+
+def test_rule_with_a_query_takes_its_prologue_along() -> None:
+    rule = {key: value for key, value in RULE.items() if key != "query"}
+    rule |= {"sparql": "SELECT * { ?s p:on ?o }", "on": "removed"}
+    [row] = answer("RULES", profile(rules=[rule]))
+    text = "PREFIX p: <urn:property:>\nSELECT * { ?s p:on ?o }"
+    assert (row["queryText"], row["queryId"]) == (Literal(text), None)
+    assert row["on"] == NamedNode(GW + "Removed")
+    assert (row["qos"], row["retain"], row["onStart"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("extended", "message"),
+    [
+        ({"mappings": {}}, "extended.mappings: not a list; write [...]"),
+        ({"mappings": [MAPPING, 3]}, "extended.mappings[1]: not an object"),
+        ({"mappings": [{"id": "urn:m"}]}, "extended.mappings[0].topic: missing"),
+        ({"mappings": [MAPPING | {"topics": "x"}]}, "extended.mappings[0].topics: unknown"),
+        ({"mappings": [MAPPING | {"format": 3}]}, "extended.mappings[0].format: not a text"),
+        ({"mappings": [MAPPING | {"id": "m"}]}, "extended.mappings[0].id: 'm' is neither"),
+        ({"mappings": [MAPPING | {"unit": "°C"}]}, "extended.mappings[0].unit: '°C' is neither"),
+        ({"mappings": [MAPPING | {"sensor": "x"}]}, "extended.mappings[0].sensor: 'x' is neither"),
+        ({"mappings": [MAPPING, MAPPING]}, "extended.mappings[1].id: m:temperature is the id of"),
+        ({"rules": [RULE | {"sparql": "ASK {}"}]}, "extended.rules[0]: neither or both of query"),
+        ({"rules": [RULE | {"query": None}]}, "extended.rules[0]: neither or both of query"),
+        ({"rules": [RULE | {"on": "changed"}]}, "extended.rules[0].on: input should be 'added'"),
+        ({"rules": [RULE | {"qos": 3}]}, "extended.rules[0].qos: input should be less"),
+        ({"rules": [RULE | {"qos": "1"}]}, "extended.rules[0].qos: input should be a valid int"),
+        ({"rules": [RULE | {"retain": "yes"}]}, "extended.rules[0].retain: neither true nor false"),
+        (
+            {"rules": [RULE | {"query": None, "sparql": "'"}]},
+            "extended.rules[0].sparql: a string that does not end",
+        ),
+    ],
+)
+def test_wrong_extended_tells_its_json_path(extended: Mapping[str, object], message: str) -> None:
+    with pytest.raises(JsapError) as caught:
+        mapping_quads(profile(**extended))
+    assert str(caught.value).startswith(f"own.jsap: {message}")
