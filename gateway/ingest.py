@@ -94,6 +94,7 @@ class Ingest:
         self._duplicates = Duplicates()
         self._retention = Retention(latest)
         self._applied = applied_plan()
+        self._position: Position | None = None
         self._stopping = threading.Event()
 
     def recover(self, streams_query: str) -> None:
@@ -107,7 +108,8 @@ class Ingest:
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             time = datetime.fromisoformat(row["phenomenonStamp"].value)
             self._retention.recall(stream, _kept(row["observation"].value, time))
-        for chunk in _chunks(self._journal.after(self._last_applied()), _REPLAY):
+        self._position = self._last_applied()
+        for chunk in _chunks(self._journal.after(self._position), _REPLAY):
             engine.update(list(self._updates(chunk)))
             self.statistics.replayed += len(chunk)
 
@@ -215,7 +217,8 @@ class Ingest:
 
         In this order each operation has the fewest changes of its request to look through.
         """
-        yield self._applied, applied_bindings(self._identity, records[-1].position)
+        before, self._position = self._position, records[-1].position
+        yield self._applied, applied_bindings(self._identity, self._position, before)
         arriving = [
             (record.observation.stream, _kept(self._iri(record), result_time(record)))
             for record in records

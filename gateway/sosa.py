@@ -112,14 +112,19 @@ _APPLIED = GW + "appliedJournal"
 def applied_plan() -> UpdatePlan:
     """Records, in the same UPDATE, how far the journal is applied to the store."""
     return compile_update(
-        f"DELETE WHERE {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?old }} }} ;\n"
+        f"DELETE {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?before }} }}\n"
         f"INSERT {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?position }} }} WHERE {{}}"
     )
 
 
-def applied_bindings(identity: Identity, position: Position) -> dict[str, Term]:
-    """The forced bindings of `applied_plan`."""
-    return {"gateway": identity.node, "position": Literal(str(position))}
+def applied_bindings(
+    identity: Identity, position: Position, before: Position | None
+) -> dict[str, Term]:
+    """The forced bindings of `applied_plan`; `before` is what the store has, None for nothing."""
+    bound: dict[str, Term] = {"gateway": identity.node, "position": Literal(str(position))}
+    if before is not None:
+        bound["before"] = Literal(str(before))
+    return bound
 
 
 def applied_query(identity: Identity) -> str:
