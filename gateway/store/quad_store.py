@@ -130,7 +130,7 @@ class QuadStore:
         if all(_named(graph) for graph in delta.graphs_dropped):
             return _update_text(delta)
         text, functions = _update_text(self._once_named_are_dropped(delta))
-        return f"DROP NAMED ;\n{text}", functions
+        return f"DROP NAMED ;\n{text}" if text else "DROP NAMED", functions
 
     def _once_named_are_dropped(self, delta: Delta) -> Delta:
         removed, dropped = set(delta.removed), set(delta.graphs_dropped)

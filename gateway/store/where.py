@@ -215,7 +215,8 @@ class QueryWhere:
         )
         with_graph = f"WITH {self._with} " if self._with is not None else ""
         working.store.rehearse(
-            f"{self._prologue} {changes} ; {self._prologue} {with_graph}INSERT {{}}{using} "
+            # A prologue may stand at the beginning only: the store takes none after a `;`.
+            f"{self._prologue} {changes} ; {with_graph}INSERT {{}}{using} "
             f"WHERE {{ {where} BIND({_CAPTURE}({arguments}) AS ?{fresh}) }}",
             {**functions, _CAPTURE: write_down},
         )

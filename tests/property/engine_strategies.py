@@ -19,6 +19,9 @@ GRAPHS = ("<urn:g>", "<urn:h>")
 VARIABLES = ("?x", "?y", "?z")
 LITERALS = ("1", "01", "1.0", "2", "2.50", "true", f"'1'^^<{XSD}boolean>", "'v'", "'v'@en")
 
+PROLOGUE = "PREFIX u: <urn:>\n"
+"""What one request in three begins with."""
+
 _NODES = (*(NamedNode(iri[1:-1]) for iri in IRIS), BlankNode("m"), BlankNode("n"))
 _LITERALS = (
     Literal(1),
@@ -331,7 +334,10 @@ class Writer:
 
     def request(self, most: int = 3) -> str:
         """One to `most` operations, of which a later one sees what the earlier ones did."""
-        return " ;\n".join(self.some(self.operation, 1, most))
+        text = " ;\n".join(self.some(self.operation, 1, most))
+        if self.chance(3):
+            return PROLOGUE + text.replace("<urn:q>", "u:q").replace("<urn:b>", "u:b")
+        return text
 
 
 @st.composite

@@ -34,6 +34,7 @@ def _with_blank_graph() -> Store:
     [
         "DROP ALL",
         "DROP NAMED ; INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:p> 1 } }",
+        "DROP NAMED ; INSERT { <urn:a> ?p ?n } WHERE { ?s ?p ?o BIND(?o + 1 AS ?n) }",
         "CREATE GRAPH <urn:h> ; DROP NAMED ; CREATE GRAPH <urn:g>",
         "CLEAR NAMED",
         "COPY <urn:g> TO DEFAULT ; DROP NAMED ; INSERT { GRAPH ?g { ?s ?p 1 } } "
@@ -51,6 +52,17 @@ def test_graph_named_by_a_blank_node_lives_as_in_the_store_alone(text: str) -> N
     theirs.update(text)
     assert set(ours) == set(theirs)
     assert set(ours.named_graphs()) == set(theirs.named_graphs())
+
+
+def test_prefix_holds_in_a_later_operation() -> None:
+    store = Store()
+    _update(
+        store,
+        "PREFIX u: <urn:> INSERT DATA { u:a u:p 1 } ; "
+        "INSERT { ?s u:q ?n } WHERE { ?s u:p ?o BIND(?o + 1 AS ?n) } ; "
+        "PREFIX v: <urn:> DELETE { ?s v:p ?o } WHERE { ?s u:p ?o ; v:q ?n FILTER(?n = 2) }",
+    )
+    assert set(store) == {Quad(NamedNode("urn:a"), NamedNode("urn:q"), Literal(2))}
 
 
 def test_unbound_graph_variable_makes_no_quad_of_the_default_graph() -> None:
