@@ -1,7 +1,8 @@
 """An external broker for a benchmark: Mosquitto on a free port of this machine, if installed.
 
 Place on the way of the data: between publishers and gateway. Nothing is kept on disk and no queue
-is short, so that the broker is not what is measured.
+is short, so that the broker is not what is measured. It logs to standard error, which Mosquitto
+writes at once; the log tells when it is ready and who has subscribed.
 """
 
 import shutil
@@ -18,7 +19,7 @@ allow_anonymous true
 persistence false
 max_inflight_messages 1000
 max_queued_messages 0
-log_dest stdout
+log_dest stderr
 log_type information
 log_type subscribe
 """
