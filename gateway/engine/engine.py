@@ -102,7 +102,7 @@ class Engine:
         """Hand the store to the disk and forget every subscription."""
         for spuid in list(self._subscriptions):
             self.unsubscribe(spuid)
-        self.store.flush()
+        self.store.close()
 
     def prepare(self, text: str) -> UpdatePlan:
         """Compile an update once, to be run many times with forced bindings."""
@@ -158,19 +158,22 @@ class Engine:
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         subject = Subject(text, tuple(default_graphs), tuple(named_graphs))
-        spu = self._spus.get(subject)
-        if spu is None:
-            spu = compile_spu(self.store, subject)
-            self._spus[subject] = spu
-            self._subscribers[spu] = {}
-            self._count(spu, +1)
-            for entry in spu.lutt:
-                self._lutt.insert(entry, spu)
+        spu = self._spus.get(subject) or compile_spu(self.store, subject)
+        results = spu.initial()  # where this raises, nothing is registered yet
+        if subject not in self._spus:
+            self._register(spu)
         subscription = Subscription(f"sepa://subscription/{uuid4()}", alias, spu)
         self._subscriptions[subscription.spuid] = subscription
         self._subscribers[spu][subscription.spuid] = subscription
         self.statistics.subscriptions += 1
-        return Notification(subscription.spuid, 0, alias, self._clock(), spu.initial(), spu.form)
+        return Notification(subscription.spuid, 0, alias, self._clock(), results, spu.form)
+
+    def _register(self, spu: Spu) -> None:
+        self._spus[spu.subject] = spu
+        self._subscribers[spu] = {}
+        self._count(spu, +1)
+        for entry in spu.lutt:
+            self._lutt.insert(entry, spu)
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""

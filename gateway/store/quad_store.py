@@ -25,6 +25,7 @@ from pyoxigraph import (
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.store.upkeep import REMOVALS, Flusher, rewritten
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
 Functions = dict[NamedNode, Callable[..., Term | None]]
@@ -42,8 +43,11 @@ class QuadStore:
     True
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, on_disk: bool = False) -> None:
         self._store = store
+        self._flusher = Flusher(store) if on_disk else None
+        self._removals = 0
+        self._due = REMOVALS
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -55,7 +59,7 @@ class QuadStore:
             return cls(Store())
         try:
             path.mkdir(parents=True, exist_ok=True)
-            return cls(Store(str(path)))
+            return cls(Store(str(path)), on_disk=True)
         except OSError as error:
             raise StorageError(
                 f"the store in {path} does not open: {error}",
@@ -120,6 +124,7 @@ class QuadStore:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
+        self._keep_up(len(delta.removed))
 
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
         """SPARQL Update text that makes this change here, with the functions that it calls.
@@ -153,9 +158,22 @@ class QuadStore:
             if _NEVER not in str(error):
                 raise UpdateFailedError(f"the update failed: {error}") from error
 
-    def flush(self) -> None:
+    def close(self) -> None:
         """Hand everything to the disk."""
-        self._store.flush()
+        if self._flusher is not None:
+            self._flusher.close()
+
+    def _keep_up(self, removals: int) -> None:
+        """Forget the past when there is more of it than of the present."""
+        self._removals += removals
+        if self._removals < self._due:
+            return
+        self._removals = 0
+        if self._flusher is not None:
+            self._flusher.flush_soon()
+        else:
+            self._store = rewritten(self._store)
+            self._due = max(REMOVALS, len(self._store))
 
 
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"
