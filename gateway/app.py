@@ -32,6 +32,7 @@ from gateway.journal import Journal
 from gateway.mappings import MappingTable
 from gateway.metrics import Measures
 from gateway.passwords import Passwords
+from gateway.present import Present
 from gateway.profiles import Profiles
 from gateway.quarantine import Quarantine
 from gateway.republish import Publisher, Republisher
@@ -112,10 +113,10 @@ class Gateway:
             self.scheduler,
             journal,
             mappings=mappings,
-            templates=ObservationTemplates(profiles, identity),
-            identity=identity,
+            present=Present(
+                ObservationTemplates(profiles, identity), identity, config.store.latest
+            ),
             quarantine=Quarantine(folder),
-            latest=config.store.latest,
             future=timedelta(seconds=config.limits.future_s),
         )
         ingest.recover(profiles.query_text("STREAMS"))

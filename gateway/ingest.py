@@ -24,18 +24,9 @@ from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
+from gateway.present import Present
 from gateway.quarantine import Quarantine
 from gateway.scheduler import Scheduler
-from gateway.sosa import (
-    Identity,
-    ObservationTemplates,
-    applied_bindings,
-    applied_plan,
-    applied_query,
-    result_time,
-)
-from gateway.store.retention import Kept, Retention
-from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +42,6 @@ class IngestStatistics:
     unmapped: int = 0
     observations: int = 0
     duplicates: int = 0
-    late: int = 0
     quarantined: int = 0
     clock_suspect: int = 0
     replayed: int = 0
@@ -76,10 +66,8 @@ class Ingest:
         journal: Journal,
         *,
         mappings: MappingTable,
-        templates: ObservationTemplates,
-        identity: Identity,
+        present: Present,
         quarantine: Quarantine,
-        latest: int = 1,
         future: timedelta = timedelta(days=1),
     ) -> None:
         self.statistics = IngestStatistics()
@@ -87,14 +75,10 @@ class Ingest:
         self._scheduler = scheduler
         self._journal = journal
         self._mappings = mappings
-        self._templates = templates
-        self._identity = identity
         self.quarantine = quarantine
         self._future = future
         self._duplicates = Duplicates()
-        self._retention = Retention(latest)
-        self._applied = applied_plan()
-        self._position: Position | None = None
+        self.present = present
         self._stopping = threading.Event()
 
     def recover(self, streams_query: str) -> None:
@@ -107,10 +91,10 @@ class Ingest:
         for row in _select(engine, streams_query):
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             time = datetime.fromisoformat(row["phenomenonStamp"].value)
-            self._retention.recall(stream, _kept(row["observation"].value, time))
-        self._position = self._last_applied()
-        for chunk in _chunks(self._journal.after(self._position), _REPLAY):
-            engine.update(list(self._updates(chunk)))
+            self.present.recall(stream, row["observation"].value, time)
+        self.present.applied = self._last_applied()
+        for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
+            engine.update(self.present.request(chunk))
             self.statistics.replayed += len(chunk)
 
     def run(self) -> None:
@@ -193,7 +177,7 @@ class Ingest:
         if not accepted.records:
             delivery.settle(None)
             return
-        updates = list(self._updates(accepted.records))
+        updates = self.present.request(accepted.records)
 
         def done(result: Outcome | GatewayError) -> None:
             if isinstance(result, StorageError):
@@ -212,30 +196,8 @@ class Ingest:
         except StorageError as error:
             delivery.settle(error)
 
-    def _updates(self, records: Sequence[Record]) -> Iterator[BoundUpdate]:
-        """The one request of a message: remember the position, leave, enter.
-
-        In this order each operation has the fewest changes of its request to look through.
-        """
-        before, self._position = self._position, records[-1].position
-        yield self._applied, applied_bindings(self._identity, self._position, before)
-        arriving = [
-            (record.observation.stream, _kept(self._iri(record), result_time(record)))
-            for record in records
-        ]
-        entering, leaving = self._retention.admit(arriving)
-        self.statistics.late += len(records) - len(entering)
-        for iri in leaving:
-            yield self._templates.forget(iri)
-        for record in records:
-            if self._iri(record) in entering:
-                yield self._templates.observe(record)
-
-    def _iri(self, record: Record) -> str:
-        return self._identity.observation(record.position)
-
     def _last_applied(self) -> Position | None:
-        rows = _select(self._scheduler.engine, applied_query(self._identity))
+        rows = _select(self._scheduler.engine, self.present.applied_query())
         return max((Position.parse(row["position"].value) for row in rows), default=None)
 
 
@@ -251,9 +213,3 @@ def _select(engine: Engine, text: str) -> Iterator[Mapping[str, Literal | NamedN
 def _chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:
     while chunk := list(islice(records, size)):
         yield chunk
-
-
-def _kept(iri: str, time: datetime) -> Kept:
-    """Order of arrival is in the IRI: `.../<epoch>-<sequence>`."""
-    position = Position.parse(iri.rsplit("/", 1)[1])
-    return Kept(time, (position.epoch, position.sequence), iri)

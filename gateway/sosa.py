@@ -12,9 +12,8 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
-from gateway.rdf.namespaces import GW, STATE_GRAPH, UNIT, XSD
-from gateway.rdf.terms import Term
-from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
+from gateway.rdf.namespaces import GW, UNIT, XSD
+from gateway.store.update import BoundUpdate, compile_update
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
@@ -104,34 +103,6 @@ class ObservationTemplates:
     def _bind(self, name: str, values: dict[str, NamedNode | Literal]) -> BoundUpdate:
         template, plan = self._templates[name]
         return plan, template.bind(values)
-
-
-_APPLIED = GW + "appliedJournal"
-
-
-def applied_plan() -> UpdatePlan:
-    """Records, in the same UPDATE, how far the journal is applied to the store."""
-    return compile_update(
-        f"DELETE {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?before }} }}\n"
-        f"INSERT {{ GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}> ?position }} }} WHERE {{}}"
-    )
-
-
-def applied_bindings(
-    identity: Identity, position: Position, before: Position | None
-) -> dict[str, Term]:
-    """The forced bindings of `applied_plan`; `before` is what the store has, None for nothing."""
-    bound: dict[str, Term] = {"gateway": identity.node, "position": Literal(str(position))}
-    if before is not None:
-        bound["before"] = Literal(str(before))
-    return bound
-
-
-def applied_query(identity: Identity) -> str:
-    """SELECT of the last applied position as `?position`."""
-    return (
-        f"SELECT ?position {{ GRAPH {STATE_GRAPH} {{ {identity.node} <{_APPLIED}> ?position }} }}"
-    )
 
 
 def _iso(time: datetime) -> str:

@@ -44,7 +44,7 @@ def summary(parts: Parts) -> Mapping[str, int]:
         "commands_out": parts.republisher.published if parts.republisher else 0,
         "quarantined": ingest.quarantined,
         "duplicates": ingest.duplicates,
-        "late": ingest.late,
+        "late": parts.ingest.present.late,
         "unmapped": ingest.unmapped,
         "failed": ingest.failed + engine.failures,
     }
@@ -63,7 +63,11 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
         Measure("messages_quarantined", "messages with a fault", lambda: seen.quarantined),
         Measure("observations", "observations accepted and journalled", lambda: seen.observations),
         Measure("observations_duplicate", "observations known before", lambda: seen.duplicates),
-        Measure("observations_late", "journalled, but older than those kept", lambda: seen.late),
+        Measure(
+            "observations_late",
+            "journalled, but older than those kept",
+            lambda: parts.ingest.present.late,
+        ),
         Measure(
             "observations_clock_suspect", "device time in the future", lambda: seen.clock_suspect
         ),

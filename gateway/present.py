@@ -1,0 +1,94 @@
+"""`Present`: what the observations of a message do to the store, which holds the present only.
+
+One message is one request: the journal position is recorded, observations that are no longer among
+the latest of their stream leave, new ones enter. Nothing is looked up in the store for that; what
+it holds of each stream is known here, and told at start by the query STREAMS.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pyoxigraph import Literal
+
+from gateway.journal import Position, Record
+from gateway.rdf.namespaces import GW, STATE_GRAPH
+from gateway.rdf.terms import Term
+from gateway.sosa import Identity, ObservationTemplates, result_time
+from gateway.store.retention import Kept, Retention, Stream
+from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
+
+_APPLIED = GW + "appliedJournal"
+_STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}>"
+
+
+def applied_plan() -> UpdatePlan:
+    """Puts the journal position `?position` in the place of `?before`."""
+    return compile_update(
+        f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
+    )
+
+
+class Present:
+    """Makes the requests; `applied` is the journal position that the store has, None for none.
+
+    `late` counts observations that never entered the store, since newer ones were there.
+    """
+
+    def __init__(
+        self, templates: ObservationTemplates, identity: Identity, latest: int = 1
+    ) -> None:
+        self.applied: Position | None = None
+        self.late = 0
+        self._templates = templates
+        self._identity = identity
+        self._retention = Retention(latest)
+        self._apply = applied_plan()
+
+    def recall(self, stream: Stream, observation: str, time: datetime) -> None:
+        """Take up an observation (its IRI) that the store already has."""
+        self._retention.recall(stream, _kept(observation, time))
+
+    def applied_query(self) -> str:
+        """SELECT of the journal position in the store as `?position`."""
+        state = _STATE.replace("?gateway", str(self._identity.node))
+        return f"SELECT ?position {{ {state} ?position }} }}"
+
+    def request(self, records: Sequence[Record]) -> list[BoundUpdate]:
+        """The one UPDATE of a message, or of several that are replayed, in journal order.
+
+        In this order each operation has the fewest changes of its request to look through.
+        """
+        arriving = [
+            (record.observation.stream, _kept(self._iri(record), result_time(record)))
+            for record in records
+        ]
+        entering, leaving = self._retention.admit(arriving)
+        self.late += len(records) - len(entering)
+        return [
+            (self._apply, self._position(records[-1].position)),
+            *(self._templates.forget(iri) for iri in leaving),
+            *(
+                self._templates.observe(record)
+                for record in records
+                if self._iri(record) in entering
+            ),
+        ]
+
+    def _position(self, position: Position) -> dict[str, Term]:
+        bound: dict[str, Term] = {
+            "gateway": self._identity.node,
+            "position": Literal(str(position)),
+        }
+        if self.applied is not None:
+            bound["before"] = Literal(str(self.applied))
+        self.applied = position
+        return bound
+
+    def _iri(self, record: Record) -> str:
+        return self._identity.observation(record.position)
+
+
+def _kept(iri: str, time: datetime) -> Kept:
+    """Order of arrival is in the IRI: `.../<epoch>-<sequence>`."""
+    position = Position.parse(iri.rsplit("/", 1)[1])
+    return Kept(time, (position.epoch, position.sequence), iri)
