@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from pyoxigraph import Store
 
-from gateway.bench.inprocess import Timing, open_loop, result_rows, run_bare
+from gateway.bench.inprocess import Timing, result_rows, run_bare, run_loop
 from gateway.bench.mosquitto import find_mosquitto
 from gateway.bench.report import Experiment, Figure, Outcome, Skipped, digest
 from gateway.bench.session import Plan, Played, play, reference
@@ -66,10 +66,8 @@ def measure_yardsticks(readings: int) -> tuple[Yardsticks, Experiment]:
     workload = Workload(min(readings, LOOP_SAMPLE))
     with TemporaryDirectory(prefix="sosa-gateway-bench-") as name:
         folder = Path(name)
-        with open_loop(folder) as loop:
-            loop.run(workload)
-            found = [f"loop {row}" for row in loop.rows()]
-            texts = loop.texts(SENSORS + BARE_SAMPLE)
+        loop = run_loop(folder, workload, keep=SENSORS + BARE_SAMPLE)
+        found, texts = [f"loop {row}" for row in loop.rows], loop.texts
         warm = min(SENSORS, len(texts) // 2)
         store = Store(str(folder / "bare"))
         bare = run_bare(store, texts, warm)
@@ -84,8 +82,8 @@ def measure_yardsticks(readings: int) -> tuple[Yardsticks, Experiment]:
         digest(found),
         digest(expected),
         (
-            "bare store: forget, observe, position as one text by Store.update, on disk, no fsync",
-            "loop: adapter, journal with fsync, templates, engine, wire in one thread; no MQTT",
+            "bare store: position, forget, observe as one text by Store.update, on disk, no fsync",
+            "loop: ingest (adapter, duplicates, templates), journal, engine, wire in one thread",
         ),
     )
 
