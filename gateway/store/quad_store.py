@@ -5,7 +5,7 @@ not fsynced, so a power cut may lose the last ones; for observations the journal
 that (engine.md, section 3a). Readers in other threads see whole Deltas only.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -18,19 +18,15 @@ from pyoxigraph import (
     QueryBoolean,
     QuerySolutions,
     QueryTriples,
-    Store,
-    Triple,
 )
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
 from gateway.rdf.delta import Delta
-from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
-from gateway.store.upkeep import REMOVALS, Flusher, rewritten
+from gateway.rdf.terms import GraphName, Term
+from gateway.store.delta_text import Functions, delta_text, is_named
+from gateway.store.upkeep import Folder, Home, Memory
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
-Functions = dict[NamedNode, Callable[..., Term | None]]
-
-_TERM_OF = NamedNode("https://sosa-gateway.example/ns#internal-term")
 
 
 class QuadStore:
@@ -43,11 +39,10 @@ class QuadStore:
     True
     """
 
-    def __init__(self, store: Store, *, on_disk: bool = False) -> None:
+    def __init__(self, store: Store, home: Home | None = None) -> None:
+        """Without a home, `store` is one in memory."""
+        self._home = home or Memory(store)
         self._store = store
-        self._flusher = Flusher(store) if on_disk else None
-        self._removals = 0
-        self._due = REMOVALS
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -55,11 +50,9 @@ class QuadStore:
 
         Raises StorageError where another process holds the folder or it cannot be read.
         """
-        if path is None:
-            return cls(Store())
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            return cls(Store(str(path)), on_disk=True)
+            home = Memory(Store()) if path is None else Folder(path)
+            return cls(home.store, home)
         except OSError as error:
             raise StorageError(
                 f"the store in {path} does not open: {error}",
@@ -124,7 +117,8 @@ class QuadStore:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
-        self._keep_up(len(delta.removed))
+        self._home.keep_up(len(delta.removed))
+        self._store = self._home.store
 
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
         """SPARQL Update text that makes this change here, with the functions that it calls.
@@ -132,9 +126,9 @@ class QuadStore:
         Linear in the change, but where a graph named by a blank node is dropped: no text can say
         that, so then all named graphs are dropped and what stays of them is put back.
         """
-        if all(_named(graph) for graph in delta.graphs_dropped):
-            return _update_text(delta)
-        text, functions = _update_text(self._once_named_are_dropped(delta))
+        if all(is_named(graph) for graph in delta.graphs_dropped):
+            return delta_text(delta)
+        text, functions = delta_text(self._once_named_are_dropped(delta))
         return f"DROP NAMED ;\n{text}" if text else "DROP NAMED", functions
 
     def _once_named_are_dropped(self, delta: Delta) -> Delta:
@@ -160,115 +154,7 @@ class QuadStore:
 
     def close(self) -> None:
         """Hand everything to the disk."""
-        if self._flusher is not None:
-            self._flusher.close()
-
-    def _keep_up(self, removals: int) -> None:
-        """Forget the past when there is more of it than of the present."""
-        self._removals += removals
-        if self._removals < self._due:
-            return
-        self._removals = 0
-        if self._flusher is not None:
-            self._flusher.flush_soon()
-        else:
-            self._store = rewritten(self._store)
-            self._due = max(REMOVALS, len(self._store))
+        self._home.close()
 
 
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"
-
-
-def _update_text(delta: Delta) -> tuple[str, Functions]:
-    """The text of a change that drops no graph named by a blank node.
-
-    DELETE DATA refuses blank nodes and INSERT DATA renames them, so quads with blank nodes are
-    handed over as values of a function, which keeps the store's identity of the node.
-    """
-    plain_removed, special_removed = _by_text(delta.removed)
-    plain_added, special_added = _by_text(delta.added)
-    holders = [_holder(graph) for graph in delta.graphs_created if not _named(graph)]
-    operations = [f"DROP SILENT GRAPH {graph}" for graph in delta.graphs_dropped]
-    if plain_removed:
-        operations.append(f"DELETE DATA {{ {' '.join(plain_removed)} }}")
-    if special_removed:
-        operations.append(_function_text("DELETE", special_removed, 0))
-    operations += [
-        f"CREATE SILENT GRAPH {graph}" for graph in delta.graphs_created if _named(graph)
-    ]
-    if holders:
-        operations += [
-            _function_text(verb, holders, len(special_removed)) for verb in ("INSERT", "DELETE")
-        ]
-    if plain_added:
-        operations.append(f"INSERT DATA {{ {' '.join(plain_added)} }}")
-    if special_added:
-        first = len(special_removed) + len(holders)
-        operations.append(_function_text("INSERT", special_added, first))
-    functions: Functions = {}
-    if special := special_removed + holders + special_added:
-        terms = [_positions(quad) for quad in special]
-        functions[_TERM_OF] = lambda row, column: terms[int(row.value)][int(column.value)]
-    return " ;\n".join(operations), functions
-
-
-def _holder(graph: NamedNode | BlankNode) -> Quad:
-    """A quad that, put in and taken out again, creates a graph that CREATE cannot name."""
-    return Quad(_TERM_OF, _TERM_OF, _TERM_OF, graph)
-
-
-def _named(graph: NamedNode | BlankNode) -> bool:
-    return isinstance(graph, NamedNode)
-
-
-def _has_blank(term: Term | GraphName) -> bool:
-    if isinstance(term, Triple):
-        return _has_blank(term.subject) or _has_blank(term.object)
-    return isinstance(term, BlankNode)
-
-
-def _by_text(quads: Iterable[Quad]) -> tuple[list[str], list[Quad]]:
-    """Quads that SPARQL text can say, as text, and those with blank nodes."""
-    plain: list[str] = []
-    special: list[Quad] = []
-    for quad in quads:
-        graph = quad.graph_name
-        text = str(quad)
-        if "_:" in text and (
-            _has_blank(quad.subject) or _has_blank(quad.object) or _has_blank(graph)
-        ):
-            special.append(quad)
-        elif graph == DEFAULT_GRAPH:
-            plain.append(f"{text} .")
-        else:
-            plain.append(f"GRAPH {graph} {{ {quad.triple} }}")
-    return plain, special
-
-
-def _positions(quad: Quad) -> tuple[Term, ...]:
-    """The terms by column; the default graph has none, and is never asked for."""
-    graph = quad.graph_name
-    terms = (quad.subject, quad.predicate, quad.object)
-    return terms if isinstance(graph, DefaultGraph) else (*terms, graph)
-
-
-def _function_text(verb: str, quads: Sequence[Quad], first: int) -> str:
-    """One operation over rows `first`...: in a named graph and in the default graph apart."""
-    operations = []
-    for named in (False, True):
-        rows = [
-            str(first + index)
-            for index, quad in enumerate(quads)
-            if isinstance(quad.graph_name, DefaultGraph) is not named
-        ]
-        if rows:
-            template = "GRAPH ?g { ?s ?p ?o }" if named else "?s ?p ?o"
-            variables = "spog" if named else "spo"
-            binds = " ".join(
-                f"BIND({_TERM_OF}(?row, {column}) AS ?{name})"
-                for column, name in enumerate(variables)
-            )
-            operations.append(
-                f"{verb} {{ {template} }} WHERE {{ VALUES ?row {{ {' '.join(rows)} }} {binds} }}"
-            )
-    return " ;\n".join(operations)

@@ -1,57 +1,115 @@
 """A store that changes for years: its content stays, its past goes."""
 
+import shutil
 from pathlib import Path
 
 import pytest
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
 
+from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
 from gateway.store import upkeep
 from gateway.store.quad_store import QuadStore
-from gateway.store.upkeep import rewritten
 
 P = NamedNode("urn:p")
 GRAPH = NamedNode("urn:g")
+EMPTY = NamedNode("urn:empty")
 
 
-def test_rewritten_store_has_the_same_content_empty_graphs_and_blank_nodes() -> None:
-    store = QuadStore.open(None)
-    blank = BlankNode("b")
-    quads = (Quad(blank, P, Literal(1)), Quad(P, P, blank, GRAPH))
-    store.apply(Delta(added=quads, graphs_created=(GRAPH, NamedNode("urn:empty"))))
-    fresh = QuadStore(rewritten(store._store))
-    assert set(fresh.match(None, None, None, None)) == set(quads)
-    assert set(fresh.named_graphs()) == {GRAPH, NamedNode("urn:empty")}
+@pytest.fixture(params=["memory", "disk"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both homes, with limits that a test reaches."""
+    monkeypatch.setattr(upkeep, "FLUSH_REMOVALS", 5)
+    monkeypatch.setattr(upkeep, "REWRITE_REMOVALS", {"memory": 20, "disk": 20})
+    name: str = request.param
+    return name
 
 
-@pytest.mark.parametrize("on_disk", [False, True])
-def test_store_forgets_its_past_while_it_changes(
-    on_disk: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.store.quad_store.REMOVALS", 10)
-    store = QuadStore.open(tmp_path if on_disk else None)
-    store._due = 10
-    before = store._store
-    old = Quad(P, P, Literal(0))
+def open_store(kind: str, folder: Path) -> QuadStore:
+    return QuadStore.open(folder / "store" if kind == "disk" else None)
+
+
+def content(store: QuadStore) -> set[Quad]:
+    return set(store.match(None, None, None, None))
+
+
+def churn(store: QuadStore, times: int) -> Quad:
+    old = Quad(P, P, Literal(-1))
     store.apply(Delta(added=(old,)))
-    for number in range(1, 50):
+    for number in range(times):
         new = Quad(P, P, Literal(number))
         store.apply(Delta((new,), (old,)))
         old = new
-    assert list(store.match(None, None, None, None)) == [old]
-    assert (store._store is before) is on_disk
-    flusher = store._flusher
-    assert (flusher is not None and flusher._flushing is not None) is on_disk
+    return old
+
+
+def test_store_that_is_written_anew_keeps_content_empty_graphs_and_blank_nodes(
+    kind: str, tmp_path: Path
+) -> None:
+    store = open_store(kind, tmp_path)
+    blank = BlankNode("b")
+    kept = {Quad(blank, P, Literal(1)), Quad(P, P, blank, GRAPH)}
+    store.apply(Delta(added=tuple(kept), graphs_created=(GRAPH, EMPTY)))
+    before = store._store
+    last = churn(store, 200)
+    assert store._store is not before
+    assert content(store) == {*kept, last}
+    assert set(store.named_graphs()) == {GRAPH, EMPTY}
     store.close()
 
 
-def test_flush_that_fails_is_logged_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_folder_written_anew_opens_again_and_has_one_generation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(upkeep, "REWRITE_REMOVALS", {"memory": 20, "disk": 20})
+    store = open_store("disk", tmp_path)
+    last = churn(store, 100)
+    store.close()
+    del store
+    folders = [path for path in (tmp_path / "store").iterdir() if path.is_dir()]
+    assert len(folders) == 1
+    assert folders[0].name != "1"
+    assert content(open_store("disk", tmp_path)) == {last}
+
+
+def test_generation_that_was_not_finished_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    store = open_store("disk", tmp_path)
+    last = churn(store, 3)
+    store.close()
+    del store
+    shutil.copytree(tmp_path / "store" / "1", tmp_path / "store" / "2")
+    (tmp_path / "store" / "current.new").write_text("2")
+    assert content(open_store("disk", tmp_path)) == {last}
+    assert not (tmp_path / "store" / "2").exists()
+
+
+def test_rewrite_that_fails_leaves_the_store_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_source: Store, _target: Store) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(upkeep, "REWRITE_REMOVALS", {"memory": 20, "disk": 20})
+    monkeypatch.setattr(upkeep, "copy", full)
+    store = open_store("disk", tmp_path)
+    last = churn(store, 100)
+    assert content(store) == {last}
+    assert "store_not_rewritten" in caplog.text
+    assert not (tmp_path / "store" / "2").exists()
+    store.close()
+
+
+def test_flush_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         def flush(self) -> None:
-            raise OSError("no space left")
+            raise OSError("no space left on device")
 
-    flusher = upkeep.Flusher(Broken())  # type: ignore[arg-type]
-    flusher.flush_soon()
-    assert flusher._flushing is not None
-    flusher._flushing.result(5)
+    upkeep._flush(Broken())  # type: ignore[arg-type]
     assert "store_not_flushed" in caplog.text
+
+
+def test_current_that_names_nothing_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "current").write_text("what?")
+    with pytest.raises(StorageError, match="does not open"):
+        open_store("disk", tmp_path)
