@@ -18,6 +18,7 @@ from pyoxigraph import (
     QueryBoolean,
     QuerySolutions,
     QueryTriples,
+    Store,
 )
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
