@@ -5,11 +5,14 @@ failure, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
+import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from gateway.bench import ingest, lamp, latency
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
+from gateway.bench.session import BROKERS
 from gateway.errors import GatewayError
 
 Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
@@ -20,12 +23,23 @@ def run(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     measure: Measure = options.measure
     try:
-        return _report(measure(options), as_json=options.json)
+        with _interrupted_by_sigterm():
+            return _report(measure(options), as_json=options.json)
     except GatewayError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """End as Ctrl-C does, so that every process that was started is ended too."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
@@ -67,7 +81,7 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
         help=f"default: {ingest.READINGS} for ingest, {latency.READINGS} for latency",
     )
     command.add_argument(
-        "--broker", choices=[*ingest.BROKERS, "both"], default="both", help="default: both"
+        "--broker", choices=[*BROKERS, "both"], default="both", help="default: both"
     )
 
 
@@ -77,8 +91,8 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _brokers(options: argparse.Namespace) -> tuple[str, ...]:
-    return ingest.BROKERS if options.broker == "both" else (options.broker,)
+def _brokers(options: argparse.Namespace) -> Sequence[str]:
+    return BROKERS if options.broker == "both" else (options.broker,)
 
 
 def _ingest(options: argparse.Namespace) -> Iterator[Outcome]:

@@ -5,23 +5,22 @@ engine's last commit. Beside them, in the same run: the bare store with the same
 the gateway's parts in one thread without MQTT.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pyoxigraph import Store
 
 from gateway.bench.inprocess import Timing, result_rows, run_bare, run_loop
-from gateway.bench.mosquitto import find_mosquitto
-from gateway.bench.report import Experiment, Figure, Outcome, Skipped, digest
-from gateway.bench.session import Plan, Played, play, reference
+from gateway.bench.report import Experiment, Figure, Outcome, digest
+from gateway.bench.session import BROKERS, Plan, Played, play_behind, reference
 from gateway.bench.workload import LATEST_QUERY, SENSORS, Workload
 
 READINGS = 20_000
 BARE_SAMPLE = 1000
 LOOP_SAMPLE = 5000
-BROKERS = ("external", "embedded")
 
 _SUBSCRIPTIONS = "100 subscriptions over one WebSocket: 97 single patterns, 3 joins of two patterns"
 
@@ -46,19 +45,14 @@ class Yardsticks:
         return self.loop_sample / self.loop.wall_s
 
 
-def measure(
-    readings: int = READINGS, brokers: tuple[str, ...] = BROKERS, publishers: int = 4
-) -> Iterator[Outcome]:
+def measure(readings: int = READINGS, brokers: Sequence[str] = BROKERS) -> Iterator[Outcome]:
     """The yardsticks, then the gateway behind each broker."""
     yardsticks, experiment = measure_yardsticks(readings)
     yield experiment
+    plan = Plan(Workload(readings))
+    report = partial(_experiment, yardsticks)
     for broker in brokers:
-        mosquitto = find_mosquitto() if broker == "external" else None
-        if broker == "external" and mosquitto is None:
-            yield Skipped("ingest external", "mosquitto is not installed")
-        else:
-            plan = Plan(Workload(readings), mosquitto, publishers)
-            yield _experiment(plan, play(plan), yardsticks)
+        yield play_behind(broker, "ingest", plan, report)
 
 
 def measure_yardsticks(readings: int) -> tuple[Yardsticks, Experiment]:
@@ -100,7 +94,7 @@ def _yardstick_figures(yardsticks: Yardsticks) -> Iterator[Figure]:
         yield Figure(f"loop {name}", stage_s / count * 1e6, "µs/reading")
 
 
-def _experiment(plan: Plan, played: Played, yardsticks: Yardsticks) -> Experiment:
+def _experiment(yardsticks: Yardsticks, plan: Plan, played: Played) -> Experiment:
     readings = plan.workload.readings
     rate = readings / played.elapsed_s
     cpu_us = played.gateway_cpu_s / readings * 1e6

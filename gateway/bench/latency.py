@@ -6,10 +6,8 @@ for all processes; the value of a reading says which one it is.
 
 from collections.abc import Iterator, Sequence
 
-from gateway.bench.ingest import BROKERS
-from gateway.bench.mosquitto import find_mosquitto
-from gateway.bench.report import Experiment, Figure, Outcome, Skipped
-from gateway.bench.session import Plan, Played, play, reference
+from gateway.bench.report import Experiment, Figure, Outcome
+from gateway.bench.session import BROKERS, Plan, Played, play_behind, reference
 from gateway.bench.workload import Workload
 
 RATE = 200.0
@@ -20,13 +18,9 @@ def measure(
     readings: int = READINGS, brokers: Sequence[str] = BROKERS, rate: float = RATE
 ) -> Iterator[Outcome]:
     """The gateway behind each broker."""
+    plan = Plan(Workload(readings), publishers=2, rate=rate, timed=True)
     for broker in brokers:
-        mosquitto = find_mosquitto() if broker == "external" else None
-        if broker == "external" and mosquitto is None:
-            yield Skipped("latency external", "mosquitto is not installed")
-        else:
-            plan = Plan(Workload(readings), mosquitto, publishers=2, rate=rate, timed=True)
-            yield _experiment(plan, play(plan))
+        yield play_behind(broker, "latency", plan, _experiment)
 
 
 def percentile(values: Sequence[float], part: float) -> float:

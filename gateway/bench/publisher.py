@@ -56,8 +56,8 @@ def _main(publisher: Publisher) -> None:
         publisher.port, f"bench-{publisher.number}", _ignore, window=publisher.window
     ) as link:
         _say("ready")
-        sys.stdin.readline()
-        _say(json.dumps(publisher.publish(link)))
+        if sys.stdin.readline():  # else the benchmark is gone
+            _say(json.dumps(publisher.publish(link)))
 
 
 def _say(line: str) -> None:

@@ -6,17 +6,17 @@ published readings imply.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gateway.bench.mosquitto import running_mosquitto
+from gateway.bench.mosquitto import find_mosquitto, running_mosquitto
 from gateway.bench.processes import Child
 from gateway.bench.publisher import Publisher
-from gateway.bench.report import digest
+from gateway.bench.report import Experiment, Outcome, Skipped, digest
 from gateway.bench.service import Service, running_service, service_config
 from gateway.bench.subscriber import Subscriber
 from gateway.bench.workload import (
@@ -28,6 +28,7 @@ from gateway.bench.workload import (
 )
 from gateway.cli_client import RESULT_TYPES, query, update
 
+BROKERS = ("external", "embedded")
 TIMED = "results"
 _PLAY_TIMEOUT_S = 3600.0
 """A publisher that gets no acknowledgement gives up much earlier by itself."""
@@ -45,7 +46,7 @@ class Plan:
     """
 
     workload: Workload
-    mosquitto: str | None
+    mosquitto: str | None = None
     publishers: int = 4
     rate: float = 0.0
     timed: bool = False
@@ -100,6 +101,19 @@ def reference(plan: Plan) -> str:
     for sensor, result in plan.workload.latest():
         rows += [_answer(alias, sensor, result, 1) for alias in _aliases(plan, sensor)]
     return digest(rows)
+
+
+def play_behind(
+    broker: str, name: str, plan: Plan, report: Callable[[Plan, Played], Experiment]
+) -> Outcome:
+    """Play the plan behind the broker named, if it can be had."""
+    if broker == "embedded":
+        return report(plan, play(plan))
+    program = find_mosquitto()
+    if program is None:
+        return Skipped(f"{name} {broker}", "mosquitto is not installed")
+    plan = replace(plan, mosquitto=program)
+    return report(plan, play(plan))
 
 
 def play(plan: Plan) -> Played:

@@ -2,17 +2,23 @@
 
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
+from threading import Event
+from time import monotonic
 
 import pytest
 
-from gateway.bench import run
+from gateway.bench import latency, run
 from gateway.bench.inprocess import one_text
 from gateway.bench.latency import percentile
+from gateway.bench.mosquitto import find_mosquitto
 from gateway.bench.processes import Child, ChildFailedError
 from gateway.bench.report import Experiment, Figure, Skipped, digest, write_json, write_text
+from gateway.bench.session import BROKERS
 from gateway.bench.workload import SENSORS, Workload, subscriptions
 
 DIGEST = digest(["row"])
@@ -75,11 +81,14 @@ def test_ingest_embedded_with_200_readings_is_right_end_to_end(
     assert embedded["figures"]["rate"] > 0
 
 
-def test_latency_embedded_times_every_reading(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["latency", "--readings", "100", "--broker", "embedded", "--json"]) == 0
-    latency = json.loads(capsys.readouterr().out)
-    assert latency["figures"]["timed"] == 100
-    assert 0 < latency["figures"]["p50"] <= latency["figures"]["p99"] <= latency["figures"]["max"]
+@pytest.mark.parametrize("broker", BROKERS)
+def test_latency_is_of_every_reading(broker: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if broker == "external" and find_mosquitto() is None:
+        pytest.skip("mosquitto is not installed")
+    assert run(["latency", "--readings", "100", "--broker", broker, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    assert figures["timed"] == 100
+    assert 0 < figures["p50"] <= figures["p99"] <= figures["max"]
 
 
 @pytest.mark.parametrize("readings", ["0", "-1", "many"])
@@ -141,3 +150,29 @@ def test_child_that_says_nothing_is_given_up(sleeper: Child) -> None:
 
 def test_child_uses_cpu_time(sleeper: Child) -> None:
     assert sleeper.cpu_s() >= 0.0
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_external_broker_that_is_not_installed_skips_the_experiment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.bench.session.find_mosquitto", lambda: None)
+    (outcome,) = latency.measure(brokers=["external"])
+    assert outcome == Skipped("latency external", "mosquitto is not installed")
+
+
+def test_sigterm_ends_every_process_of_the_benchmark() -> None:
+    program = "from gateway.bench import run; exit(run(['latency', '--broker', 'embedded']))"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as bench:
+        try:
+            until = monotonic() + 20
+            while len(started := children(bench.pid)) < 4 and monotonic() < until:
+                Event().wait(0.05)
+            assert len(started) == 4
+        finally:
+            bench.terminate()
+    assert bench.returncode == 130
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)
