@@ -22,6 +22,8 @@ LITERALS = ("1", "01", "1.0", "2", "2.50", "true", f"'1'^^<{XSD}boolean>", "'v'"
 PROLOGUE = "PREFIX u: <urn:>\n"
 """What one request in three begins with."""
 
+_QUERY_FORMS = ("select",) * 3 + ("single",) * 2 + ("ask", "construct", "slice")
+
 _NODES = (*(NamedNode(iri[1:-1]) for iri in IRIS), BlankNode("m"), BlankNode("n"))
 _LITERALS = (
     Literal(1),
@@ -197,7 +199,7 @@ class Writer:
     def select(self, depth: int, dataset: str = "") -> str:
         """A SELECT that may aggregate, of which every column has a value by rule."""
         where = f"{dataset}WHERE {self.group(max(depth, 0))}"
-        shape = self.pick("star", "star", "plain", "distinct", "grouped", "whole")
+        shape = self.pick("star", "star", "plain", "distinct", "exists", "grouped", "whole")
         match shape:
             case "star":
                 return f"SELECT * {where}"
@@ -205,8 +207,11 @@ class Writer:
                 return f"SELECT {self.pick('?x', '?x ?y', '?z ?g ?x')} {where}"
             case "distinct":
                 return f"SELECT DISTINCT {self.pick('?x', '?y ?z', '*')} {where}"
+            case "exists":
+                return f"SELECT ?x (EXISTS {self.group(0)} AS {self.fresh('?n')}) {where}"
             case "grouped":
-                having = self.pick("", "", " HAVING (COUNT(*) > 1)")
+                having = self.pick("", "", "COUNT(*) > 1", f"EXISTS {self.group(0)}")
+                having = having and f" HAVING ({having})"
                 return f"SELECT ?x {self._aggregate()} {where} GROUP BY ?x{having}"
             case _:
                 return f"SELECT {self._aggregate()} {where}"
@@ -223,7 +228,7 @@ class Writer:
         return f"CONSTRUCT {{ {template} }} {dataset}WHERE {self.group(2)}"
 
     def _single(self, dataset: str) -> str:
-        pattern = f"{{ {self.triple()} }}"
+        pattern = f"{{ {self.path() if self.chance(3) else self.triple()} }}"
         if self.chance(2):
             pattern = f"{{ GRAPH {self.pick(*GRAPHS, '?g', '?x')} {pattern} }}"
         columns = self.pick("*", "*", "?x", "?y ?x ?nowhere")
@@ -235,7 +240,7 @@ class Writer:
             clauses = ("FROM <urn:g>", "FROM <urn:h>", "FROM NAMED <urn:g>", "FROM NAMED <urn:h>")
             chosen = self._draw(st.sets(st.sampled_from(clauses), min_size=1))
             dataset = " ".join(sorted(chosen)) + " "
-        match self.pick("select", "select", "select", "single", "ask", "construct", "slice"):
+        match self._draw(st.sampled_from(_QUERY_FORMS)):
             case "single":
                 return self._single(dataset)
             case "ask":
@@ -243,8 +248,9 @@ class Writer:
             case "construct":
                 return self._construct(dataset)
             case "slice":
+                order = self.pick("?x ?y", f"(EXISTS {self.group(0)}) DESC(?x) ?y")
                 bounds = self.pick("LIMIT 2", "LIMIT 1 OFFSET 1", "OFFSET 1")
-                return f"SELECT ?x ?y {dataset}WHERE {self.group(1)} ORDER BY ?x ?y {bounds}"
+                return f"SELECT ?x ?y {dataset}WHERE {self.group(1)} ORDER BY {order} {bounds}"
             case _:
                 return self.select(2, dataset)
 

@@ -138,7 +138,7 @@ def test_request_does_what_the_store_does_in_the_long_run(state: State, text: st
     check_request(state, text)
 
 
-@quick
+@settings(quick, max_examples=200)
 @given(states, st.lists(requests(most=2), min_size=2, max_size=3))
 def test_several_updates_are_one_request(state: State, texts: list[str]) -> None:
     # Within one request a label stands in one operation only.
@@ -180,7 +180,7 @@ def test_graphs_of_the_protocol_are_those_of_using(
 bound_terms = st.sampled_from(("<urn:a>", "<urn:b>", "<urn:p>", "<urn:g>"))
 
 
-@quick
+@settings(quick, max_examples=200)
 @given(states, modifies(""), bound_terms)
 def test_forced_binding_is_the_term_in_the_text(state: State, text: str, term: str) -> None:
     if "VALUES ?x" in text or "?x, " in text or "SELECT" in text or "BOUND(?x)" in text:
@@ -192,7 +192,7 @@ def test_forced_binding_is_the_term_in_the_text(state: State, text: str, term: s
     check(state, text.replace("?x", term), run)
 
 
-@quick
+@settings(quick, max_examples=200)
 @given(states, st.lists(requests(most=2), max_size=3))
 def test_deltas_undone_in_reverse_give_the_state_before(state: State, texts: list[str]) -> None:
     store = filled(state)

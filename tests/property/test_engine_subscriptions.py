@@ -29,9 +29,9 @@ from tests.property.engine_strategies import State, queries, requests, states
 
 _ALL_CHECKS = list(HealthCheck)
 quick = settings(
-    max_examples=250, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
+    max_examples=400, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
 )
-long = settings(max_examples=12_500, deadline=None, suppress_health_check=_ALL_CHECKS)
+long = settings(max_examples=20_000, deadline=None, suppress_health_check=_ALL_CHECKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def test_notifications_add_up_to_the_answer_on_disk(
         check(Engine.open(Path(folder) / "store"), state, texts, [*beginning, *taken])
 
 
-@settings(quick, max_examples=15)
+@settings(quick, max_examples=30)
 @given(
     states,
     st.lists(queries(), min_size=40, max_size=60, unique=True),
