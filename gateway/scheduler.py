@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
@@ -25,6 +26,8 @@ from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
+
+_FLUSH_S = 0.5
 
 Sink = Callable[[Notification], None]
 """Called in the scheduler's thread; must not block and must not raise."""
@@ -57,7 +60,7 @@ class Scheduler:
         self._changed = threading.Condition()
         self._closing = False
         self._sinks: dict[str, Sink] = {}
-        self._observers: list[Callable[[Outcome], None]] = []
+        self._flush_at: float | None = None
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
     def __enter__(self) -> Self:
@@ -82,13 +85,10 @@ class Scheduler:
         """The length of the URQ."""
         return self._waiting[True]
 
-    def observe(self, observer: Callable[[Outcome], None]) -> None:
-        """Have every outcome told to the observer, in the scheduler's thread."""
-        self._observers.append(observer)
-
     def submit(self, updates: Sequence[BoundUpdate], done: Done) -> None:
         """Queue several bound updates as one UPDATE; waits while the URQ is full (ingest).
 
+        They are in the journal, so the store's disk may have them a little later.
         Raises StorageError once the scheduler is closing.
         """
         with self._changed:
@@ -152,31 +152,55 @@ class Scheduler:
 
     def _work(self) -> None:
         while True:
-            with self._changed:
-                while not self._requests and not self._closing:
-                    self._changed.wait()
-                if not self._requests:
-                    return
-                request = self._requests.popleft()
-                self._waiting[request.is_update] -= 1
-                self._changed.notify_all()
-            request.run()
+            request = self._next()
+            if request is not None:
+                request.run()
+            elif self._closing and not self._requests:
+                return
+            self._flush_when_due()
+
+    def _next(self) -> _Request | None:
+        """The next request; None when there is something to flush first, or at the end."""
+        with self._changed:
+            while not self._requests:
+                left_s = None if self._flush_at is None else self._flush_at - monotonic()
+                if self._closing or (left_s is not None and left_s <= 0):
+                    return None
+                self._changed.wait(left_s)
+            request = self._requests.popleft()
+            self._waiting[request.is_update] -= 1
+            self._changed.notify_all()
+        return request
+
+    def _flush_when_due(self) -> None:
+        """Readings are on the disk of the store this long after they came; in the journal before.
+
+        A disk that does not take them is tried again; they stay readable and in the journal.
+        """
+        if not self.engine.store.is_pending:
+            self._flush_at = None
+        elif self._flush_at is None:
+            self._flush_at = monotonic() + _FLUSH_S
+        elif monotonic() >= self._flush_at:
+            self._flush_at = None
+            try:
+                self.engine.flush()
+            except StorageError as error:
+                log.error("store_not_written", extra={"reason": str(error)})
 
     def _update(
         self,
         update: str | Sequence[BoundUpdate],
         bindings: Mapping[str, Term] | None = None,
-        **graphs: Sequence[NamedNode],
+        **options: Any,
     ) -> Outcome:
-        outcome = self.engine.update(update, bindings, **graphs)
+        outcome = self.engine.update(update, bindings, **options)
         self._deliver(outcome.notifications)
-        for observer in self._observers:
-            observer(outcome)
         return outcome
 
     def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
         try:
-            result: Outcome | GatewayError = self._update(updates)
+            result: Outcome | GatewayError = self._update(updates, deferred=True)
         except GatewayError as error:
             result = error
         except Exception as error:  # a defect of ours costs this UPDATE, never the one writer

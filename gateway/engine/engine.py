@@ -115,22 +115,29 @@ class Engine:
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
+        deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
 
+        `deferred` leaves writing to the disk to the next `flush`; it is for requests that the
+        caller can repeat after a crash. Everybody sees their effect at once all the same.
         Raises a GatewayError when it cannot be done; then nothing has changed.
         """
-        delta = evaluate(
-            self.store, _bound(update, bindings or {}, using_graphs, using_named_graphs)
-        )
-        time = self._clock()
-        self.statistics.updates += 1
-        if delta.is_empty:
-            return Outcome(delta, (), time)
-        self.store.apply(delta)
-        self.statistics.quads_added += len(delta.added)
-        self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, tuple(self._notify(delta, time)), time)
+        bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
+        with self.store.writing:
+            delta = evaluate(self.store, bound)
+            time = self._clock()
+            self.statistics.updates += 1
+            if delta.is_empty:
+                return Outcome(delta, (), time)
+            (self.store.defer if deferred else self.store.apply)(delta)
+            self.statistics.quads_added += len(delta.added)
+            self.statistics.quads_removed += len(delta.removed)
+            return Outcome(delta, tuple(self._notify(delta, time)), time)
+
+    def flush(self) -> None:
+        """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
+        self.store.flush()
 
     def query(
         self,

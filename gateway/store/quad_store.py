@@ -2,11 +2,14 @@
 
 On disk each Delta is one RocksDB transaction: kill -9 leaves all of it or nothing. A commit is
 not fsynced, so a power cut may lose the last ones; for observations the journal makes up for
-that (engine.md, section 3a). Readers in other threads see whole Deltas only.
+that (engine.md, section 3a). Readers in other threads see whole Deltas only; `writing` is held
+while one is made.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
+from threading import RLock
 from typing import Self
 
 from pyoxigraph import (
@@ -19,12 +22,14 @@ from pyoxigraph import (
     QuerySolutions,
     QueryTriples,
     Store,
+    Triple,
 )
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.delta_text import Functions, delta_text, is_named
+from gateway.store.pending import Pending, without
 from gateway.store.upkeep import Folder, Home, Memory
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
@@ -42,8 +47,12 @@ class QuadStore:
 
     def __init__(self, store: Store, home: Home | None = None) -> None:
         """Without a home, `store` is one in memory."""
+        self.writing = RLock()
         self._home = home or Memory(store)
         self._store = store
+        self._pending = Pending()
+        self._missed: set[Term] = set()
+        self._fresh: set[Term] = set()
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -61,10 +70,23 @@ class QuadStore:
             ) from error
 
     def __contains__(self, quad: Quad) -> bool:
-        return quad in self._store
+        subject = quad.subject
+        if quad in self._pending.added:
+            return True
+        if subject in self._fresh or quad in self._pending.removed:
+            return False
+        return quad in self._store or self._miss(subject)
+
+    def _miss(self, subject: NamedNode | BlankNode | Triple) -> bool:
+        """False; the second quad of a subject that is not there asks whether any of it is."""
+        if subject not in self._missed:
+            self._missed.add(subject)
+        elif next(iter(self._store.quads_for_pattern(subject, None, None)), None) is None:
+            self._fresh.add(subject)
+        return False
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self._store) + len(self._pending.added) - len(self._pending.removed)
 
     def match(
         self,
@@ -76,7 +98,13 @@ class QuadStore:
         """The quads of a pattern; None is a wildcard, for the graph also over the default one."""
         if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
             return ()
-        return self._store.quads_for_pattern(subject, predicate, object_, graph)
+        if not self._pending:
+            return self._store.quads_for_pattern(subject, predicate, object_, graph)
+        pending = self._pending.match(subject, predicate, object_, graph)
+        if subject in self._fresh:
+            return pending
+        stored = self._store.quads_for_pattern(subject, predicate, object_, graph)
+        return chain(without(stored, self._pending.removed), pending)
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
@@ -94,6 +122,7 @@ class QuadStore:
         functions: Functions | None = None,
     ) -> QueryResults:
         """Evaluate a query on a snapshot; None leaves that part of the dataset to the text."""
+        self.flush()
         try:
             return self._store.query(
                 text,
@@ -106,8 +135,42 @@ class QuadStore:
         except (RuntimeError, ValueError) as error:
             raise UpdateFailedError(f"the query failed: {error}") from error
 
+    def defer(self, delta: Delta) -> None:
+        """Make the change, on disk with the next `flush`; only for what the journal can repeat.
+
+        Readers see it at once. Raises StorageError like `apply`, when there is too much to defer.
+        """
+        if delta.graphs_created or delta.graphs_dropped:
+            self.apply(delta)
+            return
+        with self.writing:
+            if len(self._pending) > MOST_PENDING:
+                self.flush()
+            self._pending.apply(delta)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the disk lacks something that readers see."""
+        return len(self._pending) > 0
+
+    def flush(self) -> None:
+        """Bring deferred changes to the disk, as one transaction. Raises StorageError."""
+        if not self._pending:
+            return
+        with self.writing:
+            pending = self._pending
+            self._apply(pending.delta())
+            self._pending = Pending()
+
     def apply(self, delta: Delta) -> None:
         """Make the change, all or nothing. Raises StorageError and leaves the store as it was."""
+        with self.writing:
+            self.flush()
+            self._apply(delta)
+
+    def _apply(self, delta: Delta) -> None:
+        self._missed.clear()
+        self._fresh.clear()
         try:
             if delta.removed or delta.graphs_created or delta.graphs_dropped:
                 text, functions = self.update_text(delta)
@@ -145,6 +208,7 @@ class QuadStore:
 
     def rehearse(self, text: str, functions: Functions) -> None:
         """Evaluate an update in a transaction that is always rolled back."""
+        self.flush()
         try:
             self._store.update(f"{text} ;\nCLEAR GRAPH <{_NEVER}>", custom_functions=functions)
         except SyntaxError as error:
@@ -154,8 +218,12 @@ class QuadStore:
                 raise UpdateFailedError(f"the update failed: {error}") from error
 
     def close(self) -> None:
-        """Hand everything to the disk."""
+        """Hand everything to the disk. Raises StorageError."""
+        self.flush()
         self._home.close()
 
+
+MOST_PENDING = 20_000
+"""Quads that may be deferred: some 10 MB."""
 
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"

@@ -43,7 +43,7 @@ class Working:
     def add(self, quad: Quad) -> None:
         """Insert the quad, and the named graph that holds it."""
         quad = canonical_quad(quad)
-        if quad in self._removed:
+        if self._removed and quad in self._removed:
             del self._removed[quad]
         elif quad not in self._added and quad not in self.store:
             self._added[quad] = None
