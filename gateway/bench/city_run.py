@@ -75,6 +75,8 @@ class _Way:
     cost: Cost
     rows: list[str]
     triples: int
+    notifications: int = 0
+    hit_rate: float = 0.0
     naive: Cost = field(default_factory=Cost)
 
 
@@ -113,11 +115,12 @@ def _run_engine(profile: Profile, quads: Quads) -> _Way:
         answers[text].subtract(results.removed)
     rows = [*_answer_rows(answers), f"{len(told)} notifications"]
     seen = engine.statistics
-    rows.append(_hit_rate_row(seen.lutt_hits / (seen.lutt_hits + seen.lutt_misses)))
+    hit_rate = seen.lutt_hits / (seen.lutt_hits + seen.lutt_misses)
+    rows.append(f"{hit_rate:.2%}")
     for number, notifications in enumerate(heard[:NAIVE_UPDATES]):
         for each in notifications:
             rows += _change_rows(number, texts[each.spuid], each.results)
-    return _Way(cost, rows, len(store))
+    return _Way(cost, rows, len(store), len(told), hit_rate)
 
 
 def _run_bare(profile: Profile, quads: Quads) -> _Way:
@@ -135,7 +138,7 @@ def _run_bare(profile: Profile, quads: Quads) -> _Way:
             for text, results in changes.items():
                 rows += _change_rows(number, text, results)
     rows += _answer_rows(_ask(store, profile.subscriptions))
-    return _Way(cost, rows, len(store), naive)
+    return _Way(cost, rows, len(store), naive=naive)
 
 
 def _loaded(quads: Quads) -> Store:
@@ -170,16 +173,13 @@ def _change_rows(number: int, text: str, results: ResultsDelta) -> Iterator[str]
     yield from (f"update {number} {text} - {row}" for row in results.removed)
 
 
-def _hit_rate_row(rate: float) -> str:
-    return f"{rate:.2%}"
-
-
 def _figures(profile: Profile, engine: _Way, bare: _Way) -> Iterator[Figure]:
     ours, raw, naive = (each.cpu_each_ms for each in (engine.cost, bare.cost, bare.naive))
     yield Figure("triples", engine.triples)
     yield Figure("subscriptions", len(profile.subscriptions))
     yield Figure("updates", len(profile.updates))
-    yield Figure("notifications", profile.notifications, "", "as expected, see the digest")
+    yield Figure("notifications", engine.notifications, "", f"{profile.notifications} expected")
+    yield Figure("LUTT hit rate", engine.hit_rate * 100, "%", f"{profile.hit_rate} expected")
     yield Figure("engine", ours, "CPU ms/update")
     yield Figure("engine, wall", engine.cost.wall_ms / engine.cost.count, "ms/update")
     yield Figure("bare store", raw, "CPU ms/update")

@@ -19,6 +19,7 @@ allow_anonymous true
 persistence false
 max_inflight_messages 1000
 max_queued_messages 0
+set_tcp_nodelay true
 log_dest stderr
 log_type information
 log_type subscribe
