@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, QuerySolutions
@@ -90,8 +90,7 @@ class Ingest:
         self._duplicates.recall(self._journal.tail(100_000))
         for row in _select(engine, streams_query):
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
-            time = datetime.fromisoformat(row["phenomenonStamp"].value)
-            self.present.recall(stream, row["observation"].value, time)
+            self.present.recall(stream, row["observation"].value, row["phenomenonStamp"].value)
         self.present.applied = self._last_applied()
         for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
             engine.update(self.present.request(chunk))

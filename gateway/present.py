@@ -6,7 +6,7 @@ it holds of each stream is known here, and told at start by the query STREAMS.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pyoxigraph import Literal
 
@@ -44,9 +44,17 @@ class Present:
         self._retention = Retention(latest)
         self._apply = applied_plan()
 
-    def recall(self, stream: Stream, observation: str, time: datetime) -> None:
-        """Take up an observation (its IRI) that the store already has."""
-        self._retention.recall(stream, _kept(observation, time))
+    def recall(self, stream: Stream, observation: str, stamp: str) -> None:
+        """Take up an observation (its IRI) that the store already has.
+
+        One that others wrote, or whose time they made unreadable, is theirs and is left alone.
+        """
+        try:
+            position = self._identity.position(observation)
+            time = datetime.fromisoformat(stamp).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return
+        self._retention.recall(stream, _kept(observation, position, time))
 
     def applied_query(self) -> str:
         """SELECT of the journal position in the store as `?position`."""
@@ -59,7 +67,10 @@ class Present:
         In this order each operation has the fewest changes of its request to look through.
         """
         arriving = [
-            (record.observation.stream, _kept(self._iri(record), result_time(record)))
+            (
+                record.observation.stream,
+                _kept(self._iri(record), record.position, result_time(record)),
+            )
             for record in records
         ]
         entering, leaving = self._retention.admit(arriving)
@@ -88,7 +99,5 @@ class Present:
         return self._identity.observation(record.position)
 
 
-def _kept(iri: str, time: datetime) -> Kept:
-    """Order of arrival is in the IRI: `.../<epoch>-<sequence>`."""
-    position = Position.parse(iri.rsplit("/", 1)[1])
+def _kept(iri: str, position: Position, time: datetime) -> Kept:
     return Kept(time, (position.epoch, position.sequence), iri)

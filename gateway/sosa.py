@@ -38,6 +38,11 @@ class Identity:
         """The IRI that the observations of one MQTT message share."""
         return f"{self.base_iri}{self.gateway}/message/{position}"
 
+    def position(self, observation: str) -> Position:
+        """The reverse of `observation`; ValueError for an IRI that this gateway did not make."""
+        prefix = f"{self.base_iri}{self.gateway}/observation/"
+        return Position.parse(observation.removeprefix(prefix))
+
     @property
     def node(self) -> NamedNode:
         """The gateway itself."""

@@ -4,7 +4,6 @@ For tests over real sockets: everything listens on the loopback interface, on fr
 """
 
 import asyncio
-import gc
 import json
 import os
 import queue
@@ -22,7 +21,7 @@ from typing import Any, Self
 import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.app import Gateway
 from gateway.config import (
@@ -136,11 +135,11 @@ def settings(
 @asynccontextmanager
 async def running(config: Config) -> AsyncIterator[Gateway]:
     """A gateway in this process, which may start on the same folder again afterwards."""
-    try:
-        async with Gateway(config) as gateway:
-            yield gateway
-    finally:
-        gc.collect()  # Oxigraph gives up the folder with the last reference to its store
+    async with Gateway(config) as gateway:
+        store = gateway.scheduler.engine.store
+        yield gateway
+    # Oxigraph gives up a folder when nothing refers to its store any more.
+    vars(store).clear()
 
 
 def update_url(gateway: Gateway) -> str:
@@ -208,7 +207,7 @@ async def watch(gateway: Gateway, query: str) -> Watch:
 
 
 def text(term: Term | None) -> str:
-    assert isinstance(term, NamedNode | Literal)
+    assert isinstance(term, NamedNode | Literal | BlankNode)
     return term.value
 
 
