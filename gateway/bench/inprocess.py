@@ -88,7 +88,7 @@ class InlineScheduler(Scheduler):
     def submit(self, updates: Request, done: Done) -> None:
         """See Scheduler."""
         with self._timing.stage("engine"):
-            outcome = self.engine.update(updates)
+            outcome = self.engine.update(updates, deferred=True)
         with self._timing.stage("wire"):
             for notification in outcome.notifications:
                 self._encoder.encode(notification)

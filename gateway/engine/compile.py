@@ -1,5 +1,7 @@
 """From a subscribed query to the cheapest SPU that is exact for it."""
 
+from gateway.engine.conjunction import conjunction
+from gateway.engine.join_spu import JoinSpu
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.spu import RequerySpu, SinglePatternSpu, Spu, Subject
 from gateway.errors import UnsupportedQueryError
@@ -25,6 +27,9 @@ def compile_spu(store: QuadStore, subject: Subject) -> Spu:
     if single is not None:
         pattern, graph = single
         return SinglePatternSpu(store, subject, query.variables, lutt, pattern=pattern, graph=graph)
+    joined = None if subject.has_dataset else conjunction(query)
+    if joined is not None:
+        return JoinSpu(store, subject, query.variables, lutt, joined)
     return RequerySpu(store, subject, query.form.name, _variables(query), lutt)
 
 

@@ -1,7 +1,7 @@
 """LUTT: look-up triples tables, one index over those of all SPUs (seed 000, section III).
 
 An entry is a quad pattern with wildcards. The paper scans every SPU's table for each changed
-triple; here a changed quad is looked up once per combination of constants in use (at most 16), so
+triple; here a changed quad is looked up once per combination of constants in use, so
 the cost does not grow with the number of SPUs. What a table lets through goes into the ARTQ of
 its SPU: the added and the removed quads that may concern it.
 """
@@ -43,16 +43,14 @@ class Artq:
 _KEYS: tuple[Callable[[Quad], Key], ...] = (
     lambda _: (),
     lambda quad: (quad.subject,),
-    lambda quad: (quad.predicate,),
-    lambda quad: (quad.subject, quad.predicate),
     lambda quad: (quad.object,),
     lambda quad: (quad.subject, quad.object),
-    lambda quad: (quad.predicate, quad.object),
-    lambda quad: (quad.subject, quad.predicate, quad.object),
 )
-"""The constants of a quad by mask: 1 subject, 2 predicate, 4 object."""
+"""The constants of a quad beside its predicate, by mask: 1 subject, 2 object."""
 
 Table = dict[Key, dict[Owner, None]]
+Place = tuple[GraphName | None, int]
+"""Graph and mask of a table."""
 
 
 class LuttIndex(Generic[Owner]):
@@ -66,26 +64,27 @@ class LuttIndex(Generic[Owner]):
     """
 
     def __init__(self) -> None:
-        self._graphs: dict[GraphName | None, dict[int, Table[Owner]]] = {}
+        # By predicate first: most changed quads have one that nobody asks for, and are done.
+        self._predicates: dict[Term | None, dict[Place, Table[Owner]]] = {}
 
     def insert(self, entry: LuttEntry, owner: Owner) -> None:
         """Let the owner be told of quads that match the entry."""
-        mask, key = _mask(entry)
-        tables = self._graphs.setdefault(entry.graph, {})
-        tables.setdefault(mask, {}).setdefault(key, {})[owner] = None
+        place, key = _place(entry)
+        tables = self._predicates.setdefault(entry.predicate, {})
+        tables.setdefault(place, {}).setdefault(key, {})[owner] = None
 
     def remove(self, entry: LuttEntry, owner: Owner) -> None:
         """The reverse of `insert`; leaves no empty table behind."""
-        mask, key = _mask(entry)
-        tables = self._graphs[entry.graph]
-        owners = tables[mask][key]
+        place, key = _place(entry)
+        tables = self._predicates[entry.predicate]
+        owners = tables[place][key]
         owners.pop(owner, None)
         if not owners:
-            del tables[mask][key]
-        if not tables[mask]:
-            del tables[mask]
+            del tables[place][key]
+        if not tables[place]:
+            del tables[place]
         if not tables:
-            del self._graphs[entry.graph]
+            del self._predicates[entry.predicate]
 
     def match(self, delta: Delta) -> dict[Owner, Artq]:
         """The owners that the change may concern, each with its ARTQ, in order of the change."""
@@ -102,24 +101,29 @@ class LuttIndex(Generic[Owner]):
         return queues
 
     def _owners(self, quad: Quad) -> Iterable[Owner]:
+        tables = self._predicates.get(quad.predicate)
+        anyway = self._predicates.get(None)
+        if tables is None and anyway is None:
+            return ()
         found: dict[Owner, None] = {}
-        for graph in (quad.graph_name, None):
-            tables = self._graphs.get(graph)
-            if tables:
-                for mask, table in tables.items():
-                    owners = table.get(_KEYS[mask](quad))
-                    if owners:
-                        found.update(owners)
+        graph = quad.graph_name
+        for each in (tables, anyway):
+            if each is not None:
+                for (place, mask), table in each.items():
+                    if place is None or place == graph:
+                        owners = table.get(_KEYS[mask](quad))
+                        if owners:
+                            found.update(owners)
         return found
 
     def _unconditional(self) -> Iterable[Owner]:
-        return self._graphs.get(None, {}).get(0, {}).get((), ())
+        return self._predicates.get(None, {}).get((None, 0), {}).get((), ())
 
 
-def _mask(entry: LuttEntry) -> tuple[int, Key]:
-    nodes = (entry.subject, entry.predicate, entry.object)
+def _place(entry: LuttEntry) -> tuple[Place, Key]:
+    nodes = (entry.subject, entry.object)
     mask = sum(1 << position for position, node in enumerate(nodes) if node is not None)
-    return mask, tuple(node for node in nodes if node is not None)
+    return (entry.graph, mask), tuple(node for node in nodes if node is not None)
 
 
 def _queue(queues: dict[Owner, Artq], owner: Owner) -> Artq:

@@ -45,6 +45,9 @@ def consolidate(
     variables: tuple[str, ...], added: Iterable[Row], removed: Iterable[Row]
 ) -> ResultsDelta:
     """Net additions against removals as bags."""
+    added, removed = tuple(added), tuple(removed)
+    if not (added and removed):
+        return ResultsDelta(variables, added, removed)
     return difference(variables, Counter(removed), Counter(added))
 
 

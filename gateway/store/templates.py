@@ -7,14 +7,15 @@ specification says.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Variable
+from pyoxigraph import BlankNode, NamedNode, Quad, Variable
 
-from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from gateway.rdf.terms import Term
 from gateway.sparql.algebra import QuadPattern
 
 Bindings = Mapping[str, Term]
-Slot = Term | DefaultGraph | str
-Slots = tuple[Slot, Slot, Slot, Slot]
+Slot = Term | str
+Slots = tuple[Slot, Slot, Slot, Slot | None]
+"""Subject, predicate, object, graph; None is the default graph."""
 
 _NOTHING: Bindings = {}
 
@@ -25,8 +26,7 @@ class QuadTemplate:
     __slots__ = ("_blank_labels", "_constant", "_slots", "variables")
 
     def __init__(self, quads: Iterable[QuadPattern], with_graph: NamedNode | None = None) -> None:
-        default = DEFAULT_GRAPH if with_graph is None else with_graph
-        slots = [_slots_of(quad, default) for quad in quads]
+        slots = [_slots_of(quad, with_graph) for quad in quads]
         names = dict.fromkeys(slot for row in slots for slot in row if isinstance(slot, str))
         self._blank_labels = [name for name in names if name.startswith("_:")]
         self.variables = tuple(name for name in names if not name.startswith("_:"))
@@ -55,12 +55,13 @@ class QuadTemplate:
                 yield quad
 
 
-def _slots_of(quad: QuadPattern, default: NamedNode | DefaultGraph) -> Slots:
-    graph = default if quad.graph is None else quad.graph
-    return (_slot(quad.subject), _slot(quad.predicate), _slot(quad.object), _slot(graph))
+def _slots_of(quad: QuadPattern, with_graph: NamedNode | None) -> Slots:
+    graph = with_graph if quad.graph is None else quad.graph
+    where = None if graph is None else _slot(graph)
+    return (_slot(quad.subject), _slot(quad.predicate), _slot(quad.object), where)
 
 
-def _slot(node: Term | DefaultGraph | Variable) -> Slot:
+def _slot(node: Term | Variable) -> Slot:
     if isinstance(node, BlankNode):
         return f"_:{node.value}"
     return node.value if isinstance(node, Variable) else node
@@ -83,6 +84,8 @@ def _instance(slots: Slots, solution: Bindings) -> Quad | None:
         if graph is None:  # to Quad this would be the default graph
             return None
     try:
+        if graph is None:  # saying DefaultGraph() instead would cost as much as the rest
+            return Quad(subject, predicate, object_)  # type: ignore[arg-type]
         return Quad(subject, predicate, object_, graph)  # type: ignore[arg-type]
     except TypeError:  # an unbound variable, a literal as subject ...: no quad
         return None
