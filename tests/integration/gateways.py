@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -150,6 +151,14 @@ def journal_records(folder: Path) -> list[Record]:
     """Everything in the journal below `folder`, in its order."""
     paths = sorted((folder / "data" / "journal").glob("*.jsonl"))
     return [record for path in paths for record in read_segment(path)]
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = WAIT_S) -> None:
+    """Look again and again, where another process tells nobody; fails when it is never true."""
+    never, end = threading.Event(), monotonic() + timeout_s
+    while not condition():
+        assert monotonic() < end
+        never.wait(0.02)
 
 
 class Watch:
