@@ -80,7 +80,7 @@ def _instance(slots: Slots, solution: Bindings) -> Quad | None:
     if object_.__class__ is str:
         object_ = solution.get(object_)  # type: ignore[assignment]
     if graph.__class__ is str:
-        graph = solution.get(graph)  # type: ignore[assignment]
+        graph = solution.get(graph)
         if graph is None:  # to Quad this would be the default graph
             return None
     try:
