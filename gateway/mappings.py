@@ -7,7 +7,7 @@ the old mappings or by the new ones, never by a mixture.
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pyoxigraph import Literal, NamedNode
 
@@ -41,14 +41,34 @@ class MappingTable:
         self._rows.update(results.added)
         self._rows.subtract(results.removed)
         self._rows += Counter()
-        rows = (dict(zip(results.variables, row, strict=True)) for row in self._rows)
-        self.registry, self.errors = Registry.compile(
-            sorted(map(_mapping, rows), key=lambda mapping: mapping.iri)
-        )
+        rows = [dict(zip(results.variables, row, strict=True)) for row in self._rows]
+        mappings, ambiguous = _mappings(rows)
+        self.registry, refused = Registry.compile(mappings)
+        self.errors = (*ambiguous, *refused)
         for error in self.errors:
             log.error("mapping_refused", extra={"reason": str(error)})
         for listener in self._listeners:
             listener(self.registry.topic_filters)
+
+
+def _mappings(
+    rows: Sequence[dict[str, Term | None]],
+) -> tuple[list[Mapping], list[MappingError]]:
+    """The mappings by IRI, and an error for each that has several values of a member.
+
+    Such a one would make several observations of one value.
+    """
+    by_node: dict[Term | None, list[dict[str, Term | None]]] = {}
+    for row in rows:
+        by_node.setdefault(row["mapping"], []).append(row)
+    mappings = [_mapping(group[0]) for group in by_node.values() if len(group) == 1]
+    errors = [_ambiguous(group) for group in by_node.values() if len(group) > 1]
+    return sorted(mappings, key=lambda mapping: mapping.iri), errors
+
+
+def _ambiguous(group: Sequence[dict[str, Term | None]]) -> MappingError:
+    members = [name for name in group[0] if len({row[name] for row in group}) > 1]
+    return MappingError(_text(group[0]["mapping"]), ", ".join(members), "has several values")
 
 
 def _mapping(row: dict[str, Term | None]) -> Mapping:

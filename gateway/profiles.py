@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.errors import ConfigurationError
 from gateway.rdf.delta import Delta, quads_delta
-from gateway.rdf.namespaces import GW, STATE_GRAPH
+from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
 from jsap import JsapError, Profile
 from jsap.extended import mapping_quads
@@ -66,24 +66,27 @@ class Profiles:
         """The change that brings the profiles' mappings into the store, once for each content.
 
         Mappings in the store are the truth: as long as the profiles do not change, what an UPDATE
-        did to them stays. When they do, the nodes that they name are written anew.
+        did to them stays. When they do, the nodes that they name are written anew, and those that
+        they named before and name no more are removed.
         """
-        digest = sha256("\n".join(sorted(map(str, self.mappings))).encode()).hexdigest()
-        mark = Quad(gateway, _LOADED, Literal(digest), STATE_GRAPH)
+        mark = Quad(gateway, _LOADED, Literal(self._mark()), STATE_GRAPH)
         if mark in store:
             return Delta()
         old_marks = list(store.match(gateway, _LOADED, None, STATE_GRAPH))
-        subjects = {quad.subject: quad.graph_name for quad in self.mappings}
-        old = [
-            quad
-            for subject, graph in subjects.items()
-            for quad in store.match(subject, None, None, graph)
-        ]
-        present = set(old)
+        named = {quad.subject for quad in self.mappings}.union(*map(_nodes_of, old_marks))
+        old = {quad for node in named for quad in store.match(node, None, None, MAPPINGS_GRAPH)}
         return quads_delta(
-            [mark, *(quad for quad in self.mappings if quad not in present)],
-            [*old_marks, *(present - set(self.mappings))],
+            [mark, *(quad for quad in self.mappings if quad not in old)],
+            [*old_marks, *(old - set(self.mappings))],
         )
+
+    def _mark(self) -> str:
+        """A digest of the mappings and, behind it, the IRIs of their nodes."""
+        digest = sha256("\n".join(sorted(map(str, self.mappings))).encode()).hexdigest()
+        nodes = {
+            quad.subject.value for quad in self.mappings if isinstance(quad.subject, NamedNode)
+        }
+        return " ".join([digest, *sorted(nodes)])
 
     def _needed(self, templates: Mapping[str, Template], name: str, kind: str) -> Template:
         try:
@@ -93,3 +96,11 @@ class Profiles:
                 f"the profiles {', '.join(self.sources)} have no {kind} {name}",
                 'put "observations" first in [jsap] profiles, it ships with the gateway',
             ) from None
+
+
+def _nodes_of(mark: Quad) -> set[NamedNode]:
+    """The nodes that a mark in the store names."""
+    value = mark.object
+    return (
+        {NamedNode(iri) for iri in value.value.split()[1:]} if isinstance(value, Literal) else set()
+    )
