@@ -45,7 +45,7 @@ def test_record_round_trips_with_every_member() -> None:
 
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b"7", b'{"q":1}', b'{"q":1,"m":1,"s":2}\n'])
 def test_record_decode_of_a_foreign_line_raises_value_error(line: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         Record.decode(1, line)
 
 

@@ -35,7 +35,7 @@ def test_topic_values_that_differ_give_topics_that_differ() -> None:
 
 @pytest.mark.parametrize("template", ["x/{nobody}", "x/{empty}", "x/+", "#", ""])
 def test_topic_that_cannot_be_published_is_refused(template: str) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         fill_topic(template, {"empty": Literal("")})
 
 
