@@ -6,6 +6,7 @@ The LUTT invariant is checked without the engine's index: an SPU is compiled for
 Delta that no entry of its table matches must have left the answer as it was.
 """
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    NamedNode,
+    Quad,
+    QueryBoolean,
+    QuerySolutions,
+)
 
 from gateway.engine.compile import compile_spu
 from gateway.engine.engine import Engine, Outcome
@@ -23,9 +31,10 @@ from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.notification import Notification
 from gateway.engine.spu import Subject
 from gateway.errors import GatewayError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
-from tests.property.engine_strategies import State, queries, requests, states
+from tests.property.engine_strategies import QUADS, State, queries, requests, states
 
 _ALL_CHECKS = list(HealthCheck)
 quick = settings(
@@ -222,3 +231,33 @@ def test_many_queries_at_once_are_each_told_their_own(
         *(Subscribe(number, _GRAPHS[:1], _GRAPHS[1:]) for number in range(len(texts))),
     ]
     check(Engine.open(), state, texts, [*taken, *updates])
+
+
+_NAMED_QUADS = tuple(
+    quad
+    for quad in QUADS
+    if isinstance(quad.subject, NamedNode) and not isinstance(quad.object, BlankNode)
+)
+
+
+def toggle(quad: Quad, present: bool) -> str:
+    """The UPDATE that takes the quad out, or puts it in."""
+    graph = quad.graph_name
+    triple = f"{quad.subject} {quad.predicate} {quad.object}"
+    data = triple if isinstance(graph, DefaultGraph) else f"GRAPH {graph} {{ {triple} }}"
+    return f"{'DELETE' if present else 'INSERT'} DATA {{ {data} }}"
+
+
+@settings(quick, max_examples=120)
+@given(states, st.lists(queries(), min_size=6, max_size=10, unique=True), st.integers(0, 2**32))
+def test_single_quads_that_come_and_go_miss_no_answer(
+    state: State, texts: list[str], seed: int
+) -> None:
+    engine = Engine.open()
+    chosen = random.Random(seed).choices(_NAMED_QUADS, k=40)
+    present = {canonical_quad(quad) for quad in state.quads}
+    steps_taken: list[Step] = [Subscribe(number) for number in range(len(texts))]
+    for quad in map(canonical_quad, chosen):
+        steps_taken.append(toggle(quad, quad in present))
+        present ^= {quad}
+    check(engine, state, texts, steps_taken)
