@@ -8,9 +8,10 @@ in the store or in the journal after kill -9 at any moment.
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, QuerySolutions
@@ -26,7 +27,8 @@ from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
 from gateway.present import Present
 from gateway.quarantine import Quarantine
-from gateway.scheduler import Scheduler
+from gateway.scheduler import Done, Scheduler
+from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
 
@@ -105,8 +107,7 @@ class Ingest:
                 for each in accepted:
                     each.delivery.settle(error)
                 continue
-            for each in accepted:
-                self._submit(each)
+            self._scheduler.submit(list(self._requests(accepted)))
 
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
@@ -171,29 +172,28 @@ class Ingest:
                 self.statistics.observations += len(records)
                 return True
 
-    def _submit(self, accepted: _Accepted) -> None:
-        delivery = accepted.delivery
-        if not accepted.records:
-            delivery.settle(None)
+    def _requests(
+        self, accepted: Iterable[_Accepted]
+    ) -> Iterator[tuple[Sequence[BoundUpdate], Done]]:
+        """One UPDATE for each message with observations; the others are settled."""
+        for each in accepted:
+            if each.records:
+                yield self.present.request(each.records), partial(self._settle, each.delivery)
+            else:
+                each.delivery.settle(None)
+
+    def _settle(self, delivery: Delivery, result: Outcome | GatewayError) -> None:
+        """Acknowledge what is in the store, and what never will be; in the scheduler's thread."""
+        if isinstance(result, StorageError):
+            delivery.settle(result)
             return
-        updates = self.present.request(accepted.records)
-
-        def done(result: Outcome | GatewayError) -> None:
-            if isinstance(result, StorageError):
-                delivery.settle(result)
-                return
-            if isinstance(result, GatewayError):
-                self.statistics.failed += 1
-                log.error(
-                    "observation_not_stored",
-                    extra={"topic": delivery.message.topic, "reason": str(result)},
-                )
-            delivery.settle(None)
-
-        try:
-            self._scheduler.submit(updates, done)
-        except StorageError as error:
-            delivery.settle(error)
+        if isinstance(result, GatewayError):
+            self.statistics.failed += 1
+            log.error(
+                "observation_not_stored",
+                extra={"topic": delivery.message.topic, "reason": str(result)},
+            )
+        delivery.settle(None)
 
     def _last_applied(self) -> Position | None:
         rows = _select(self._scheduler.engine, self.present.applied_query())

@@ -28,6 +28,8 @@ from gateway.store.update import BoundUpdate
 log = logging.getLogger(__name__)
 
 _FLUSH_S = 0.5
+_TURN = 64
+"""Requests taken with one lock."""
 
 Sink = Callable[[Notification], None]
 """Called in the scheduler's thread; must not block and must not raise."""
@@ -85,16 +87,20 @@ class Scheduler:
         """The length of the URQ."""
         return self._waiting[True]
 
-    def submit(self, updates: Sequence[BoundUpdate], done: Done) -> None:
-        """Queue several bound updates as one UPDATE; waits while the URQ is full (ingest).
+    def submit(self, updates: Sequence[tuple[Sequence[BoundUpdate], Done]]) -> None:
+        """Queue UPDATEs of several bound ones each; waits while the URQ is full (ingest).
 
-        They are in the journal, so the store's disk may have them a little later.
-        Raises StorageError once the scheduler is closing.
+        They are in the journal, so the store's disk may have them a little later. Once the
+        scheduler is closing, they are done with a StorageError.
         """
         with self._changed:
-            while self._waiting[True] >= self._limits[True] and not self._closing:
-                self._changed.wait()
-            self._enqueue(_Request(partial(self._update_and_tell, updates, done), True))
+            for bound, done in updates:
+                while self._waiting[True] >= self._limits[True] and not self._closing:
+                    self._changed.wait()
+                if self._closing:
+                    done(_stopping())
+                else:
+                    self._enqueue(_Request(partial(self._update_and_tell, bound, done), True))
 
     async def update(
         self,
@@ -145,32 +151,34 @@ class Scheduler:
 
     def _enqueue(self, request: _Request) -> None:
         if self._closing:
-            raise StorageError("the gateway is stopping", "try again when it is up")
+            raise _stopping()
         self._waiting[request.is_update] += 1
         self._requests.append(request)
         self._changed.notify_all()
 
     def _work(self) -> None:
         while True:
-            request = self._next()
-            if request is not None:
-                request.run()
-            elif self._closing and not self._requests:
+            requests = self._take()
+            if not requests and self._closing and not self._requests:
                 return
+            for request in requests:
+                request.run()
+                self._flush_when_due()
             self._flush_when_due()
 
-    def _next(self) -> _Request | None:
-        """The next request; None when there is something to flush first, or at the end."""
+    def _take(self) -> list[_Request]:
+        """The next requests; none when there is something to flush first, or at the end."""
         with self._changed:
             while not self._requests:
                 left_s = None if self._flush_at is None else self._flush_at - monotonic()
                 if self._closing or (left_s is not None and left_s <= 0):
-                    return None
+                    return []
                 self._changed.wait(left_s)
-            request = self._requests.popleft()
-            self._waiting[request.is_update] -= 1
+            taken = [self._requests.popleft() for _ in range(min(_TURN, len(self._requests)))]
+            for request in taken:
+                self._waiting[request.is_update] -= 1
             self._changed.notify_all()
-        return request
+        return taken
 
     def _flush_when_due(self) -> None:
         """Readings are on the disk of the store this long after they came; in the journal before.
@@ -230,6 +238,10 @@ class Scheduler:
     def _deliver(self, notifications: Iterable[Notification]) -> None:
         for notification in notifications:
             self._sinks[notification.spuid](notification)
+
+
+def _stopping() -> StorageError:
+    return StorageError("the gateway is stopping", "try again when it is up")
 
 
 def _fulfil(future: Future[T], work: Callable[[], T]) -> None:

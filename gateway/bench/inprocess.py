@@ -85,16 +85,17 @@ class InlineScheduler(Scheduler):
         self._keep = keep
         self._encoder = NotificationEncoder()
 
-    def submit(self, updates: Request, done: Done) -> None:
+    def submit(self, updates: Sequence[tuple[Request, Done]]) -> None:
         """See Scheduler."""
-        with self._timing.stage("engine"):
-            outcome = self.engine.update(updates, deferred=True)
-        with self._timing.stage("wire"):
-            for notification in outcome.notifications:
-                self._encoder.encode(notification)
-        if len(self.requests) < self._keep:
-            self.requests.append(updates)
-        done(outcome)
+        for request, done in updates:
+            with self._timing.stage("engine"):
+                outcome = self.engine.update(request, deferred=True)
+            with self._timing.stage("wire"):
+                for notification in outcome.notifications:
+                    self._encoder.encode(notification)
+            if len(self.requests) < self._keep:
+                self.requests.append(request)
+            done(outcome)
 
 
 @dataclass(frozen=True, slots=True)
