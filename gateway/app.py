@@ -1,6 +1,6 @@
 """`Gateway`: all parts put together and run; one object from start to clean stop.
 
-Start: store, the profiles' mappings, replay of the journal, scheduler, own subscriptions, ingest,
+Start: store, the profiles' mappings, replay of the journal, scheduler, ingest, own subscriptions,
 gates. Stop is the reverse: gates first, then what is in the inbox is committed and acknowledged,
 then the writer stops, so no part talks to one that is gone.
 """
@@ -10,7 +10,7 @@ import logging
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import Self
@@ -42,7 +42,7 @@ from gateway.statistics import Parts, measures, summary
 
 log = logging.getLogger(__name__)
 
-_SWITCH_S = 0.0005
+_SWITCH_S = 0.001
 """Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
 
 
@@ -124,17 +124,23 @@ class Gateway:
         await self.scheduler.subscribe(profiles.query_text("MAPPINGS"), sink=mappings.learn)
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
-        publisher = await self._start_mqtt(starting, inbox, mappings, crossing)
+        publisher, listening = self._mqtt(inbox, mappings, crossing)
         queries = {name: template.text for name, template in profiles.queries.items()}
         republisher = Republisher(self.scheduler, publisher, queries, crossing)
         self._parts.republisher = republisher
         await starting.enter_async_context(self._task(republisher.run, "republish"))
         await self.scheduler.subscribe(profiles.query_text("RULES"), sink=republisher.learn)
+        await republisher.settled()
+        await starting.enter_async_context(listening)
         await self._start_http(starting, engine, crossing)
 
-    async def _start_mqtt(
-        self, starting: AsyncExitStack, inbox: Inbox, mappings: MappingTable, crossing: Crossing
-    ) -> Publisher:
+    def _mqtt(
+        self, inbox: Inbox, mappings: MappingTable, crossing: Crossing
+    ) -> tuple[Publisher, AbstractAsyncContextManager[None]]:
+        """Where commands go out, and the context in which messages come in.
+
+        Rules are in force before the first message comes: at an external broker it may have waited.
+        """
         mqtt = self._config.mqtt
         if mqtt.mode == "external":
             external = ExternalBroker(
@@ -150,10 +156,7 @@ class Gateway:
             self._parts.external = external
             external.set_filters(mappings.registry.topic_filters)
             mappings.on_change(external.set_filters)
-            external.start()
-            starting.push_async_callback(asyncio.to_thread, _close_external, inbox, external)
-            self.mqtt_port = mqtt.port
-            return external
+            return external, self._connected(external, inbox)
         settings = BrokerSettings(
             mqtt.host, mqtt.port, max_payload_bytes=self._config.limits.payload_bytes
         )
@@ -161,12 +164,28 @@ class Gateway:
         broker = EmbeddedBroker(
             settings, lambda message: accept_into(inbox, crossing, message), verify
         )
-        await starting.enter_async_context(broker)
-        self._parts.embedded = broker
-        self.mqtt_port = broker.port
         publisher = EmbeddedPublisher(broker, crossing)
-        await starting.enter_async_context(self._task(publisher.run, "publish"))
-        return publisher
+        return publisher, self._serving(broker, publisher)
+
+    @asynccontextmanager
+    async def _connected(self, external: ExternalBroker, inbox: Inbox) -> AsyncIterator[None]:
+        """At the end nothing more is taken from the broker; the rest it sends again next time."""
+        external.start()
+        self.mqtt_port = self._config.mqtt.port
+        try:
+            yield
+        finally:
+            inbox.close()
+            await asyncio.to_thread(external.close)
+
+    @asynccontextmanager
+    async def _serving(
+        self, broker: EmbeddedBroker, publisher: EmbeddedPublisher
+    ) -> AsyncIterator[None]:
+        async with broker, self._task(publisher.run, "publish"):
+            self._parts.embedded = broker
+            self.mqtt_port = broker.port
+            yield
 
     async def _start_http(
         self, starting: AsyncExitStack, engine: Engine, crossing: Crossing
@@ -250,9 +269,3 @@ async def _in_thread(scheduler: Scheduler) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(scheduler.__exit__, None, None, None)
-
-
-def _close_external(inbox: Inbox, external: ExternalBroker) -> None:
-    """Take nothing more from the broker; what is unacknowledged it sends again next time."""
-    inbox.close()
-    external.close()
