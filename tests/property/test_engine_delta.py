@@ -6,9 +6,11 @@ after; and what raises in one raises in the other and changes nothing. LOAD and 
 engine refuses by rule, are not drawn.
 """
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Self
 
 import pytest
@@ -18,6 +20,7 @@ from pyoxigraph import (
     BlankNode,
     CanonicalizationAlgorithm,
     Dataset,
+    DefaultGraph,
     Literal,
     NamedNode,
     Quad,
@@ -32,9 +35,9 @@ from tests.property.engine_strategies import PROLOGUE, State, modifies, requests
 
 _ALL_CHECKS = list(HealthCheck)
 quick = settings(
-    max_examples=400, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
+    max_examples=800, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
 )
-long = settings(max_examples=20_000, deadline=None, suppress_health_check=_ALL_CHECKS)
+long = settings(max_examples=40_000, deadline=None, suppress_health_check=_ALL_CHECKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +208,53 @@ def test_deltas_undone_in_reverse_give_the_state_before(state: State, texts: lis
     for delta in reversed(deltas):
         engine.store.apply(delta.negate())
     assert Seen.of(store) == before
+
+
+_NAMES = ("DEFAULT", "<urn:g>", "<urn:h>")
+_TARGETS = ("DEFAULT", "NAMED", "ALL", "GRAPH <urn:g>", "GRAPH <urn:h>")
+_MANAGEMENT = (
+    *(f"CREATE {silent}GRAPH {name}" for silent in ("", "SILENT ") for name in _NAMES[1:]),
+    *(
+        f"{verb} {silent}{target}"
+        for verb, silent, target in product(("CLEAR", "DROP"), ("", "SILENT "), _TARGETS)
+    ),
+    *(
+        f"{verb} {silent}{source} TO {target}"
+        for verb, silent, source, target in product(
+            ("COPY", "MOVE", "ADD"), ("", "SILENT "), _NAMES, _NAMES
+        )
+    ),
+)
+_THREE_GRAPHS = (DefaultGraph(), NamedNode("urn:g"), NamedNode("urn:h"))
+_IN_GRAPHS: dict[NamedNode | DefaultGraph, Quad] = {
+    graph: Quad(NamedNode("urn:a"), NamedNode("urn:p"), Literal(number), graph)
+    for number, graph in enumerate(_THREE_GRAPHS)
+}
+
+
+def _graph_states() -> Iterator[State]:
+    """Each of three graphs empty or with a quad; the named ones may be absent, too."""
+    graphs = tuple(graph for graph in _IN_GRAPHS if isinstance(graph, NamedNode))
+    for holding in product((False, True), repeat=3):
+        quads = tuple(quad for quad, held in zip(_IN_GRAPHS.values(), holding, strict=True) if held)
+        for existing in product((False, True), repeat=2):
+            yield State(quads, tuple(g for g, there in zip(graphs, existing, strict=True) if there))
+
+
+_GRAPH_STATES = tuple(_graph_states())
+
+
+@pytest.mark.parametrize("operation", _MANAGEMENT)
+def test_graph_management_does_what_the_store_does_in_every_state(operation: str) -> None:
+    for state in _GRAPH_STATES:
+        check_request(state, operation)
+
+
+def test_pairs_of_graph_management_do_what_the_store_does() -> None:
+    chance = random.Random(7)
+    for _ in range(3000):
+        first, second = chance.choices(_MANAGEMENT, k=2)
+        check_request(chance.choice(_GRAPH_STATES), f"{first} ; {second}")
 
 
 def test_blank_node_keeps_its_identity_from_request_to_request() -> None:
