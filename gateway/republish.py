@@ -28,7 +28,10 @@ log = logging.getLogger(__name__)
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _UNSAFE = re.compile(r"[/+#%\x00-\x1f\x7f]")
-_BARE_JSON = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
+_NO_TOPIC = re.compile(r"[+#\x00]")
+_LONGEST_TOPIC = 65_535
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
 
 
 class Publisher(Protocol):
@@ -71,7 +74,7 @@ def fill_topic(template: str, row: Solution) -> str:
         return value
 
     topic = _PLACE.sub(place, template)
-    if "+" in topic or "#" in topic or not topic:
+    if not topic or _NO_TOPIC.search(topic) or len(topic.encode()) > _LONGEST_TOPIC:
         raise ValueError(f"{topic!r} is no topic to publish to")
     return topic
 
@@ -114,7 +117,10 @@ def _json_value(row: Solution, name: str, in_quotes: bool) -> str:
     term = row[name]
     if in_quotes:
         return json.dumps(value, ensure_ascii=False)[1:-1]
-    if isinstance(term, Literal) and term.datatype.value in _BARE_JSON:
+    datatype = term.datatype.value if isinstance(term, Literal) else ""
+    if datatype == XSD + "boolean" and value in {"true", "false"}:
+        return value
+    if datatype in _NUMBERS and _JSON_NUMBER.fullmatch(value):
         return value
     return json.dumps(value, ensure_ascii=False)
 
@@ -167,6 +173,11 @@ class Republisher:
                 await self._scheduler.unsubscribe(self._spuids.pop(rule))
             for rule in wanted - set(self._spuids):
                 await self._start(rule)
+            self._changes.task_done()
+
+    async def settled(self) -> None:
+        """Wait until the rules learned so far are in force, while `run` runs."""
+        await self._changes.join()
 
     async def _start(self, rule: Rule) -> None:
         try:
@@ -206,13 +217,18 @@ class Republisher:
             sparql = self._queries[query_id]
         if not sparql:
             raise ValueError(f"rule <{iri}>: give gw:sparql or gw:query")
+        on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
+        if on not in {GW + "Added", GW + "Removed"}:
+            raise ValueError(f"rule <{iri}>: gw:on is gw:Added or gw:Removed")
+        if qos not in {"0", "1", "2"}:
+            raise ValueError(f"rule <{iri}>: gw:qos is 0, 1 or 2")
         return Rule(
             iri,
             sparql,
             _lexical(row, "topicTemplate"),
             _lexical(row, "payloadTemplate"),
-            on_removed=_lexical(row, "on") == GW + "Removed",
-            qos=int(_lexical(row, "qos") or 0),
+            on_removed=on == GW + "Removed",
+            qos=int(qos),
             retain=_lexical(row, "retain") in {"true", "1"},
             on_start=_lexical(row, "onStart") in {"true", "1"},
         )

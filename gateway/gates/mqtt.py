@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 _ORIGIN = "sosa-gateway"
 _WEEK_S = 7 * 24 * 3600
+_COMMANDS = 1000
+"""How many commands may wait to be sent; the next ones are dropped and counted."""
 
 
 async def accept_into(inbox: Inbox, crossing: Crossing, message: Message) -> None:
@@ -141,6 +143,9 @@ class ExternalBroker:
         self._acknowledgements = Acknowledgements(self._client)
         self.connected = threading.Event()
         self.echoes = 0
+        self.dropped = 0
+        self._was_connected = False
+        self._client.max_queued_messages_set(_COMMANDS)
         if settings.username is not None:
             self._client.username_pw_set(settings.username, settings.password)
         self._client.reconnect_delay_set(1, 30)
@@ -178,10 +183,18 @@ class ExternalBroker:
         """Send a message marked as ours; QoS 1 and 2 are kept over a lost connection."""
         properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         properties.UserProperty = (_ORIGIN, self._settings.client_id)
-        self._client.publish(topic, payload, qos, retain, properties)
+        # What is published before the first connection, by a rule at start, waits for it.
+        kept_qos = qos if self._was_connected else max(qos, 1)
+        sent = self._client.publish(topic, payload, kept_qos, retain, properties)
+        if sent.rc == MQTTErrorCode.MQTT_ERR_QUEUE_SIZE:
+            self.dropped += 1
+            log.error("command_dropped", extra={"topic": topic})
 
     def _subscribe(self, filters: Iterable[str]) -> None:
-        options = SubscribeOptions(qos=1, noLocal=True)
+        # A retained message is sent once, not at each reconnection: it may be without a time.
+        options = SubscribeOptions(
+            qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
+        )
         wanted = [(topic_filter, options) for topic_filter in sorted(filters)]
         if wanted:
             self._client.subscribe(wanted)
@@ -201,6 +214,7 @@ class ExternalBroker:
         with self._lock:
             filters = self._filters
         self._subscribe(filters)
+        self._was_connected = True
         self.connected.set()
 
     def _on_disconnect(
@@ -247,7 +261,7 @@ class EmbeddedPublisher:
     before it were promised first.
     """
 
-    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = 1000) -> None:
+    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = _COMMANDS) -> None:
         self.dropped = 0
         self._broker = broker
         self._crossing = crossing

@@ -19,6 +19,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
+import httpx
 import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
@@ -141,6 +142,21 @@ async def running(config: Config) -> AsyncIterator[Gateway]:
         yield gateway
     # Oxigraph gives up a folder when nothing refers to its store any more.
     vars(store).clear()
+
+
+async def update(gateway: Gateway, text: str) -> None:
+    """An UPDATE over HTTP, with the PREFIXES."""
+    async with httpx.AsyncClient() as client:
+        answer = await client.post(update_url(gateway), data={"update": PREFIXES + text})
+    assert answer.status_code == 200, answer.text
+
+
+async def until_subscribed(gateway: Gateway, count: int) -> None:
+    """Wait until the engine has so many subscriptions; the gateway's own are two."""
+    engine = gateway.scheduler.engine
+    async with asyncio.timeout(WAIT_S):
+        while engine.statistics.subscriptions != count:
+            await asyncio.sleep(0.01)
 
 
 def update_url(gateway: Gateway) -> str:
@@ -368,16 +384,16 @@ class Mosquitto:
 
 
 @contextmanager
-def mosquitto(folder: Path, max_queued: int = 0) -> Iterator[Mosquitto]:
+def mosquitto(folder: Path, port: int | None = None) -> Iterator[Mosquitto]:
     """Mosquitto, for the time of the context; without it the test is skipped."""
     program = shutil.which("mosquitto") or shutil.which("/usr/sbin/mosquitto")
     if program is None:
         pytest.skip("mosquitto is not installed")
-    port = free_port()
+    port = port or free_port()
     file = folder / "mosquitto.conf"
     file.write_text(
         f"listener {port} {LOOPBACK}\nallow_anonymous true\npersistence false\n"
-        f"max_inflight_messages 1000\nmax_queued_messages {max_queued}\n"
+        f"max_inflight_messages 1000\nmax_queued_messages 0\n"
         "log_dest stderr\nlog_type information\nlog_type subscribe\n",
         encoding="utf-8",
     )

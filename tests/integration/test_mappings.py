@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gateway.app import Gateway
@@ -16,7 +15,7 @@ from tests.integration.gateways import (
     rows_of,
     running,
     settings,
-    update_url,
+    update,
     watch,
     write_profile,
 )
@@ -28,12 +27,6 @@ PROPERTIES = f"{PREFIXES} SELECT ?property {{ ?o sosa:observedProperty ?property
 UNITS = f"""{PREFIXES}
 SELECT ?property ?unit {{ ?o sosa:observedProperty ?property ; sosa:hasResult/qudt:hasUnit ?unit }}
 """
-
-
-async def update(gateway: Gateway, text: str) -> None:
-    async with httpx.AsyncClient() as client:
-        answer = await client.post(update_url(gateway), data={"update": PREFIXES + text})
-    assert answer.status_code == 200, answer.text
 
 
 def insert(name: str, **members: str) -> str:
