@@ -225,7 +225,11 @@ _MANAGEMENT = (
         )
     ),
 )
-_THREE_GRAPHS = (DefaultGraph(), NamedNode("urn:g"), NamedNode("urn:h"))
+_THREE_GRAPHS: tuple[DefaultGraph | NamedNode, ...] = (
+    DefaultGraph(),
+    NamedNode("urn:g"),
+    NamedNode("urn:h"),
+)
 _IN_GRAPHS: dict[NamedNode | DefaultGraph, Quad] = {
     graph: Quad(NamedNode("urn:a"), NamedNode("urn:p"), Literal(number), graph)
     for number, graph in enumerate(_THREE_GRAPHS)
