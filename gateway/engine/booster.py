@@ -171,7 +171,8 @@ def _plan(patterns: Sequence[JoinPattern], seed: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, bool]:
-    """Positions known; of equals, a known subject is the most selective."""
+def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool]:
+    """Positions known; of equals, those from the changed quad select more than constants do."""
     bound = [not isinstance(slot, str) or slot in known for slot in pattern.slots]
-    return sum(bound), bound[0]
+    joined = sum(slot in known for slot in pattern.slots if isinstance(slot, str))
+    return sum(bound), joined, bound[0]
