@@ -7,7 +7,7 @@ dropped. Ingest takes whatever is there, so that one fsync serves many messages.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adapters.message import Message
@@ -25,13 +25,13 @@ class Delivery:
 
 
 class Inbox:
-    """A bounded queue of deliveries between threads and the event loop."""
+    """A bounded queue of deliveries between threads and one event loop, in order of arrival."""
 
     def __init__(self, limit: int = 2000) -> None:
         self._limit = limit
         self._deliveries: deque[Delivery] = deque()
         self._changed = threading.Condition()
-        self._waiters: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Delivery, asyncio.Future[bool]]] = deque()
         self._closed = False
 
     def __len__(self) -> int:
@@ -45,15 +45,16 @@ class Inbox:
             return self._append(delivery)
 
     async def put_soon(self, delivery: Delivery) -> bool:
-        """Wait for room without blocking the event loop; False when the inbox was closed."""
-        while True:
-            with self._changed:
-                if len(self._deliveries) < self._limit or self._closed:
-                    return self._append(delivery)
-                loop = asyncio.get_running_loop()
-                room = loop.create_future()
-                self._waiters.append((loop, room))
-            await room
+        """Wait for room without blocking the event loop; False when the inbox was closed.
+
+        Nobody overtakes those who wait: `take` puts their deliveries in.
+        """
+        with self._changed:
+            if self._closed or not (self._waiting or len(self._deliveries) >= self._limit):
+                return self._append(delivery)
+            is_in: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            self._waiting.append((delivery, is_in))
+        return await is_in
 
     def take(self, most: int) -> list[Delivery]:
         """Wait for deliveries and take up to `most`; an empty list means closed and drained."""
@@ -61,10 +62,9 @@ class Inbox:
             while not self._deliveries and not self._closed:
                 self._changed.wait()
             taken = [self._deliveries.popleft() for _ in range(min(most, len(self._deliveries)))]
+            admitted = self._admit()
             self._changed.notify_all()
-            waiters, self._waiters = self._waiters, deque()
-        for loop, room in waiters:
-            loop.call_soon_threadsafe(_wake, room)
+        _tell(admitted, is_in=True)
         return taken
 
     def close(self) -> None:
@@ -72,9 +72,9 @@ class Inbox:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-            waiters, self._waiters = self._waiters, deque()
-        for loop, room in waiters:
-            loop.call_soon_threadsafe(_wake, room)
+            refused = [is_in for _, is_in in self._waiting]
+            self._waiting.clear()
+        _tell(refused, is_in=False)
 
     def _append(self, delivery: Delivery) -> bool:
         if self._closed:
@@ -83,7 +83,24 @@ class Inbox:
         self._changed.notify_all()
         return True
 
+    def _admit(self) -> list[asyncio.Future[bool]]:
+        """Put in what waited, as far as there is room; whoever gave up waiting is passed over."""
+        admitted = []
+        while self._waiting and len(self._deliveries) < self._limit:
+            delivery, is_in = self._waiting.popleft()
+            if not is_in.cancelled():
+                self._deliveries.append(delivery)
+                admitted.append(is_in)
+        return admitted
 
-def _wake(room: asyncio.Future[None]) -> None:
-    if not room.done():
-        room.set_result(None)
+
+def _tell(waiting: Sequence[asyncio.Future[bool]], *, is_in: bool) -> None:
+    """Wake them up, in their event loop, all at once."""
+    if waiting:
+        waiting[0].get_loop().call_soon_threadsafe(_set_results, waiting, is_in)
+
+
+def _set_results(waiting: Sequence[asyncio.Future[bool]], is_in: bool) -> None:
+    for each in waiting:
+        if not each.done():
+            each.set_result(is_in)

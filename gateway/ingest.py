@@ -112,6 +112,7 @@ class Ingest:
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
         self._stopping.set()
+        self._scheduler.give_up()
 
     def _accept(self, delivery: Delivery) -> _Accepted:
         """Decode, drop what is known, give identities."""

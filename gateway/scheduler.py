@@ -61,6 +61,8 @@ class Scheduler:
         self._requests: deque[_Request] = deque()
         self._changed = threading.Condition()
         self._closing = False
+        self._patient = True
+        self._missing: StorageError | None = None
         self._sinks: dict[str, Sink] = {}
         self._flush_at: float | None = None
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
@@ -206,9 +208,32 @@ class Scheduler:
         self._deliver(outcome.notifications)
         return outcome
 
+    def give_up(self) -> None:
+        """Wait no longer for a disk that does not take what `submit` brought."""
+        with self._changed:
+            self._patient = False
+            self._changed.notify_all()
+
+    def _update_at_last(self, updates: Sequence[BoundUpdate]) -> Outcome:
+        """What ingest submits is journalled and has its place: wait until the disk takes it.
+
+        Once one was given up, none behind it is tried: the next start replays all of them.
+        """
+        pause_s = 0.1
+        while self._missing is None:
+            try:
+                return self._update(updates, deferred=True)
+            except StorageError as error:
+                log.error("store_not_written", extra={"reason": str(error)})
+                with self._changed:
+                    if self._changed.wait_for(lambda: not self._patient, pause_s):
+                        self._missing = error
+                pause_s = min(10.0, pause_s * 2)
+        raise self._missing
+
     def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
         try:
-            result: Outcome | GatewayError = self._update(updates, deferred=True)
+            result: Outcome | GatewayError = self._update_at_last(updates)
         except GatewayError as error:
             result = error
         except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
