@@ -101,7 +101,10 @@ class Booster:
         changes = frozenset(changed)
         for seed, pattern in enumerate(self._patterns):
             plan = self._plans[seed]
+            predicate = pattern.predicate
             for quad in changed:
+                if not isinstance(predicate, str) and predicate != quad.predicate:
+                    continue
                 solution = _extend({}, pattern, quad)
                 if solution is not None:
                     for found in self._complete(state, changes, seed, plan, solution):

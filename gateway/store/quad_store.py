@@ -26,6 +26,7 @@ from pyoxigraph import (
 )
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.delta_text import Functions, delta_text, is_named
@@ -75,15 +76,20 @@ class QuadStore:
             return True
         if subject in self._fresh or quad in self._pending.removed:
             return False
-        return quad in self._store or self._miss(subject)
-
-    def _miss(self, subject: NamedNode | BlankNode | Triple) -> bool:
-        """False; the second quad of a subject that is not there asks whether any of it is."""
-        if subject not in self._missed:
-            self._missed.add(subject)
-        elif next(iter(self._store.quads_for_pattern(subject, None, None)), None) is None:
-            self._fresh.add(subject)
+        if subject in self._missed and self._is_fresh(subject):
+            return False
+        if quad in self._store:
+            return True
+        self._missed.add(subject)
         return False
+
+    def _is_fresh(self, subject: NamedNode | BlankNode | Triple) -> bool:
+        """Whether the disk knows nothing of a subject: asked when it lacks a second quad of it."""
+        self._missed.discard(subject)
+        if next(iter(self._store.quads_for_pattern(subject, None, None)), None) is not None:
+            return False
+        self._fresh.add(subject)
+        return True
 
     def __len__(self) -> int:
         return len(self._store) + len(self._pending.added) - len(self._pending.removed)
@@ -100,6 +106,9 @@ class QuadStore:
             return ()
         if not self._pending:
             return self._store.quads_for_pattern(subject, predicate, object_, graph)
+        if subject and predicate and object_ and graph:
+            quad = canonical_quad(Quad(subject, predicate, object_, graph))
+            return (quad,) if quad in self else ()
         pending = self._pending.match(subject, predicate, object_, graph)
         if subject in self._fresh:
             return pending

@@ -5,7 +5,7 @@ with an unbound variable, a literal subject or a predicate that is no IRI is lef
 specification says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Variable
 
@@ -42,17 +42,12 @@ class QuadTemplate:
         """Whether there is nothing to instantiate."""
         return not (self._slots or self._constant)
 
-    def instantiate(self, solution: Bindings = _NOTHING) -> Iterator[Quad]:
+    def instantiate(self, solution: Bindings = _NOTHING) -> list[Quad]:
         """The quads for one solution; blank nodes of the template are fresh each time."""
-        yield from self._constant
-        if not self._slots:
-            return
         if self._blank_labels:
             solution = {**solution, **{label: BlankNode() for label in self._blank_labels}}
-        for slots in self._slots:
-            quad = _instance(slots, solution)
-            if quad is not None:
-                yield quad
+        made = [_instance(slots, solution) for slots in self._slots]
+        return [*self._constant, *(quad for quad in made if quad is not None)]
 
 
 def _slots_of(quad: QuadPattern, with_graph: NamedNode | None) -> Slots:

@@ -82,8 +82,7 @@ class Insert:
 
     def run(self, working: Working, bindings: Bindings) -> None:
         """Add the quads."""
-        for quad in self.template.instantiate(bindings):
-            working.add(quad)
+        working.add_all(self.template.instantiate(bindings))
 
 
 class Delete:
@@ -119,8 +118,7 @@ class Modify:
                     working.remove(quad)
         if not self.insert.is_empty:
             for solution in solutions:
-                for quad in self.insert.instantiate(solution):
-                    working.add(quad)
+                working.add_all(self.insert.instantiate(solution))
 
 
 class DeleteMatches:

@@ -5,7 +5,7 @@ it. Invariants: `added` and the store are disjoint, `removed` is within the stor
 at the end is the net Delta: deleted and inserted again is nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
@@ -42,14 +42,20 @@ class Working:
 
     def add(self, quad: Quad) -> None:
         """Insert the quad, and the named graph that holds it."""
-        quad = canonical_quad(quad)
-        if self._removed and quad in self._removed:
-            del self._removed[quad]
-        elif quad not in self._added and quad not in self.store:
-            self._added[quad] = None
-        graph = quad.graph_name
-        if not isinstance(graph, DefaultGraph) and not self.contains_graph(graph):
-            self.create_graph(graph)
+        self.add_all((quad,))
+
+    def add_all(self, quads: Iterable[Quad]) -> None:
+        """Insert the quads: one loop, since the time of an UPDATE of readings is spent here."""
+        added, removed, store = self._added, self._removed, self.store
+        for written in quads:
+            quad = canonical_quad(written)
+            if removed and quad in removed:
+                del removed[quad]
+            elif quad not in added and quad not in store:
+                added[quad] = None
+            graph = quad.graph_name
+            if not isinstance(graph, DefaultGraph) and not self.contains_graph(graph):
+                self.create_graph(graph)
 
     def remove(self, quad: Quad) -> None:
         """Delete the quad; its graph stays, be it empty."""
