@@ -33,7 +33,9 @@ def declared(
     if part.binding_type is BindingType.LITERAL:
         datatype = _datatype(part, namespaces, path)
         warnings += _datatype_warnings(datatype, path)
-        binding = replace(binding, datatype=datatype, language=(part.language or "").lower() or None)
+        binding = replace(
+            binding, datatype=datatype, language=(part.language or "").lower() or None
+        )
     elif part.datatype or part.language:
         warnings.append(f"{path}: only a literal has a datatype or a language")
     return _with_default(binding, part, path, warnings), warnings
