@@ -290,7 +290,7 @@ class Device:
         assert self.wait_acknowledged(count) == count
 
     def subscribe(self, topic_filter: str) -> None:
-        self._client.subscribe(topic_filter, options=None, qos=1)
+        self._client.subscribe(topic_filter, qos=1)
         assert self._subscribed.wait(WAIT_S)
 
     def receive(self, timeout_s: float = WAIT_S) -> tuple[str, bytes]:
@@ -339,10 +339,6 @@ class Program:
         trace: TracebackType | None,
     ) -> None:
         self.kill()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def wait_for(self, words: str, timeout_s: float = WAIT_S) -> str:
         """The next line with these words; fails when the process ends before."""
