@@ -126,7 +126,10 @@ def _gates(parts: Parts) -> tuple[Measure, ...]:
             )
         )
     if external is not None:
-        found.append(Measure("echoes", "our own messages, not ingested", lambda: external.echoes))
+        found += [
+            Measure("echoes", "our own messages, not ingested", lambda: external.echoes),
+            Measure("commands_dropped", "commands beyond the queue", lambda: external.dropped),
+        ]
     if sockets is not None:
         seen = sockets.statistics
         found += [

@@ -156,6 +156,15 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process still runs: one that has ended may wait for init to take note of it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 def test_external_broker_that_is_not_installed_skips_the_experiment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -175,4 +184,7 @@ def test_sigterm_ends_every_process_of_the_benchmark() -> None:
         finally:
             bench.terminate()
     assert bench.returncode == 130
-    assert not any(Path(f"/proc/{pid}").exists() for pid in started)
+    until = monotonic() + 10
+    while any(is_running(pid) for pid in started) and monotonic() < until:
+        Event().wait(0.05)
+    assert not any(is_running(pid) for pid in started)

@@ -1,0 +1,39 @@
+"""README names every metric, error code and command: what it leaves out nobody finds."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway import errors, statistics
+from gateway.cli import main
+from gateway.errors import GatewayError
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def codes(error: type[GatewayError]) -> set[str]:
+    return {error.code}.union(*map(codes, error.__subclasses__()))
+
+
+def test_every_metric_is_in_the_readme() -> None:
+    source = Path(statistics.__file__).read_text(encoding="utf-8")
+    names = re.findall(r'Measure\(\s*"(\w+)"', source)
+    assert len(names) > 25
+    missing = [name for name in names if not re.search(rf"`{name}(\{{\w+\}})?`", README)]
+    assert not missing
+
+
+def test_every_error_code_is_in_the_readme() -> None:
+    assert errors.StorageError.code in codes(GatewayError)
+    missing = [code for code in codes(GatewayError) if f"`{code}`" not in README]
+    assert not missing
+
+
+def test_every_command_is_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    ([a-z-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
+    assert len(commands) >= 9
+    missing = [command for command in commands if f"`{command}`" not in README]
+    assert not missing
