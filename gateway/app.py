@@ -6,6 +6,7 @@ then the writer stops, so no part talks to one that is gone.
 """
 
 import asyncio
+import gc
 import logging
 import sys
 import threading
@@ -45,6 +46,9 @@ log = logging.getLogger(__name__)
 _SWITCH_S = 0.001
 """Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
 
+_COLLECT = (50_000, 20, 100)
+"""Garbage is looked for this seldom: readings leave none in cycles, and each look costs time."""
+
 
 class Gateway:
     """A running gateway; an async context manager.
@@ -68,6 +72,7 @@ class Gateway:
     async def __aenter__(self) -> Self:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
         sys.setswitchinterval(_SWITCH_S)
+        gc.set_threshold(*_COLLECT)
         self._failure = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as starting:
             await self._start(starting)
