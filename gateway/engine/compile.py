@@ -13,15 +13,18 @@ from gateway.sparql.parser import parse_query
 from gateway.store.quad_store import QuadStore
 
 
-def compile_spu(store: QuadStore, subject: Subject) -> Spu:
-    """Parse, refuse what cannot be subscribed, choose the tier.
+def compile_spu(store: QuadStore, subject: Subject, *, oracle: bool = False) -> Spu:
+    """Parse, refuse what cannot be subscribed, choose the tier; `oracle` always re-queries.
 
+    The oracle looks at every change: it trusts no look-up table and no tier.
     Raises SparqlSyntaxError with the place, UnsupportedQueryError with the reason.
     """
     query = parse_query(subject.text)
     reason = patterns.unsupported(query)
     if reason is not None:
         raise UnsupportedQueryError(f"this query cannot be subscribed: {reason}")
+    if oracle:
+        return RequerySpu(store, subject, query.form.name, _variables(query), (EVERYTHING,))
     lutt = _lutt(query, subject)
     single = None if subject.has_dataset else patterns.single_pattern(query)
     if single is not None:

@@ -84,8 +84,16 @@ class Engine:
     >>> engine.close()
     """
 
-    def __init__(self, store: QuadStore, clock: Callable[[], int] = microseconds) -> None:
+    def __init__(
+        self,
+        store: QuadStore,
+        clock: Callable[[], int] = microseconds,
+        *,
+        oracle: bool = False,
+    ) -> None:
+        """With `oracle`, every query is evaluated again after every update: slow and simple."""
         self.store = store
+        self._oracle = oracle
         self.statistics = EngineStatistics()
         self._clock = clock
         self._lutt: LuttIndex[Spu] = LuttIndex()
@@ -94,9 +102,15 @@ class Engine:
         self._subscribers: dict[Spu, dict[str, Subscription]] = {}
 
     @classmethod
-    def open(cls, path: Path | str | None = None, clock: Callable[[], int] = microseconds) -> Self:
+    def open(
+        cls,
+        path: Path | str | None = None,
+        clock: Callable[[], int] = microseconds,
+        *,
+        oracle: bool = False,
+    ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError."""
-        return cls(QuadStore.open(None if path is None else Path(path)), clock)
+        return cls(QuadStore.open(None if path is None else Path(path)), clock, oracle=oracle)
 
     def close(self) -> None:
         """Hand the store to the disk and forget every subscription."""
@@ -165,7 +179,7 @@ class Engine:
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         subject = Subject(text, tuple(default_graphs), tuple(named_graphs))
-        spu = self._spus.get(subject) or compile_spu(self.store, subject)
+        spu = self._spus.get(subject) or compile_spu(self.store, subject, oracle=self._oracle)
         results = spu.initial()  # where this raises, nothing is registered yet
         if subject not in self._spus:
             self._register(spu)

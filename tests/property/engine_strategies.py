@@ -84,8 +84,10 @@ states = st.builds(
 class Writer:
     """Writes texts of what it draws; new variables and blank nodes are numbered."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
+    def __init__(self, draw: st.DrawFn, *, makes_blanks: bool = True) -> None:
+        """Without `makes_blanks`, no UPDATE makes a blank node."""
         self._draw = draw
+        self._makes_blanks = makes_blanks
         self._numbers = count()
 
     def pick(self, *choices: str) -> str:
@@ -266,7 +268,7 @@ class Writer:
         return " ".join(self.some(quads, 1, most))
 
     def _data(self, blank: bool) -> str:
-        labels = (self.fresh("_:l"), "[]") if blank else ()
+        labels = (self.fresh("_:l"), "[]") if blank and self._makes_blanks else ()
 
         def triple() -> str:
             subject = self.pick(*IRIS, *labels)
@@ -275,7 +277,7 @@ class Writer:
         return f"{{ {self._in_graphs(triple, GRAPHS, 2)} }}"
 
     def _template(self, blank: bool) -> str:
-        labels = (self.fresh("_:l"),) if blank else ()
+        labels = (self.fresh("_:l"),) if blank and self._makes_blanks else ()
 
         def triple() -> str:
             subject = self.pick(*VARIABLES, *IRIS, *labels)
@@ -349,6 +351,12 @@ class Writer:
 @st.composite
 def requests(draw: st.DrawFn, most: int = 3) -> str:
     return Writer(draw).request(most)
+
+
+@st.composite
+def plain_requests(draw: st.DrawFn, most: int = 3) -> str:
+    """Requests that do the same to equal stores: they make no blank nodes."""
+    return Writer(draw, makes_blanks=False).request(most)
 
 
 @st.composite
