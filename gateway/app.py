@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 
 from gateway.config import Config
 from gateway.crossing import Crossing
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.http import HttpGate, QueryPool
 from gateway.gates.mqtt import EmbeddedPublisher, ExternalBroker, ExternalSettings, accept_into

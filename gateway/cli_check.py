@@ -12,7 +12,7 @@ from pyoxigraph import Literal, Quad, QuerySolutions, RdfFormat, parse
 
 import ontologies
 from gateway.config import Config
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import ConfigurationError, GatewayError, SparqlSyntaxError
 from gateway.mappings import MappingTable
 from gateway.profiles import Profiles

@@ -20,7 +20,7 @@ from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
 from adapters.observation import Observation
 from gateway.duplicates import Duplicates, delivery_of
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine import Engine, Outcome
 from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from adapters.mapping import Mapping, MappingError
 from adapters.registry import Registry
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 

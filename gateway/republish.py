@@ -17,7 +17,7 @@ from typing import Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.crossing import Crossing
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import GatewayError
 from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Row, Solution, solution

@@ -19,8 +19,7 @@ from typing import Any, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.engine import Engine, Outcome
-from gateway.engine.notification import Notification
+from gateway.engine import Engine, Notification, Outcome
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate

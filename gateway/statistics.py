@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.mqtt import ExternalBroker
 from gateway.gates.websocket import WebSocketGate

@@ -19,8 +19,7 @@ from pyoxigraph import Quad, QuerySolutions, Store
 
 from gateway.bench.city import city
 from gateway.bench.report import Experiment, Figure, digest
-from gateway.engine.engine import Engine
-from gateway.engine.notification import Notification
+from gateway.engine import Engine, Notification
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 from gateway.store.quad_store import QuadStore
 

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Tri
 from adapters.message import Message
 from gateway.bench.service import service_config
 from gateway.bench.workload import LATEST_QUERY, Workload, subscriptions
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.gates.wire import NotificationEncoder
 from gateway.inbox import Delivery, Inbox
 from gateway.ingest import Ingest

@@ -12,7 +12,7 @@ from threading import Lock
 
 from pyoxigraph import Literal, NamedNode
 
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.rdf.solutions import Row
 
 LATENCIES_KEPT = 10_000

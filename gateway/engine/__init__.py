@@ -1,1 +1,6 @@
 """The SUB engine: which query results an UPDATE added and removed."""
+
+from gateway.engine.engine import Engine, Outcome
+from gateway.engine.notification import Notification
+
+__all__ = ["Engine", "Notification", "Outcome"]

@@ -1,50 +1,52 @@
-"""From a subscribed query to the cheapest SPU that is exact for it."""
+"""From a subscribed query to the cheapest unit that is exact for it."""
 
 from gateway.engine.conjunction import conjunction
-from gateway.engine.join_spu import JoinSpu
+from gateway.engine.join import JoinUnit
 from gateway.engine.lutt import EVERYTHING, LuttEntry
-from gateway.engine.spu import RequerySpu, SinglePatternSpu, Spu, Subject
+from gateway.engine.requery import RequeryUnit
+from gateway.engine.single_pattern import SinglePatternUnit
+from gateway.engine.spu import Dataset, Spu, Subject, Unit
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import Term
 from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.parser import parse_query
-from gateway.store.quad_store import QuadStore
 
 
-def compile_spu(store: QuadStore, subject: Subject, *, oracle: bool = False) -> Spu:
-    """Parse, refuse what cannot be subscribed, choose the tier; `oracle` always re-queries.
+def compile_unit(store: Dataset, subject: Subject) -> Unit:
+    """A unit with the subject's SPU as its member: parse, refuse, choose the tier.
 
-    The oracle looks at every change: it trusts no look-up table and no tier.
     Raises SparqlSyntaxError with the place, UnsupportedQueryError with the reason.
     """
+    query = _parse(subject)
+    spu = Spu(subject, query.form.name, query.variables)
+    lutt = _lutt(query, subject)
+    if not subject.has_dataset:
+        single = patterns.single_pattern(query)
+        if single is not None:
+            return SinglePatternUnit(store, spu, lutt, single)
+        joined = conjunction(query)
+        if joined is not None:
+            return JoinUnit(store, spu, lutt, joined)
+    return RequeryUnit(store, spu, lutt)
+
+
+def compile_oracle(store: Dataset, subject: Subject) -> Unit:
+    """A unit that re-queries after every change: it trusts no look-up table and no tier.
+
+    Raises what `compile_unit` raises.
+    """
+    query = _parse(subject)
+    return RequeryUnit(store, Spu(subject, query.form.name, query.variables), (EVERYTHING,))
+
+
+def _parse(subject: Subject) -> Query:
     query = parse_query(subject.text)
     reason = patterns.unsupported(query)
     if reason is not None:
         raise UnsupportedQueryError(f"this query cannot be subscribed: {reason}")
-    if oracle:
-        return RequerySpu(store, subject, query.form.name, _variables(query), (EVERYTHING,))
-    lutt = _lutt(query, subject)
-    single = None if subject.has_dataset else patterns.single_pattern(query)
-    if single is not None:
-        pattern, graph = single
-        return SinglePatternSpu(store, subject, query.variables, lutt, pattern=pattern, graph=graph)
-    joined = None if subject.has_dataset else conjunction(query)
-    if joined is not None:
-        return JoinSpu(store, subject, query.variables, lutt, joined)
-    return RequerySpu(store, subject, query.form.name, _variables(query), lutt)
-
-
-def _variables(query: Query) -> tuple[str, ...]:
-    """The columns of a row: none for ASK, the triple's positions for CONSTRUCT."""
-    match query.form.name:
-        case "ASK":
-            return ()
-        case "CONSTRUCT":
-            return ("subject", "predicate", "object")
-        case _:
-            return query.variables
+    return query
 
 
 def _lutt(query: Query, subject: Subject) -> tuple[LuttEntry, ...]:

@@ -6,32 +6,28 @@ One thread owns the engine and calls it; only `query` may be called from others:
 snapshot of a whole update.
 """
 
-import logging
 import time as system_clock
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
-from uuid import uuid4
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.compile import compile_spu
-from gateway.engine.lutt import LuttIndex
+from gateway.engine.compile import compile_oracle, compile_unit
 from gateway.engine.notification import Notification
-from gateway.engine.spu import Spu, Subject
-from gateway.errors import GatewayError, NotFoundError, UnsupportedQueryError
+from gateway.engine.processing import Processing
+from gateway.engine.spu import Subject
+from gateway.engine.statistics import EngineStatistics
+from gateway.engine.subscriptions import Subscriptions
+from gateway.errors import UnsupportedQueryError
 from gateway.rdf.delta import Delta
-from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import contains_service
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +37,6 @@ class Outcome:
     delta: Delta
     notifications: tuple[Notification, ...]
     time: int
-
-
-@dataclass(slots=True)
-class Subscription:
-    """One subscriber of an SPU; `sequence` is that of its last notification."""
-
-    spuid: str
-    alias: str | None
-    spu: Spu
-    sequence: int = 0
-
-
-@dataclass(slots=True)
-class EngineStatistics:
-    """Counters since the start; `lutt_hits` counts SPUs that an update reached."""
-
-    updates: int = 0
-    quads_added: int = 0
-    quads_removed: int = 0
-    lutt_hits: int = 0
-    lutt_misses: int = 0
-    notifications: int = 0
-    failures: int = 0
-    subscriptions: int = 0
-    spus: dict[str, int] = field(default_factory=dict)
 
 
 def microseconds() -> int:
@@ -93,13 +64,11 @@ class Engine:
     ) -> None:
         """With `oracle`, every query is evaluated again after every update: slow and simple."""
         self.store = store
-        self._oracle = oracle
         self.statistics = EngineStatistics()
         self._clock = clock
-        self._lutt: LuttIndex[Spu] = LuttIndex()
-        self._spus: dict[Subject, Spu] = {}
-        self._subscriptions: dict[str, Subscription] = {}
-        self._subscribers: dict[Spu, dict[str, Subscription]] = {}
+        compile_ = compile_oracle if oracle else compile_unit
+        self._processing = Processing(store, compile_, self.statistics)
+        self._subscriptions = Subscriptions()
 
     @classmethod
     def open(
@@ -114,7 +83,7 @@ class Engine:
 
     def close(self) -> None:
         """Hand the store to the disk and forget every subscription."""
-        for spuid in list(self._subscriptions):
+        for spuid in self._subscriptions:
             self.unsubscribe(spuid)
         self.store.close()
 
@@ -147,7 +116,7 @@ class Engine:
             (self.store.defer if deferred else self.store.apply)(delta)
             self.statistics.quads_added += len(delta.added)
             self.statistics.quads_removed += len(delta.removed)
-            return Outcome(delta, tuple(self._notify(delta, time)), time)
+            return Outcome(delta, self._notify(delta, time), time)
 
     def flush(self) -> None:
         """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
@@ -179,73 +148,28 @@ class Engine:
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         subject = Subject(text, tuple(default_graphs), tuple(named_graphs))
-        spu = self._spus.get(subject) or compile_spu(self.store, subject, oracle=self._oracle)
-        results = spu.initial()  # where this raises, nothing is registered yet
-        if subject not in self._spus:
-            self._register(spu)
-        subscription = Subscription(f"sepa://subscription/{uuid4()}", alias, spu)
-        self._subscriptions[subscription.spuid] = subscription
-        self._subscribers[spu][subscription.spuid] = subscription
+        spu = self._subscriptions.spu(subject)
+        if spu is None:
+            spu, results = self._processing.add(subject)
+        else:
+            results = self._processing.initial(spu)
+        subscription = self._subscriptions.add(spu, alias)
         self.statistics.subscriptions += 1
         return Notification(subscription.spuid, 0, alias, self._clock(), results, spu.form)
 
-    def _register(self, spu: Spu) -> None:
-        self._spus[spu.subject] = spu
-        self._subscribers[spu] = {}
-        self._count(spu, +1)
-        for entry in spu.lutt:
-            self._lutt.insert(entry, spu)
-
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
-        subscription = self._subscriptions.pop(spuid, None)
-        if subscription is None:
-            raise NotFoundError(f"there is no subscription {spuid}")
-        spu = subscription.spu
+        last = self._subscriptions.remove(spuid)
         self.statistics.subscriptions -= 1
-        del self._subscribers[spu][spuid]
-        if not self._subscribers[spu]:
-            del self._subscribers[spu], self._spus[spu.subject]
-            self._count(spu, -1)
-            for entry in spu.lutt:
-                self._lutt.remove(entry, spu)
+        if last is not None:
+            self._processing.remove(last)
 
-    def _notify(self, delta: Delta, time: int) -> Iterator[Notification]:
-        queues = self._lutt.match(delta)
-        self.statistics.lutt_hits += len(queues)
-        self.statistics.lutt_misses += len(self._spus) - len(queues)
-        for spu, artq in queues.items():
-            results: ResultsDelta | None = None
-            with self._survive(spu):
-                results = spu.process(artq)
-            if results is not None and not results.is_empty:
-                yield from self._address(spu, results, time)
-
-    def _address(self, spu: Spu, results: ResultsDelta, time: int) -> Iterator[Notification]:
-        for subscription in self._subscribers[spu].values():
-            subscription.sequence += 1
-            self.statistics.notifications += 1
-            yield Notification(
-                subscription.spuid,
-                subscription.sequence,
-                subscription.alias,
-                time,
-                results,
-                spu.form,
-            )
-
-    @contextmanager
-    def _survive(self, spu: Spu) -> Iterator[None]:
-        """A query that fails on new data costs this step only: the next one adds up again."""
-        try:
-            yield
-        except GatewayError as error:
-            self.statistics.failures += 1
-            log.error("spu_failed", extra={"query": spu.subject.text, "reason": str(error)})
-
-    def _count(self, spu: Spu, difference: int) -> None:
-        tiers = self.statistics.spus
-        tiers[spu.tier] = tiers.get(spu.tier, 0) + difference
+    def _notify(self, delta: Delta, time: int) -> tuple[Notification, ...]:
+        queues = self._processing.match(delta)
+        changes = self._processing.process(queues)
+        notifications = tuple(self._subscriptions.address(changes, time))
+        self.statistics.notifications += len(notifications)
+        return notifications
 
 
 def _bound(

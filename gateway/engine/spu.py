@@ -1,22 +1,24 @@
 """SPU: SPARQL processing unit, one per distinct subscribed query and dataset (engine.md, 1).
 
-An SPU answers one question: the store has changed by what is in my ARTQ; which rows did my answer
-gain and lose? `RequerySpu` is the simple, always exact way and the oracle of every faster one;
-`SinglePatternSpu` reads the answer off the changed quads.
+An `Spu` names what is subscribed. The work is done by a `Unit`: it owns the LUTT entries of the
+SPUs that it serves, its members, and answers one question for them: the store has changed by what
+is in my ARTQ; which rows did each answer gain and lose? Kinds of units, the cheapest first:
+`single_pattern`, `join`, `requery`. A unit needs of its store what `Dataset` says and nothing of
+the engine, so a worker process can build the same one on its own CTS.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, Variable
+from pyoxigraph import BlankNode, NamedNode, QueryBoolean, QuerySolutions
 
+from gateway.engine.booster import Quads
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
+from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
-from gateway.sparql.algebra import TriplePattern
-from gateway.store.quad_store import QuadStore
+from gateway.store.quad_store import QueryResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +39,57 @@ class Subject:
         return bool(self.default_graphs or self.named_graphs)
 
 
-class Spu(Protocol):
-    """A processing unit."""
+@dataclass(slots=True, eq=False)
+class Spu:
+    """One SPU: a subject, and the form and columns of its answer. Each is equal to itself only."""
 
     subject: Subject
     form: str
     variables: tuple[str, ...]
-    lutt: tuple[LuttEntry, ...]
-    tier: str
-
-    def initial(self) -> ResultsDelta:
-        """The whole answer now, as additions: sequence 0 of every subscriber."""
-
-    def process(self, artq: Artq) -> ResultsDelta:
-        """What changed since; the store already has the change."""
 
 
-def evaluate(store: QuadStore, subject: Subject) -> SolutionBag:
+class Dataset(Quads, Protocol):
+    """What a unit asks: look-ups, and queries in SPARQL."""
+
+    def query(
+        self,
+        text: str,
+        default_graphs: Sequence[GraphName] | None = None,
+        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
+    ) -> QueryResults:
+        """Evaluate a query; None leaves that part of the dataset to the text."""
+
+
+Change = tuple[Spu, ResultsDelta]
+"""What an UPDATE changed in the answer of one SPU; it may be empty."""
+
+
+class Unit(Protocol):
+    """What processes the ARTQ of one or many SPUs."""
+
+    @property
+    def tier(self) -> str:
+        """The kind of unit, as metrics and `explain` name it."""
+
+    @property
+    def lutt(self) -> tuple[LuttEntry, ...]:
+        """The patterns of all quads that can change an answer of a member."""
+
+    @property
+    def members(self) -> Collection[Spu]:
+        """The SPUs that it serves."""
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer of a member now, as additions: sequence 0 of every subscriber."""
+
+    def reach(self, artq: Artq) -> int:
+        """How many members' own LUTTs let something of the ARTQ through."""
+
+    def process(self, artq: Artq) -> Iterable[Change]:
+        """What changed for whom; the store already has the change. Members may be left out."""
+
+
+def evaluate(store: Dataset, subject: Subject) -> SolutionBag:
     """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples."""
     dataset = (
         (subject.default_graphs, subject.named_graphs) if subject.has_dataset else (None, None)
@@ -64,92 +100,3 @@ def evaluate(store: QuadStore, subject: Subject) -> SolutionBag:
     if isinstance(results, QueryBoolean):
         return Counter([()] if results else [])
     return Counter({(t.subject, t.predicate, t.object): 1 for t in results})
-
-
-class RequerySpu:
-    """Evaluate again and take the bag difference: exact for every query."""
-
-    tier = "requery"
-
-    def __init__(
-        self,
-        store: QuadStore,
-        subject: Subject,
-        form: str,
-        variables: tuple[str, ...],
-        lutt: tuple[LuttEntry, ...],
-    ) -> None:
-        self.subject = subject
-        self.form = form
-        self.variables = variables
-        self.lutt = lutt
-        self._store = store
-        self._answer: SolutionBag | None = None
-
-    def initial(self) -> ResultsDelta:
-        """The whole answer, evaluated for the first subscriber and remembered."""
-        if self._answer is None:
-            self._answer = evaluate(self._store, self.subject)
-        return difference(self.variables, Counter(), self._answer)
-
-    def process(self, artq: Artq) -> ResultsDelta:
-        """The difference between the answer now and the last one told."""
-        del artq
-        answer = evaluate(self._store, self.subject)
-        results = difference(self.variables, self._answer or Counter(), answer)
-        self._answer = answer
-        return results
-
-
-class SinglePatternSpu:
-    """One triple pattern and plain variables: each changed quad that matches is a row.
-
-    `graph` is the graph of the pattern, a Variable for `GRAPH ?g`.
-    """
-
-    tier = "single pattern"
-
-    def __init__(
-        self,
-        store: QuadStore,
-        subject: Subject,
-        variables: tuple[str, ...],
-        lutt: tuple[LuttEntry, ...],
-        *,
-        pattern: TriplePattern,
-        graph: GraphName | Variable,
-    ) -> None:
-        self.subject = subject
-        self.form = "SELECT"
-        self.variables = variables
-        self.lutt = lutt
-        self._store = store
-        nodes = (pattern.subject, pattern.predicate, pattern.object, graph)
-        self._wants_named = isinstance(graph, Variable)
-        places: dict[str, list[int]] = {}
-        for place, node in enumerate(nodes):
-            if isinstance(node, Variable):
-                places.setdefault(node.value, []).append(place)
-        self._columns = tuple(places.get(name, [None])[0] for name in variables)
-        self._equal = tuple((where[0], other) for where in places.values() for other in where[1:])
-
-    def initial(self) -> ResultsDelta:
-        """The whole answer, from the store; nothing of it is kept."""
-        answer = evaluate(self._store, self.subject)
-        return difference(self.variables, Counter(), answer)
-
-    def process(self, artq: Artq) -> ResultsDelta:
-        """A row for each changed quad, netted after projection."""
-        return consolidate(self.variables, self._rows(artq.added), self._rows(artq.removed))
-
-    def _rows(self, quads: Sequence[Quad]) -> list[Row]:
-        rows: list[Row] = []
-        for quad in quads:
-            if self._wants_named and isinstance(quad.graph_name, DefaultGraph):
-                continue
-            terms = (quad.subject, quad.predicate, quad.object, quad.graph_name)
-            if all(terms[first] == terms[second] for first, second in self._equal):
-                rows.append(
-                    tuple(None if place is None else terms[place] for place in self._columns)  # type: ignore[misc]
-                )
-        return rows

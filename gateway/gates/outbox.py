@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
 
 

@@ -21,7 +21,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.crossing import Crossing
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import GatewayError, NotFoundError, TooManyRequestsError
 from gateway.gates.outbox import Outbox, OutboxLimits
 from gateway.gates.wire import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import BadRequestError, GatewayError
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import ResultsDelta, Row

@@ -30,7 +30,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine import Engine, Outcome
 from gateway.errors import GatewayError, SparqlSyntaxError, UnsupportedQueryError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.solutions import SolutionBag

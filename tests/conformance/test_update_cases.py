@@ -23,7 +23,7 @@ from pyoxigraph import (
     parse,
 )
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.errors import GatewayError, UnsupportedQueryError
 from gateway.store.quad_store import QuadStore
 

@@ -18,7 +18,7 @@ from paho.mqtt.client import Client, MQTTMessageInfo
 from paho.mqtt.enums import CallbackAPIVersion
 from pyoxigraph import QuerySolutions
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from tests.integration.gateways import (
     LOOPBACK,
     PREFIXES,

@@ -37,7 +37,7 @@ from gateway.config import (
     StoreSettings,
     WebSocketSettings,
 )
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.journal import Record, read_segment
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term

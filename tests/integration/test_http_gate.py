@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.errors import ConfigurationError, StorageError
 from gateway.gates.http import Evaluate, HttpGate, QueryLimits, QueryPool, RequestLimits, choose
 from gateway.gates.operations import (

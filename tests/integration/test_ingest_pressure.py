@@ -17,7 +17,7 @@ import pytest
 
 from adapters.message import Message
 from gateway.app import Gateway
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError
 from gateway.inbox import Delivery, Inbox
 from gateway.rdf.delta import Delta

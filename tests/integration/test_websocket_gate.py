@@ -15,8 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.crossing import Crossing
-from gateway.engine.engine import Engine
-from gateway.engine.notification import Notification
+from gateway.engine import Engine, Notification
 from gateway.errors import TooManyRequestsError
 from gateway.gates.operations import ServerSettings, application, serve
 from gateway.gates.outbox import OutboxLimits

@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.compile import compile_spu
-from gateway.engine.engine import Engine
-from gateway.engine.join_spu import JoinSpu
+from gateway.engine import Engine
+from gateway.engine.compile import compile_unit
+from gateway.engine.join import JoinUnit
 from gateway.engine.spu import Subject, evaluate
 from gateway.rdf.solutions import SolutionBag
 
@@ -62,7 +62,7 @@ def test_joins_of_patterns_are_the_boosters() -> None:
         "SELECT DISTINCT ?x { ?x <urn:p> _:b . _:b <urn:q> ?z }",
         "SELECT * { ?x <urn:p> ?y GRAPH <urn:g> { ?y <urn:q> ?z } FILTER(?z = <urn:a>) }",
     ):
-        assert isinstance(compile_spu(store, Subject(query)), JoinSpu), query
+        assert isinstance(compile_unit(store, Subject(query)), JoinUnit), query
 
 
 def test_queries_that_are_more_than_joins_are_not() -> None:
@@ -77,7 +77,7 @@ def test_queries_that_are_more_than_joins_are_not() -> None:
         "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z } }",
         "SELECT ?x FROM <urn:g> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
     ):
-        assert not isinstance(compile_spu(store, Subject(query)), JoinSpu), query
+        assert not isinstance(compile_unit(store, Subject(query)), JoinUnit), query
 
 
 def test_filter_on_a_variable_that_is_not_joined_is_not_a_constant() -> None:

@@ -27,7 +27,7 @@ from pyoxigraph import (
     Store,
 )
 
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine import Engine, Outcome
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.store.quad_store import QuadStore

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from gateway.engine.engine import Engine
-from gateway.engine.notification import Notification
+from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag

@@ -25,10 +25,9 @@ from pyoxigraph import (
     QuerySolutions,
 )
 
-from gateway.engine.compile import compile_spu
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine import Engine, Notification, Outcome
+from gateway.engine.compile import compile_unit
 from gateway.engine.lutt import EVERYTHING, LuttEntry
-from gateway.engine.notification import Notification
 from gateway.engine.spu import Subject
 from gateway.errors import GatewayError
 from gateway.rdf.canonical import canonical_quad
@@ -150,7 +149,7 @@ class Session:
         first = self.engine.subscribe(
             subject.text, default_graphs=subject.default_graphs, named_graphs=subject.named_graphs
         )
-        lutt = compile_spu(self.engine.store, subject).lutt
+        lutt = compile_unit(self.engine.store, subject).lutt
         subscriber = Subscriber(subject, first, lutt)
         assert subscriber.rows == answer(self.engine, subject)
         self._subscribers[first.spuid] = subscriber

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine import Engine, Outcome
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.store.quad_store import QuadStore

@@ -10,7 +10,7 @@ from rich.console import Console
 from gateway.demo import view
 from gateway.demo.activity import CHANGES_KEPT, Activity, Change, Percentiles, describe
 from gateway.demo.view import Moment
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
 
 START = Moment(0.0, {"readings_in": 0})

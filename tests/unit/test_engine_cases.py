@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from pyoxigraph import BlankNode, NamedNode, QuerySolutions, RdfFormat, Store
 
-from gateway.engine.engine import Engine
-from gateway.engine.notification import Notification
+from gateway.engine import Engine, Notification
 from gateway.rdf.solutions import Solution
 from gateway.store.quad_store import QuadStore
 

@@ -3,7 +3,7 @@
 import pytest
 from pyoxigraph import Literal
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 from gateway.errors import (
     GatewayError,
     NotFoundError,

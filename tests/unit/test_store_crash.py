@@ -18,7 +18,7 @@ from subprocess import PIPE, Popen
 import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, Quad
 
-from gateway.engine.engine import Engine
+from gateway.engine import Engine
 
 _FAST_ROUNDS, _LONG_ROUNDS = 3, 60
 

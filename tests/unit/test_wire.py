@@ -19,7 +19,7 @@ from pyoxigraph import (
     Triple,
 )
 
-from gateway.engine.notification import Notification
+from gateway.engine import Notification
 from gateway.errors import SparqlSyntaxError, TooManyRequestsError
 from gateway.gates.outbox import Addressed, Outbox, OutboxLimits, merge
 from gateway.gates.wire import (

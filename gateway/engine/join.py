@@ -1,33 +1,26 @@
-"""`JoinSpu`: a conjunction of triple patterns, answered by the BOOSTER from its ARTQ alone."""
+"""`JoinUnit`: a conjunction of triple patterns, answered by the BOOSTER from its ARTQ alone."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gateway.engine.booster import Before, Booster
 from gateway.engine.conjunction import Conjunction
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.spu import Subject, evaluate
+from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
-from gateway.store.quad_store import QuadStore
 
 
-class JoinSpu:
+class JoinUnit:
     """Keeps nothing of its answer, but for DISTINCT how often each row is derived."""
 
     tier = "booster"
-    form = "SELECT"
 
     def __init__(
-        self,
-        store: QuadStore,
-        subject: Subject,
-        variables: tuple[str, ...],
-        lutt: tuple[LuttEntry, ...],
-        conjunction: Conjunction,
+        self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...], conjunction: Conjunction
     ) -> None:
-        self.subject = subject
-        self.variables = variables
+        self.members = (spu,)
         self.lutt = lutt
+        self._variables = spu.variables
         self._store = store
         names = [column for column in conjunction.columns if isinstance(column, str)]
         self._booster = Booster(conjunction.patterns, names)
@@ -40,21 +33,30 @@ class JoinSpu:
         if conjunction.distinct:
             self._derivations = Counter(self._all())
 
-    def initial(self) -> ResultsDelta:
+    def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer, from the store or from the derivations known."""
         if self._derivations is None:
-            answer = evaluate(self._store, self.subject)
+            answer = evaluate(self._store, spu.subject)
         else:
             answer = Counter(dict.fromkeys(self._derivations, 1))
-        return difference(self.variables, Counter(), answer)
+        return difference(self._variables, Counter(), answer)
 
-    def process(self, artq: Artq) -> ResultsDelta:
+    def reach(self, artq: Artq) -> int:
+        """The one member."""
+        del artq
+        return 1
+
+    def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
+        (spu,) = self.members
+        return ((spu, self._changed(artq)),)
+
+    def _changed(self, artq: Artq) -> ResultsDelta:
         before = Before(self._store, frozenset(artq.added), artq.removed)
         removed = [self._row(row) for row in self._booster.rows(before, artq.removed)]
         added = [self._row(row) for row in self._booster.rows(self._store, artq.added)]
         if self._derivations is None:
-            return consolidate(self.variables, added, removed)
+            return consolidate(self._variables, added, removed)
         return self._distinct(added, removed)
 
     def _distinct(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
@@ -69,7 +71,7 @@ class JoinSpu:
                 del derivations[row]
         self._derivations = derivations
         return ResultsDelta(
-            self.variables,
+            self._variables,
             tuple(row for row in touched if row in derivations and not had[row]),
             tuple(row for row in touched if row not in derivations and had[row]),
         )
@@ -84,5 +86,5 @@ class JoinSpu:
         terms = iter(row)
         return tuple(
             self._constants[place] if place in self._constants else next(terms)
-            for place in range(len(self.variables))
+            for place in range(len(self._variables))
         )

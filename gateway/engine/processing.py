@@ -1,0 +1,83 @@
+"""`Processing`: from a Delta to the answers that it changed, all units together.
+
+    Delta -> LUTT index -> an ARTQ for each unit -> which SPUs' answers changed, and how
+
+Place: between the store and the addressing of subscribers. Sequential: `process` works through
+the queues that `match` filled, in this thread, before the next UPDATE.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from gateway.engine.lutt import Artq, LuttIndex
+from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
+from gateway.engine.statistics import EngineStatistics
+from gateway.errors import GatewayError
+from gateway.rdf.delta import Delta
+from gateway.rdf.solutions import ResultsDelta
+
+log = logging.getLogger(__name__)
+
+Queues = Mapping[Unit, Artq]
+Compile = Callable[[Dataset, Subject], Unit]
+"""Makes the unit of a new subject; raises a GatewayError for what cannot be subscribed."""
+
+
+class Processing:
+    """The units of all SPUs, and the LUTT index that leads to them."""
+
+    def __init__(self, store: Dataset, compile_: Compile, statistics: EngineStatistics) -> None:
+        self._store = store
+        self._compile = compile_
+        self._statistics = statistics
+        self._lutt: LuttIndex[Unit] = LuttIndex()
+        self._units: dict[Spu, Unit] = {}
+
+    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
+        """A new SPU and its whole answer; where this raises, nothing is registered."""
+        unit = self._compile(self._store, subject)
+        (spu,) = unit.members
+        results = unit.initial(spu)
+        self._units[spu] = unit
+        self._count(unit, +1)
+        for entry in unit.lutt:
+            self._lutt.insert(entry, unit)
+        return spu, results
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer of a known SPU now."""
+        return self._units[spu].initial(spu)
+
+    def remove(self, spu: Spu) -> None:
+        """The reverse of `add`."""
+        unit = self._units.pop(spu)
+        self._count(unit, -1)
+        for entry in unit.lutt:
+            self._lutt.remove(entry, unit)
+
+    def match(self, delta: Delta) -> Queues:
+        """The units that a change may concern, each with its ARTQ."""
+        queues = self._lutt.match(delta)
+        hits = sum(unit.reach(artq) for unit, artq in queues.items())
+        self._statistics.lutt_hits += hits
+        self._statistics.lutt_misses += len(self._units) - hits
+        return queues
+
+    def process(self, queues: Queues) -> list[Change]:
+        """The answers that changed.
+
+        A query that fails on new data costs its unit this step only: the next one adds up again.
+        """
+        changes: list[Change] = []
+        for unit, artq in queues.items():
+            try:
+                changes += [each for each in unit.process(artq) if not each[1].is_empty]
+            except GatewayError as error:
+                self._statistics.failures += 1
+                for spu in unit.members:
+                    log.error("spu_failed", extra={"query": spu.subject.text, "reason": str(error)})
+        return changes
+
+    def _count(self, unit: Unit, difference: int) -> None:
+        tiers = self._statistics.spus
+        tiers[unit.tier] = tiers.get(unit.tier, 0) + difference

@@ -1,0 +1,40 @@
+"""`RequeryUnit`: evaluate again and take the bag difference; the oracle of every faster unit."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.spu import Change, Dataset, Spu, evaluate
+from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
+
+
+class RequeryUnit:
+    """Exact for every query; remembers the answer of its one member."""
+
+    tier = "requery"
+
+    def __init__(self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...]) -> None:
+        self.members = (spu,)
+        self.lutt = lutt
+        self._store = store
+        self._answer: SolutionBag | None = None
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer, evaluated for the first subscriber and remembered."""
+        if self._answer is None:
+            self._answer = evaluate(self._store, spu.subject)
+        return difference(spu.variables, Counter(), self._answer)
+
+    def reach(self, artq: Artq) -> int:
+        """The one member."""
+        del artq
+        return 1
+
+    def process(self, artq: Artq) -> Iterable[Change]:
+        """The difference between the answer now and the last one told."""
+        del artq
+        (spu,) = self.members
+        answer = evaluate(self._store, spu.subject)
+        results = difference(spu.variables, self._answer or Counter(), answer)
+        self._answer = answer
+        return ((spu, results),)

@@ -1,0 +1,70 @@
+"""`Subscriptions`: who subscribed to what, and the notifications of each, numbered without a gap.
+
+Place: at the end of the way from an UPDATE to its subscribers. Several may share an SPU; each has
+a spuid, a sequence and an alias of its own (engine.md, section 1).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from gateway.engine.notification import Notification
+from gateway.engine.spu import Change, Spu, Subject
+from gateway.errors import NotFoundError
+
+
+@dataclass(slots=True)
+class Subscription:
+    """One subscriber of an SPU; `sequence` is that of its last notification."""
+
+    spuid: str
+    alias: str | None
+    spu: Spu
+    sequence: int = 0
+
+
+class Subscriptions:
+    """All subscriptions, by spuid, and the SPUs that they share, by subject."""
+
+    def __init__(self) -> None:
+        self._spus: dict[Subject, Spu] = {}
+        self._by_spuid: dict[str, Subscription] = {}
+        self._subscribers: dict[Spu, list[Subscription]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_spuid)
+
+    def __iter__(self) -> Iterator[str]:
+        """Their spuids, as they are now."""
+        return iter(list(self._by_spuid))
+
+    def spu(self, subject: Subject) -> Spu | None:
+        """The SPU that already serves a subject."""
+        return self._spus.get(subject)
+
+    def add(self, spu: Spu, alias: str | None) -> Subscription:
+        """A further subscriber of an SPU, known before or not."""
+        subscription = Subscription(f"sepa://subscription/{uuid4()}", alias, spu)
+        self._spus[spu.subject] = spu
+        self._subscribers.setdefault(spu, []).append(subscription)
+        self._by_spuid[subscription.spuid] = subscription
+        return subscription
+
+    def remove(self, spuid: str) -> Spu | None:
+        """End a subscription; the SPU that it was the last of, if so. Raises NotFoundError."""
+        subscription = self._by_spuid.pop(spuid, None)
+        if subscription is None:
+            raise NotFoundError(f"there is no subscription {spuid}")
+        spu = subscription.spu
+        self._subscribers[spu].remove(subscription)
+        if self._subscribers[spu]:
+            return None
+        del self._subscribers[spu], self._spus[spu.subject]
+        return spu
+
+    def address(self, changes: Iterable[Change], time: int) -> Iterator[Notification]:
+        """A notification for every subscriber of each SPU whose answer changed."""
+        for spu, results in changes:
+            for each in self._subscribers[spu]:
+                each.sequence += 1
+                yield Notification(each.spuid, each.sequence, each.alias, time, results, spu.form)
