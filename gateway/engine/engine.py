@@ -6,10 +6,10 @@ One thread owns the engine and calls it; only `query` may be called from others:
 snapshot of a whole update.
 """
 
-import time as system_clock
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Self
 
@@ -24,8 +24,10 @@ from gateway.engine.subscriptions import Subscriptions
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import Term
+from gateway.sparql.clock_calls import calls_clock
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import contains_service
+from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
 
@@ -37,11 +39,6 @@ class Outcome:
     delta: Delta
     notifications: tuple[Notification, ...]
     time: int
-
-
-def microseconds() -> int:
-    """The engine's clock: µs since the Unix epoch."""
-    return system_clock.time_ns() // 1000
 
 
 class Engine:
@@ -65,10 +62,11 @@ class Engine:
         """With `oracle`, every query is evaluated again after every update: slow and simple."""
         self.store = store
         self.statistics = EngineStatistics()
-        self._clock = clock
+        self._clock = store.clock = Clock(clock)
         compile_ = compile_oracle if oracle else compile_unit
         self._processing = Processing(store, compile_, self.statistics)
         self._subscriptions = Subscriptions()
+        self._clocked = count(1)
 
     @classmethod
     def open(
@@ -107,13 +105,13 @@ class Engine:
         Raises a GatewayError when it cannot be done; then nothing has changed.
         """
         bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
-        with self.store.writing:
+        with self.store.writing, self._clock.held() as time:
             delta = evaluate(self.store, bound)
-            time = self._clock()
             self.statistics.updates += 1
-            if delta.is_empty:
+            if not delta.is_empty:
+                (self.store.defer if deferred else self.store.apply)(delta)
+            elif not self._processing.reads_clock:
                 return Outcome(delta, (), time)
-            (self.store.defer if deferred else self.store.apply)(delta)
             self.statistics.quads_added += len(delta.added)
             self.statistics.quads_removed += len(delta.removed)
             return Outcome(delta, self._notify(delta, time), time)
@@ -147,15 +145,17 @@ class Engine:
 
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
-        subject = Subject(text, tuple(default_graphs), tuple(named_graphs))
+        clocked = next(self._clocked) if calls_clock(text) else 0
+        subject = Subject(text, tuple(default_graphs), tuple(named_graphs), clocked)
         spu = self._subscriptions.spu(subject)
-        if spu is None:
-            spu, results = self._processing.add(subject)
-        else:
-            results = self._processing.initial(spu)
+        with self._clock.held() as time:
+            if spu is None:
+                spu, results = self._processing.add(subject)
+            else:
+                results = self._processing.initial(spu)
         subscription = self._subscriptions.add(spu, alias)
         self.statistics.subscriptions += 1
-        return Notification(subscription.spuid, 0, alias, self._clock(), results, spu.form)
+        return Notification(subscription.spuid, 0, alias, time, results, spu.form)
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""

@@ -32,6 +32,12 @@ class Processing:
         self._statistics = statistics
         self._lutt: LuttIndex[Unit] = LuttIndex()
         self._units: dict[Spu, Unit] = {}
+        self._clocked: dict[Unit, None] = {}
+
+    @property
+    def reads_clock(self) -> bool:
+        """Whether an answer may change by an UPDATE that changes no quad."""
+        return bool(self._clocked)
 
     def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
         """A new SPU and its whole answer; where this raises, nothing is registered."""
@@ -40,6 +46,8 @@ class Processing:
         results = unit.initial(spu)
         self._units[spu] = unit
         self._count(unit, +1)
+        if subject.clocked:
+            self._clocked[unit] = None
         for entry in unit.lutt:
             self._lutt.insert(entry, unit)
         return spu, results
@@ -51,6 +59,7 @@ class Processing:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         unit = self._units.pop(spu)
+        self._clocked.pop(unit, None)
         self._count(unit, -1)
         for entry in unit.lutt:
             self._lutt.remove(entry, unit)
@@ -58,6 +67,8 @@ class Processing:
     def match(self, delta: Delta) -> Queues:
         """The units that a change may concern, each with its ARTQ."""
         queues = self._lutt.match(delta)
+        for unit in self._clocked:
+            queues.setdefault(unit, Artq())
         hits = sum(unit.reach(artq) for unit, artq in queues.items())
         self._statistics.lutt_hits += hits
         self._statistics.lutt_misses += len(self._units) - hits

@@ -26,12 +26,14 @@ class Subject:
     """What is subscribed: a query text and its dataset. Equal subjects share one SPU.
 
     Without graphs the text's own FROM clauses hold; otherwise the two replace them, as the
-    SPARQL 1.1 Protocol says (2.1.4).
+    SPARQL 1.1 Protocol says (2.1.4). A query that reads the clock has a number in `clocked`, its
+    own: its first answer is that of another moment, so it shares no SPU.
     """
 
     text: str
     default_graphs: tuple[NamedNode, ...] = ()
     named_graphs: tuple[NamedNode, ...] = ()
+    clocked: int = 0
 
     @property
     def has_dataset(self) -> bool:

@@ -16,3 +16,9 @@ MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
 
 STATE_GRAPH = NamedNode("https://sosa-gateway.example/graph/state")
 """The gateway's own bookkeeping: the last applied journal position."""
+
+CLOCK = NamedNode(GW + "clock")
+"""The SPARQL function that reads the engine's clock: Unix time in µs, an `xsd:integer`."""
+
+DELAYED_GRAPH = NamedNode("https://sosa-gateway.example/graph/delayed")
+"""The UPDATEs that wait for their time (gateway/engine/delayed.py)."""

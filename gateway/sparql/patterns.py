@@ -6,12 +6,13 @@ of the SEPA engine; SPARQL 1.1 Query Language, sections 9.3 (paths), 13 (dataset
 Invariant: a change that hits no look-up of a query leaves its answer as it was.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Variable
 
+from gateway.rdf.namespaces import CLOCK
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
 from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import (
@@ -280,11 +281,11 @@ def unsupported(query: Query) -> str | None:
     return None
 
 
-def reads_clock(query: Query, clock_functions: Collection[NamedNode] = ()) -> bool:
-    """Whether the query uses NOW() or calls one of the functions given."""
+def reads_clock(query: Query) -> bool:
+    """Whether the query calls NOW() or `gw:clock()`."""
     return any(
         (isinstance(node, algebra.Operation) and node.name == "NOW")
-        or (isinstance(node, algebra.Call) and node.iri in clock_functions)
+        or (isinstance(node, algebra.Call) and node.iri == CLOCK)
         for node in walk(query)
     )
 

@@ -29,6 +29,7 @@ from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
+from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.pending import Pending, without
 from gateway.store.upkeep import Folder, Home, Memory
@@ -49,6 +50,7 @@ class QuadStore:
     def __init__(self, store: Store, home: Home | None = None) -> None:
         """Without a home, `store` is one in memory."""
         self.writing = RLock()
+        self.clock = Clock()
         self._home = home or Memory(store)
         self._store = store
         self._pending = Pending()
@@ -128,16 +130,18 @@ class QuadStore:
         text: str,
         default_graphs: Sequence[GraphName] | None = None,
         named_graphs: Sequence[NamedNode | BlankNode] | None = None,
-        functions: Functions | None = None,
     ) -> QueryResults:
-        """Evaluate a query on a snapshot; None leaves that part of the dataset to the text."""
+        """Evaluate a query on a snapshot; None leaves that part of the dataset to the text.
+
+        Its clock is `clock`, at one value for the whole query.
+        """
         self.flush()
         try:
             return self._store.query(
-                text,
+                with_clock(text),
                 default_graph=None if default_graphs is None else list(default_graphs),
                 named_graphs=None if named_graphs is None else list(named_graphs),
-                custom_functions=functions,
+                custom_functions=self.clock.functions(),
             )
         except SyntaxError as error:
             raise SparqlSyntaxError(str(error)) from error
@@ -216,10 +220,16 @@ class QuadStore:
         return Delta(kept + delta.added, tuple(in_default), graphs + delta.graphs_created)
 
     def rehearse(self, text: str, functions: Functions) -> None:
-        """Evaluate an update in a transaction that is always rolled back."""
+        """Evaluate an update in a transaction that is always rolled back; `clock` is its clock.
+
+        The caller has put `with_clock` around what may call NOW().
+        """
         self.flush()
         try:
-            self._store.update(f"{text} ;\nCLEAR GRAPH <{_NEVER}>", custom_functions=functions)
+            self._store.update(
+                f"{text} ;\nCLEAR GRAPH <{_NEVER}>",
+                custom_functions={**self.clock.functions(), **functions},
+            )
         except SyntaxError as error:
             raise SparqlSyntaxError(str(error)) from error
         except RuntimeError as error:

@@ -17,6 +17,7 @@ from gateway.errors import UnsupportedQueryError, UpdateFailedError
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.patterns import contains_service
+from gateway.store.clock import with_clock
 from gateway.store.templates import Bindings
 from gateway.store.working import Working
 from jsap.lexer import substitute, tokenize
@@ -164,7 +165,7 @@ class QueryWhere:
         using: Dataset,
     ) -> None:
         self._prologue = algebra.prologue_text(modify)
-        self._where = text[modify.where.start : modify.where.end]
+        self._where = with_clock(text[modify.where.start : modify.where.end])
         self._tokens = tokenize(self._where)
         self._variables = tuple(variables)
         self._using = using

@@ -1,0 +1,75 @@
+"""`Clock`: the engine's clock, as SPARQL reads it: `gw:clock()`, Unix time in µs, and `NOW()`.
+
+The store's own NOW() has another value in each query that we run. So a text that calls NOW() is
+evaluated with a function of ours in its place, and all that is evaluated while the clock is held
+(one UPDATE request, and the SPUs that process it) sees one value (seed 000, section II.C).
+"""
+
+import threading
+import time as system_clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from pyoxigraph import Literal, NamedNode
+
+from gateway.rdf.namespaces import CLOCK, XSD
+from gateway.sparql.clock_calls import replace_now
+from gateway.store.delta_text import Functions
+
+_NOW = NamedNode("https://sosa-gateway.example/ns#internal-date-time")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATE_TIME = NamedNode(XSD + "dateTime")
+
+
+def microseconds() -> int:
+    """The system's clock: µs since the Unix epoch."""
+    return system_clock.time_ns() // 1000
+
+
+class Clock:
+    """Reads µs since the Unix epoch; stands still in a thread that holds it.
+
+    >>> clock = Clock(iter(range(9)).__next__)
+    >>> with clock.held() as time:
+    ...     (time, clock(), clock())
+    (0, 0, 0)
+    >>> clock()
+    1
+    """
+
+    def __init__(self, read: Callable[[], int] = microseconds) -> None:
+        self._read = read
+        self._thread = threading.local()
+
+    def __call__(self) -> int:
+        """The time now, or the one that this thread holds."""
+        held: int | None = getattr(self._thread, "time", None)
+        return self._read() if held is None else held
+
+    @contextmanager
+    def held(self, time: int | None = None) -> Iterator[int]:
+        """Let the clock stand still in this thread: at `time`, or where it is now."""
+        before: int | None = getattr(self._thread, "time", None)
+        value = self() if time is None else time
+        self._thread.time = value
+        try:
+            yield value
+        finally:
+            self._thread.time = before
+
+    def functions(self) -> Functions:
+        """The functions that read the clock, for the evaluation of one text: they stand still."""
+        time = self()
+        return {CLOCK: lambda: Literal(time), _NOW: lambda: date_time(time)}
+
+
+def date_time(time: int) -> Literal:
+    """An `xsd:dateTime` in UTC from µs since the epoch."""
+    stamp = (_EPOCH + timedelta(microseconds=time)).replace(tzinfo=None).isoformat()
+    return Literal(f"{stamp}Z", datatype=_DATE_TIME)
+
+
+def with_clock(text: str) -> str:
+    """The text with this clock's function in place of each NOW()."""
+    return replace_now(text, str(_NOW))
