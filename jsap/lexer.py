@@ -70,11 +70,14 @@ _CHARS_U = f"{_BASE}_"
 _VAR_CHARS = rf"{_CHARS_U}0-9\u00b7\u0300-\u036f\u203f-\u2040"
 _CHARS = rf"{_VAR_CHARS}\-"
 _PLX = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_LOCAL = rf"(?:[{_CHARS_U}:0-9]|{_PLX})(?:[{_CHARS}:]|{_PLX})*+(?:\.++(?:[{_CHARS}:]|{_PLX})++)*+"
+LOCAL_NAME = (
+    rf"(?:[{_CHARS_U}:0-9]|{_PLX})(?:[{_CHARS}:]|{_PLX})*+(?:\.++(?:[{_CHARS}:]|{_PLX})++)*+"
+)
 _HEX = "[0-9A-Fa-f]"
 _UCHAR_4 = rf"(?:[0-9A-CEFa-cef]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
 _UCHAR = rf"\\u{_UCHAR_4}|\\U0000{_UCHAR_4}|\\U00(?:0[1-9A-Fa-f]|10){_HEX}{{4}}"
-_ESCAPE = rf"""\\[tbnrf"'\\]|{_UCHAR}"""
+ESCAPED_CHAR = r"""\\[tbnrf"'\\]"""
+_ESCAPE = rf"{ESCAPED_CHAR}|{_UCHAR}"
 _STRING = (
     rf"'''(?:'{{0,2}}(?:[^'\\]|{_ESCAPE}))*+'''"
     rf'|"""(?:"{{0,2}}(?:[^"\\]|{_ESCAPE}))*+"""'
@@ -84,10 +87,13 @@ _STRING = (
 _IRIREF = rf'<(?:[^\x00-\x20<>"{{}}|^`\\]++|{_UCHAR})*+>'
 _IGNORED = r"(?:[ \t\r\n]++|#[^\r\n]*+)*+"
 
+PREFIXED_NAME = rf"(?:[{_BASE}][{_CHARS}]*+(?:\.++[{_CHARS}]++)*+)?:(?:{LOCAL_NAME})?"
+LANGTAG = r"@[A-Za-z]++(?:-[A-Za-z0-9]++)*+"
+
 # The order counts where two terminals begin alike: `a:b` before `a`, `.5` before `.`.
 _TERMINALS = {
     TokenKind.VAR: rf"[?$][{_CHARS_U}0-9][{_VAR_CHARS}]*+",
-    TokenKind.PNAME: rf"(?:[{_BASE}][{_CHARS}]*+(?:\.++[{_CHARS}]++)*+)?:(?:{_LOCAL})?",
+    TokenKind.PNAME: PREFIXED_NAME,
     TokenKind.WORD: r"[A-Za-z][A-Za-z0-9_]*+",
     TokenKind.DOUBLE: r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)[eE][+-]?[0-9]++",
     TokenKind.DECIMAL: r"[0-9]*+\.[0-9]++",
@@ -95,7 +101,7 @@ _TERMINALS = {
     TokenKind.IRIREF: _IRIREF,
     TokenKind.PUNCT: rf"\^\^|\|\||&&|!=|<=|>=|<(?!{_IRIREF})<|>>|[{{}}()\[\].;,^/|?*+\-!=<>]",
     TokenKind.STRING: _STRING,
-    TokenKind.LANGTAG: r"@[A-Za-z]++(?:-[A-Za-z0-9]++)*+",
+    TokenKind.LANGTAG: LANGTAG,
     TokenKind.BNODE: rf"_:[{_CHARS_U}0-9][{_CHARS}]*+(?:\.++[{_CHARS}]++)*+",
 }
 _KINDS: list[TokenKind | None] = [None, *_TERMINALS, None]

@@ -339,7 +339,7 @@ def _visible(element: Element) -> dict[Variable, None]:
         case Optional(group=group):
             return visible_variables(group.elements)
         case Graph(name=name, group=group) | Service(name=name, group=group):
-            own = {name: None} if isinstance(name, Variable) else {}
+            own = {name: None} if isinstance(name, Variable) and not is_hidden(name) else {}
             return own | visible_variables(group.elements)
 
 

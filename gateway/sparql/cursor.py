@@ -57,6 +57,11 @@ class Cursor:
             raise self.error("the text ends too early")
         return self._tokens[self._index]
 
+    @property
+    def last_end(self) -> int:
+        """Where the token before this place ends, in characters."""
+        return self._tokens[self._index - 1].end
+
     def advance(self) -> Token:
         """The token at the place, which moves on."""
         if self.key is END:

@@ -7,7 +7,7 @@ grammar rules [107] to [128].
 from abc import abstractmethod
 from collections.abc import Callable
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Variable
 
 from gateway.sparql.algebra import (
     Aggregate,
@@ -18,6 +18,7 @@ from gateway.sparql.algebra import (
     In,
     Operation,
 )
+from gateway.sparql.parameters import Parameters
 from gateway.sparql.term_parser import LITERAL_STARTS
 from gateway.sparql.triples_parser import TriplesParser
 
@@ -66,8 +67,8 @@ CONSTRAINT_STARTS = BUILT_IN_STARTS | {"(", "iriref", "pname"}
 class ExpressionParser(TriplesParser):
     """Reads expressions; aggregates only where a caller has allowed them."""
 
-    def __init__(self, text: str, base: str = "") -> None:
-        super().__init__(text, base)
+    def __init__(self, text: str, base: str = "", parameters: Parameters | None = None) -> None:
+        super().__init__(text, base, parameters)
         self._aggregates_allowed = False
         self._aggregate_count = 0
 
@@ -160,15 +161,15 @@ class ExpressionParser(TriplesParser):
         if key in {"iriref", "pname"}:
             return self._iri_or_call()
         if key in LITERAL_STARTS:
-            return self.literal()
+            return self.constant_literal()
         if key in BUILT_IN_STARTS:
             return self._built_in()
         return self.fail("an expression")
 
-    def _iri_or_call(self) -> NamedNode | Call:
+    def _iri_or_call(self) -> NamedNode | Variable | Call:
+        if self.next_key() != "(":
+            return self.constant_iri()
         iri = self.iri()
-        if self.key != "(":
-            return iri
         self.advance()
         if self.accept(")"):
             return Call(iri, ())

@@ -100,7 +100,8 @@ class GroupParser(ExpressionParser):
     def _service(self, _: _Elements) -> Element:
         self.advance()
         silent = self.accept("SILENT")
-        return algebra.Service(self.variable_or_iri(), self.group(), silent)
+        name = self.variable() if self.key == "var" else self.iri()
+        return algebra.Service(name, self.group(), silent)
 
     def _filter(self, _: _Elements) -> Element:
         self.advance()

@@ -36,16 +36,19 @@ class PathParser(TermParser):
 
     def simple_verb(self) -> Variable | NamedNode:
         """A variable, an IRI or `a`."""
-        return self.variable() if self.key == "var" else self._edge()
+        return self.variable() if self.key == "var" else self._constant_edge()
 
     def path_verb(self) -> Variable | NamedNode | Path:
         """A variable or a path; a path of one plain edge is its IRI."""
         if self.key == "var":
             return self.variable()
         if self.key in VERB_STARTS and self.next_key() not in _CONTINUES:
-            return self._edge()
+            return self._constant_edge()
         path = self._alternative()
         return path.iri if isinstance(path, Link) else path
+
+    def _constant_edge(self) -> NamedNode | Variable:
+        return self.constant_iri() if self.key in {"iriref", "pname"} else self._edge()
 
     def _edge(self) -> NamedNode:
         if self.key == "A" and self.token.text == "a":

@@ -5,12 +5,15 @@ Place: first layer of the parser. Source: SPARQL 1.1 Query Language, sections 4.
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.rdf.namespaces import XSD
 from gateway.sparql.cursor import Cursor
 from gateway.sparql.iris import is_absolute, resolve
+from gateway.sparql.parameters import Parameters
 from jsap.lexer import Token, string_value
 
 NUMBER_TYPES = {
@@ -24,6 +27,8 @@ BOOLEANS = {
 }
 LITERAL_STARTS = frozenset({"string", "+", "-", *NUMBER_TYPES, *BOOLEANS})
 
+Constant = TypeVar("Constant", NamedNode, Literal)
+
 _ESCAPED = re.compile(r"\\(.)")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
@@ -31,9 +36,10 @@ _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 class TermParser(Cursor):
     """Reads terms; `base` is an absolute IRI or empty, a declared prefix holds from there on."""
 
-    def __init__(self, text: str, base: str = "") -> None:
+    def __init__(self, text: str, base: str = "", parameters: Parameters | None = None) -> None:
         super().__init__(text)
         self.base = base
+        self._parameters = parameters
         self.prefixes: dict[str, str] = {}
         self._names: dict[str, NamedNode] = {}
 
@@ -99,13 +105,31 @@ class TermParser(Cursor):
         """`?name` or `$name`."""
         return Variable(self.expect("var").text[1:])
 
+    def constant_iri(self) -> NamedNode | Variable:
+        """An IRI where a variable may stand as well; a variable if it is a parameter."""
+        known = self._parameters
+        return self.iri() if known is None else self._stand_in(self.iri, known)
+
+    def constant_literal(self) -> Literal | Variable:
+        """A literal where a variable may stand as well; a variable if it is a parameter."""
+        known = self._parameters
+        return self.literal() if known is None else self._stand_in(self.literal, known)
+
+    def _stand_in(self, read: Callable[[], Constant], known: Parameters) -> Constant | Variable:
+        token = self.token
+        prefix = token.text.partition(":")[0] if self.key == "pname" else None
+        start = token.start + len(prefix or "")
+        constant = read()
+        span = (start, self.last_end)
+        return known.stand_in(span, prefix, self.prefixes, self.base) or constant
+
     def variable_or_iri(self) -> Variable | NamedNode:
         """VarOrIri."""
         if self.key == "var":
             return self.variable()
         if self.key not in {"iriref", "pname"}:
             self.fail("a variable or an IRI")
-        return self.iri()
+        return self.constant_iri()
 
     def literal(self) -> Literal:
         """A string, a number with its sign, or a boolean."""

@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, NamedNode, Variable
 from gateway.errors import SparqlSyntaxError
 from gateway.rdf.namespaces import RDF
 from gateway.sparql.algebra import HIDDEN_PREFIX, PatternTerm, TriplePattern
+from gateway.sparql.parameters import Parameters
 from gateway.sparql.path_parser import PATH_STARTS, VERB_STARTS, PathParser
 from gateway.sparql.paths import Path
 from gateway.sparql.term_parser import LITERAL_STARTS
@@ -39,8 +40,8 @@ class Blanks(Enum):
 class TriplesParser(PathParser):
     """Reads blocks of triples; the state is what the blank nodes of the text mean."""
 
-    def __init__(self, text: str, base: str = "") -> None:
-        super().__init__(text, base)
+    def __init__(self, text: str, base: str = "", parameters: Parameters | None = None) -> None:
+        super().__init__(text, base, parameters)
         self._blanks = Blanks.HIDDEN
         self._labels: dict[str, PatternTerm] = {}
         self._outer_labels: list[dict[str, PatternTerm]] = []
@@ -116,9 +117,9 @@ class TriplesParser(PathParser):
         if key == "var":
             return self.variable()
         if key in {"pname", "iriref"}:
-            return self.iri()
+            return self.constant_iri()
         if key in LITERAL_STARTS:
-            return self.literal()
+            return self.constant_literal()
         if key == "bnode":
             return self._labelled(self.advance())
         if self.accept("["):

@@ -22,8 +22,10 @@ from gateway.sparql.algebra import (
     Update,
     UpdateOperation,
     VarOrIri,
+    is_hidden,
 )
 from gateway.sparql.cursor import END
+from gateway.sparql.parameters import Parameters
 from gateway.sparql.query_parser import QueryParser
 from gateway.sparql.scope import walk
 from gateway.sparql.triples_parser import TRIPLES_STARTS, Blanks
@@ -41,8 +43,8 @@ class _Block(NamedTuple):
 class UpdateParser(QueryParser):
     """Reads a request; labels of INSERT DATA and of WHERE belong to one operation each."""
 
-    def __init__(self, text: str, base: str = "") -> None:
-        super().__init__(text, base)
+    def __init__(self, text: str, base: str = "", parameters: Parameters | None = None) -> None:
+        super().__init__(text, base, parameters)
         self._data_labels: set[str] = set()
 
     def update(self) -> Update:
@@ -80,7 +82,8 @@ class UpdateParser(QueryParser):
         with self.blank_nodes(blanks, self._data_labels):
             blocks, _ = self._blocks()
         quads = _quads(blocks)
-        variable = next((node for node in walk(quads) if isinstance(node, Variable)), None)
+        variables = (node for node in walk(quads) if isinstance(node, Variable))
+        variable = next((node for node in variables if not is_hidden(node)), None)
         if variable is not None:
             raise self.error(f"{variable} is a variable: DATA has none", start)
         literal = next((quad for quad in quads if isinstance(quad.subject, Literal)), None)
