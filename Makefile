@@ -38,7 +38,7 @@ format: $(SETUP_DEV) ## put the code into its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(SETUP) ## every benchmark
+bench: $(SETUP_DEV) ## every benchmark
 	$(BIN)/sosa-gateway bench all
 
 clean: ## remove what make and the tools made; /data stays

@@ -5,7 +5,7 @@ Tables 2 and 3. Sizes are the paper's: 310 roads, 9,500 posts, 19,000 sensors, 3
 and 4 a road, 333,740 in all. X is a road, 1 to 310, Y a post of it, from 1.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -13,9 +13,6 @@ from gateway.rdf.namespaces import RDF, XSD
 
 CITY = "https://sosa-gateway.example/city/"
 ROADS = 310
-NEW_DIMMING = "100"
-"""What every update sets; before it a lamp has less."""
-
 _OWL_INDIVIDUAL = NamedNode("http://www.w3.org/2002/07/owl#NamedIndividual")
 _TYPE = NamedNode(RDF + "type")
 _SIZES = (
@@ -25,6 +22,22 @@ _SIZES = (
     (range(301, 311), 100, "LargeRoad"),
 )
 _FIRST_TIMESTAMP = 1_400_000_000_000_000
+_LAMPS_OF_ROAD = (
+    f"?lamp <{CITY}hasDimmingValue> ?dimming . ?post <{CITY}hasLamp> ?lamp . "
+    f"?road <{CITY}isConnectedTo> ?post"
+)
+ULAMP_TEMPLATE = (
+    f"DELETE {{ ?lamp <{CITY}hasDimmingValue> ?dimming }} "
+    f"INSERT {{ ?lamp <{CITY}hasDimmingValue> ?value }} "
+    f"WHERE {{ ?lamp <{CITY}hasDimmingValue> ?dimming }}"
+)
+"""ULAMP as a JSAP template would have it; `lamp` and `value` are forced bindings."""
+
+UROAD_TEMPLATE = (
+    f"DELETE {{ ?lamp <{CITY}hasDimmingValue> ?dimming }} "
+    f"INSERT {{ ?lamp <{CITY}hasDimmingValue> ?value }} WHERE {{ {_LAMPS_OF_ROAD} }}"
+)
+"""UROAD as a template; `road` and `value` are forced bindings."""
 
 
 def posts(road: int) -> int:
@@ -42,11 +55,25 @@ def road_iri(road: int) -> str:
     return f"{CITY}road/{road}"
 
 
-def ulamp(road: int, post: int) -> str:
+def dimming(road: int, post: int) -> str:
+    """The value that a lamp has at first; always below 100."""
+    return f"{(7 * road + post) % 100}"
+
+
+def ulamp(road: int, post: int, value: str = "100") -> str:
     """ULAMP(X,Y): set one lamp's dimming value."""
     lamp = f"<{lamp_iri(road, post)}> <{CITY}hasDimmingValue>"
-    old, new = f"{lamp} ?dimming", f'{lamp} "{NEW_DIMMING}"'
+    old, new = f"{lamp} ?dimming", f'{lamp} "{value}"'
     return f"DELETE {{ {old} }} INSERT {{ {new} }} WHERE {{ {old} }}"
+
+
+def uroad(road: int, value: str = "100") -> str:
+    """UROAD(X): set the dimming value of all lamps of a road."""
+    return (
+        f"DELETE {{ ?lamp <{CITY}hasDimmingValue> ?dimming }} "
+        f'INSERT {{ ?lamp <{CITY}hasDimmingValue> "{value}" }} '
+        f"WHERE {{ {_LAMPS_OF_ROAD} FILTER(?road = <{road_iri(road)}>) }}"
+    )
 
 
 def slamp(road: int, post: int) -> str:
@@ -56,32 +83,17 @@ def slamp(road: int, post: int) -> str:
 
 def sroad(road: int) -> str:
     """SROAD(X), coarse-grain: lamps and dimming values of a road."""
-    return (
-        f"SELECT ?lamp ?dimming WHERE {{ ?lamp <{CITY}hasDimmingValue> ?dimming . "
-        f"?post <{CITY}hasLamp> ?lamp . ?road <{CITY}isConnectedTo> ?post "
-        f"FILTER(?road = <{road_iri(road)}>) }}"
-    )
+    return f"SELECT ?lamp ?dimming WHERE {{ {_LAMPS_OF_ROAD} FILTER(?road = <{road_iri(road)}>) }}"
 
 
-def subscription_profile() -> tuple[str, ...]:
-    """The 1,004 subscriptions: 1,000 of one lamp each, and 4 of a road."""
-    roads = (*range(1, 6), *range(101, 105), *range(201, 204), *range(301, 308))
-    fine = (slamp(road, post) for road in roads for post in _first(posts(road)))
-    return (*fine, *(sroad(road) for road in (6, 105, 204, 308)))
-
-
-def lamp_profile() -> tuple[str, ...]:
-    """The update profile LAMP: the first lamp of every road."""
-    return tuple(ulamp(road, 1) for road in range(1, ROADS + 1))
-
-
-def city() -> Iterator[Quad]:
-    """All quads, in the default graph."""
+def city(some: Collection[int] = range(1, ROADS + 1)) -> Iterator[Quad]:
+    """All quads of these roads, in the default graph."""
     for roads, count, size in _SIZES:
         for road in roads:
-            yield from _road(road, size)
-            for post in _first(count):
-                yield from _post(road, post)
+            if road in some:
+                yield from _road(road, size)
+                for post in _first(count):
+                    yield from _post(road, post)
 
 
 def _first(count: int) -> range:
@@ -107,7 +119,7 @@ def _post(road: int, post: int) -> Iterator[Quad]:
     yield _quad(node, "hasPosition", position)
     yield from _individual(lamp, "Lamp")
     yield _quad(lamp, "hasStatus", NamedNode(CITY + ("ON", "OFF", "BROKEN")[(road + post) % 3]))
-    yield _quad(lamp, "hasDimmingValue", Literal(f"{(7 * road + post) % 100}"))
+    yield _quad(lamp, "hasDimmingValue", Literal(dimming(road, post)))
     yield _quad(lamp, "hasLampType", NamedNode(CITY + ("LED", "TRADITIONAL")[post % 2]))
     yield from _individual(position, "Position")
     yield _quad(position, "latitude", _decimal(f"44.{road:03}{post:03}1"))

@@ -9,8 +9,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from gateway.bench import ingest, lamp, latency
+from gateway.bench import city_run, ingest, latency
+from gateway.bench.city import ROADS
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
 from gateway.bench.session import BROKERS
 from gateway.errors import GatewayError
@@ -56,20 +58,24 @@ def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
     return code
 
 
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One benchmark as the command line knows it."""
+
+    name: str
+    purpose: str
+    measure: Measure
+    add_options: Callable[[argparse.ArgumentParser], None]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
     commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
-    for name, measure, purpose in (
-        ("ingest", _ingest, "readings per second from MQTT to a durable commit"),
-        ("latency", _latency, "from a publisher's send to the WebSocket notification"),
-        ("lamp", _lamp, "the city: 310 updates of one lamp, 1,004 subscriptions"),
-        ("all", _all, "all of them"),
-    ):
-        command = commands.add_parser(name, help=purpose, description=purpose)
-        command.set_defaults(measure=measure)
+    for each in (*BENCHMARKS, Benchmark("all", "all of them", _all, _add_all)):
+        command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
+        command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
-        if name != "lamp":
-            _add_readings(command)
+        each.add_options(command)
     return parser
 
 
@@ -83,6 +89,21 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--broker", choices=[*BROKERS, "both"], default="both", help="default: both"
     )
+
+
+def _add_city(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
+    )
+    command.add_argument(
+        "--rounds", type=_count, default=city_run.ROUNDS, metavar="N", help="of all updates"
+    )
+
+
+def _add_all(command: argparse.ArgumentParser) -> None:
+    """Every option of every benchmark; those of one name mean the same."""
+    _add_readings(command)
+    _add_city(command)
 
 
 def _count(text: str) -> int:
@@ -103,10 +124,23 @@ def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
     return latency.measure(options.readings or latency.READINGS, _brokers(options))
 
 
-def _lamp(_: argparse.Namespace) -> Iterator[Outcome]:
-    return lamp.measure()
+def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
+    return city_run.measure("lamp", options.roads, options.rounds)
+
+
+def _road(options: argparse.Namespace) -> Iterator[Outcome]:
+    return city_run.measure("road", options.roads, options.rounds)
 
 
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
-    for measure in (_ingest, _latency, _lamp):
-        yield from measure(options)
+    for benchmark in BENCHMARKS:
+        yield from benchmark.measure(options)
+
+
+BENCHMARKS = (
+    Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, _add_readings),
+    Benchmark("latency", "from a publisher to the WebSocket", _latency, _add_readings),
+    Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _add_city),
+    Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _add_city),
+)
+"""All benchmarks, in the order of `make bench`."""

@@ -7,10 +7,11 @@ gateway gave, the reference over those that a simple, independent way says it mu
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TextIO
 
 Rows = Iterable[str]
@@ -26,15 +27,24 @@ class Figure:
     note: str = ""
 
 
+TableRow = Mapping[str, str | float]
+"""A line of a table: column to value; all lines of a table have the same columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What was measured, and the digests of the rows found and of those expected."""
+    """What was measured, and the digests of the rows found and of those expected.
+
+    `table` is for figures that come once for each of many things; `members` are for `--json` only.
+    """
 
     name: str
     figures: tuple[Figure, ...]
     digest: str
     reference: str
     notes: tuple[str, ...] = ()
+    table: Sequence[TableRow] = ()
+    members: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def matches(self) -> bool:
@@ -64,23 +74,26 @@ def digest(rows: Rows) -> str:
 
 def versions() -> Mapping[str, str | int]:
     """What the figures depend on."""
-    return {
+    found: dict[str, str | int] = {
         "python": platform.python_version(),
         "pyoxigraph": version("pyoxigraph"),
-        "platform": platform.platform(),
-        "cores": os.cpu_count() or 1,
     }
+    with suppress(PackageNotFoundError):
+        found["clipspy"] = version("clipspy")
+    return found | {"platform": platform.platform(), "cores": os.cpu_count() or 1}
 
 
 def write_json(out: TextIO, outcome: Outcome) -> None:
     """One JSON object on one line."""
-    members: dict[str, object] = {"experiment": outcome.name, **versions()}
+    members: dict[str, object] = {"experiment": outcome.name, "versions": versions()}
     if isinstance(outcome, Skipped):
         members["skipped"] = outcome.reason
     else:
+        members |= outcome.members
         members |= {
             "figures": {each.name: _number(each.value) for each in outcome.figures},
             "units": {each.name: each.unit for each in outcome.figures if each.unit},
+            "table": list(outcome.table),
             "digest": outcome.digest,
             "reference": outcome.reference,
             "matches": outcome.matches,
@@ -106,11 +119,29 @@ def _lines(experiment: Experiment) -> Iterable[str]:
         note = f" ({figure.note})" if figure.note else ""
         number = _readable(figure.value)
         yield f"  {figure.name:<{width}}  {number:>12} {figure.unit}{note}".rstrip()
+    yield from _table_lines(experiment.table)
     yield from (f"  {note}" for note in experiment.notes)
     if experiment.matches:
         yield f"  digest {experiment.digest}, as the reference"
     else:
         yield f"  MISMATCH: digest {experiment.digest}, reference {experiment.reference}"
+
+
+def _table_lines(table: Sequence[TableRow]) -> Iterator[str]:
+    """Numbers to the right, words to the left."""
+    if not table:
+        return
+    lines = [list(table[0]), *([_cell(value) for value in row.values()] for row in table)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    numeric = [not isinstance(value, str) for value in table[0].values()]
+    for line in lines:
+        cells = zip(line, widths, numeric, strict=True)
+        text = "  ".join(f"{c:>{w}}" if right else f"{c:<{w}}" for c, w, right in cells)
+        yield f"  {text}".rstrip()
+
+
+def _cell(value: str | float) -> str:
+    return value if isinstance(value, str) else _readable(value)
 
 
 def _figure_notes(experiment: Experiment) -> list[str]:

@@ -41,6 +41,19 @@ def compile_oracle(store: Dataset, subject: Subject) -> Unit:
     return RequeryUnit(store, Spu(subject, query.form.name, query.variables), (EVERYTHING,))
 
 
+def compile_unfiltered(store: Dataset, subject: Subject) -> Unit:
+    """A unit that is given every Delta and looks for itself what of it matches: no LUTT.
+
+    What the LUTTs are worth is measured against it. Raises what `compile_unit` raises.
+    """
+    query = _parse(subject)
+    spu = Spu(subject, query.form.name, query.variables)
+    joined = None if subject.has_dataset else conjunction(query)
+    if joined is not None:
+        return JoinUnit(store, spu, (EVERYTHING,), joined)
+    return RequeryUnit(store, spu, (EVERYTHING,))
+
+
 def _parse(subject: Subject) -> Query:
     query = parse_query(subject.text)
     reason = patterns.unsupported(query)

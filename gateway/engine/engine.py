@@ -15,9 +15,10 @@ from typing import Self
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.compile import compile_oracle, compile_unit
+from gateway.engine.compile import compile_oracle, compile_unfiltered, compile_unit
 from gateway.engine.notification import Notification
-from gateway.engine.processing import Processing
+from gateway.engine.performance import MeasuredProcessing, Performance
+from gateway.engine.processing import Compile, Processing
 from gateway.engine.spu import Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
@@ -58,13 +59,24 @@ class Engine:
         clock: Callable[[], int] = microseconds,
         *,
         oracle: bool = False,
+        lutt: bool = True,
+        performance: Performance | None = None,
     ) -> None:
-        """With `oracle`, every query is evaluated again after every update: slow and simple."""
+        """With `oracle`, every query is evaluated again after every update: slow and simple.
+
+        Without `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance`
+        is told where the time of each update goes.
+        """
         self.store = store
         self.statistics = EngineStatistics()
+        self.performance = performance
         self._clock = store.clock = Clock(clock)
-        compile_ = compile_oracle if oracle else compile_unit
-        self._processing = Processing(store, compile_, self.statistics)
+        compile_ = _compile(oracle=oracle, lutt=lutt)
+        self._processing = (
+            Processing(store, compile_, self.statistics)
+            if performance is None
+            else MeasuredProcessing(store, compile_, self.statistics, performance)
+        )
         self._subscriptions = Subscriptions()
         self._clocked = count(1)
 
@@ -75,9 +87,12 @@ class Engine:
         clock: Callable[[], int] = microseconds,
         *,
         oracle: bool = False,
+        lutt: bool = True,
+        performance: Performance | None = None,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError."""
-        return cls(QuadStore.open(None if path is None else Path(path)), clock, oracle=oracle)
+        store = QuadStore.open(None if path is None else Path(path))
+        return cls(store, clock, oracle=oracle, lutt=lutt, performance=performance)
 
     def close(self) -> None:
         """Hand the store to the disk and forget every subscription."""
@@ -104,17 +119,27 @@ class Engine:
         caller can repeat after a crash. Everybody sees their effect at once all the same.
         Raises a GatewayError when it cannot be done; then nothing has changed.
         """
+        if self.performance is not None:
+            self.performance.begin()
         bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
         with self.store.writing, self._clock.held() as time:
-            delta = evaluate(self.store, bound)
-            self.statistics.updates += 1
-            if not delta.is_empty:
-                (self.store.defer if deferred else self.store.apply)(delta)
-            elif not self._processing.reads_clock:
-                return Outcome(delta, (), time)
-            self.statistics.quads_added += len(delta.added)
-            self.statistics.quads_removed += len(delta.removed)
-            return Outcome(delta, self._notify(delta, time), time)
+            outcome = self._run(bound, self.store.defer if deferred else self.store.apply, time)
+        if self.performance is not None:
+            self.performance.end(outcome.delta, len(outcome.notifications))
+        return outcome
+
+    def _run(
+        self, bound: Sequence[BoundUpdate], apply: Callable[[Delta], None], time: int
+    ) -> Outcome:
+        delta = evaluate(self.store, bound)
+        self.statistics.updates += 1
+        if not delta.is_empty:
+            apply(delta)
+        elif not self._processing.reads_clock:
+            return Outcome(delta, (), time)
+        self.statistics.quads_added += len(delta.added)
+        self.statistics.quads_removed += len(delta.removed)
+        return Outcome(delta, self._notify(delta, time), time)
 
     def flush(self) -> None:
         """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
@@ -170,6 +195,12 @@ class Engine:
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)
         return notifications
+
+
+def _compile(*, oracle: bool, lutt: bool) -> Compile:
+    if oracle:
+        return compile_oracle
+    return compile_unit if lutt else compile_unfiltered
 
 
 def _bound(

@@ -17,7 +17,15 @@ from gateway.bench.inprocess import one_text
 from gateway.bench.latency import percentile
 from gateway.bench.mosquitto import find_mosquitto
 from gateway.bench.processes import Child, ChildFailedError
-from gateway.bench.report import Experiment, Figure, Skipped, digest, write_json, write_text
+from gateway.bench.report import (
+    Experiment,
+    Figure,
+    Skipped,
+    TableRow,
+    digest,
+    write_json,
+    write_text,
+)
 from gateway.bench.session import BROKERS
 from gateway.bench.workload import SENSORS, Workload, subscriptions
 
@@ -52,7 +60,14 @@ def test_json_report_has_figures_versions_and_digest() -> None:
     assert members["figures"] == {"rate": 1234.5}
     assert members["matches"] is True
     assert members["digest"] == DIGEST
-    assert {"python", "pyoxigraph", "platform", "cores"} <= set(members)
+    assert {"python", "pyoxigraph", "platform", "cores"} <= set(members["versions"])
+
+
+def test_text_report_aligns_a_table() -> None:
+    out = io.StringIO()
+    rows: list[TableRow] = [{"shape": "join", "ms": 0.5}, {"shape": "path", "ms": 12}]
+    write_text(out, Experiment("it", (), DIGEST, DIGEST, table=rows))
+    assert out.getvalue().splitlines()[2:5] == ["  shape   ms", "  join   0.5", "  path    12"]
 
 
 def test_text_report_shows_a_mismatch() -> None:
