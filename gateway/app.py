@@ -22,8 +22,9 @@ from gateway.config import Config
 from gateway.crossing import Crossing
 from gateway.engine import Engine
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
+from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.http import HttpGate, QueryPool
-from gateway.gates.mqtt import EmbeddedPublisher, ExternalBroker, ExternalSettings, accept_into
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
 from gateway.gates.outbox import OutboxLimits
 from gateway.gates.websocket import SocketLimits, WebSocketGate
@@ -157,6 +158,7 @@ class Gateway:
                     mqtt.read_password(),
                 ),
                 inbox,
+                crossing,
             )
             self._parts.external = external
             external.set_filters(mappings.registry.topic_filters)
@@ -175,13 +177,12 @@ class Gateway:
     @asynccontextmanager
     async def _connected(self, external: ExternalBroker, inbox: Inbox) -> AsyncIterator[None]:
         """At the end nothing more is taken from the broker; the rest it sends again next time."""
-        external.start()
         self.mqtt_port = self._config.mqtt.port
-        try:
-            yield
-        finally:
-            inbox.close()
-            await asyncio.to_thread(external.close)
+        async with self._task(external.run, "broker"):
+            try:
+                yield
+            finally:
+                inbox.close()
 
     @asynccontextmanager
     async def _serving(

@@ -10,7 +10,8 @@
     │   ├── TooLargeError           413  too_large             a size limit was passed
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
-    └── StorageError            503  storage               disk full, store or journal broken
+    ├── StorageError            503  storage               disk full, store or journal broken
+    └── BrokerError             502  broker                the external broker refuses or is broken
 
 `code` and `http_status` are stable and part of the wire protocol (README, "Errors").
 """
@@ -106,3 +107,10 @@ class StorageError(GatewayError):
 
     code = "storage"
     http_status = 503
+
+
+class BrokerError(GatewayError):
+    """An external MQTT broker that does not answer, refuses us or does not speak MQTT 5."""
+
+    code = "broker"
+    http_status = 502

@@ -1,7 +1,8 @@
 """The inbox: where messages of every broker wait for ingest; bounded, it pushes back.
 
-Threads (paho) block in `put`, the event loop (embedded broker) awaits `put_soon`; nothing is ever
-dropped. Ingest takes whatever is there, so that one fsync serves many messages.
+The gates live in the event loop: they `offer` what came together, and await `put_soon` where there
+is no room; nothing is ever dropped. Ingest takes whatever is there, so that one fsync serves many
+messages.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ class Delivery:
 
 
 class Inbox:
-    """A bounded queue of deliveries between threads and one event loop, in order of arrival."""
+    """A bounded queue of deliveries from one event loop to one thread, in order of arrival."""
 
     def __init__(self, limit: int = 2000) -> None:
         self._limit = limit
@@ -37,12 +38,15 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._deliveries)
 
-    def put(self, delivery: Delivery) -> bool:
-        """Wait for room in this thread; False when the inbox was closed meanwhile."""
+    def offer(self, deliveries: Sequence[Delivery]) -> int:
+        """Take as many of them as there is room for, without waiting; how many those are."""
         with self._changed:
-            while len(self._deliveries) >= self._limit and not self._closed:
-                self._changed.wait()
-            return self._append(delivery)
+            if self._closed or self._waiting:
+                return 0
+            taken = min(len(deliveries), max(0, self._limit - len(self._deliveries)))
+            self._deliveries.extend(deliveries[:taken])
+            self._changed.notify_all()
+        return taken
 
     async def put_soon(self, delivery: Delivery) -> bool:
         """Wait for room without blocking the event loop; False when the inbox was closed.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gateway.engine import Engine
 from gateway.gates.embedded_broker import EmbeddedBroker
-from gateway.gates.mqtt import ExternalBroker
+from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.websocket import WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest

@@ -167,7 +167,7 @@ def _full_inbox(workload: Workload) -> Inbox:
     for index in range(workload.readings):
         sent = workload.publication(index)
         message = Message(sent.topic, sent.payload, datetime.now(UTC), qos=1)
-        inbox.put(Delivery(message, _settled))
+        inbox.offer([Delivery(message, _settled)])
     inbox.close()
     return inbox
 

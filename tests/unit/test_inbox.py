@@ -1,7 +1,6 @@
 """The inbox pushes back on threads and on the event loop; nothing is dropped."""
 
 import asyncio
-import threading
 from datetime import UTC, datetime
 
 from adapters.message import Message
@@ -16,25 +15,25 @@ def topics(taken: list[Delivery]) -> list[str]:
     return [each.message.topic for each in taken]
 
 
-def test_put_of_a_full_inbox_waits_until_there_is_room() -> None:
+def test_offer_takes_what_there_is_room_for() -> None:
     inbox = Inbox(limit=2)
-    done = threading.Event()
+    assert inbox.offer([delivery(number) for number in range(5)]) == 2
+    assert inbox.offer([delivery(9)]) == 0
+    assert topics(inbox.take(1)) == ["0"]
+    assert inbox.offer([delivery(number) for number in (2, 3)]) == 1
+    assert topics(inbox.take(5)) == ["1", "2"]
 
-    def produce() -> None:
-        for number in range(6):
-            assert inbox.put(delivery(number))
-        done.set()
 
-    thread = threading.Thread(target=produce)
-    thread.start()
-    received: list[str] = []
-    while len(received) < 6:
-        taken = inbox.take(10)
-        assert len(taken) <= 2
-        received += topics(taken)
-    assert done.wait(5)
-    thread.join()
-    assert received == [str(number) for number in range(6)]
+async def test_offer_does_not_overtake_who_waits() -> None:
+    inbox = Inbox(limit=1)
+    inbox.offer([delivery(0)])
+    waiting = asyncio.create_task(inbox.put_soon(delivery(1)))
+    await asyncio.sleep(0)
+    inbox._deliveries.clear()  # room, which nobody has given to who waits yet
+    assert inbox.offer([delivery(2)]) == 0
+    inbox.offer([])
+    inbox.close()
+    assert await waiting is False
 
 
 async def test_put_soon_of_a_full_inbox_waits_without_blocking_the_loop() -> None:
@@ -52,11 +51,11 @@ async def test_put_soon_of_a_full_inbox_waits_without_blocking_the_loop() -> Non
 
 async def test_close_lets_what_is_in_it_out_and_nothing_more_in() -> None:
     inbox = Inbox(limit=1)
-    inbox.put(delivery(0))
+    inbox.offer([delivery(0)])
     waiting = asyncio.create_task(inbox.put_soon(delivery(1)))
     await asyncio.sleep(0)
     inbox.close()
     assert await waiting is False
-    assert inbox.put(delivery(2)) is False
+    assert inbox.offer([delivery(2)]) == 0
     assert topics(inbox.take(5)) == ["0"]
     assert inbox.take(5) == []

@@ -1,0 +1,84 @@
+"""The MQTT gate to the embedded broker: devices in, commands out.
+
+Deliveries wait in the inbox and are acknowledged when ingest has settled them, that is after our
+commit. What we publish is not ingested again: the broker never offers it.
+"""
+
+import asyncio
+import logging
+
+from adapters.message import Message
+from gateway.crossing import Crossing
+from gateway.errors import BadRequestError
+from gateway.gates.embedded_broker import EmbeddedBroker
+from gateway.inbox import Delivery, Inbox
+
+log = logging.getLogger(__name__)
+
+_COMMANDS = 1000
+"""How many commands may wait to be sent; the next ones are dropped and counted."""
+
+
+async def accept_into(inbox: Inbox, crossing: Crossing, message: Message) -> None:
+    """Hand a message of the embedded broker to ingest.
+
+    Returns when it may be acknowledged: at QoS 0 when the inbox has it, else when it is
+    committed. Raises what ingest settled it with, or ConnectionError when the gateway stops.
+    """
+    settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def settle(error: Exception | None) -> None:
+        crossing.call(_settle, settled, error)
+
+    acknowledged = message.qos > 0
+    if not await inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
+        raise ConnectionError("the gateway is stopping")
+    if acknowledged:
+        await settled
+
+
+def _ignore(error: Exception | None) -> None:
+    """QoS 0 knows no acknowledgement."""
+
+
+def _settle(settled: "asyncio.Future[None]", error: Exception | None) -> None:
+    if settled.done():  # the client is gone
+        return
+    if error is None:
+        settled.set_result(None)
+    else:
+        settled.set_exception(error)
+
+
+class EmbeddedPublisher:
+    """Commands out by the embedded broker; `run` is a task of the event loop.
+
+    A command that finds `limit` others waiting is dropped and counted: the newest, since those
+    before it were promised first.
+    """
+
+    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = _COMMANDS) -> None:
+        self.dropped = 0
+        self._broker = broker
+        self._crossing = crossing
+        self._commands: asyncio.Queue[tuple[str, bytes, int, bool]] = asyncio.Queue(limit)
+
+    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+        """Send a message; may be called from any thread, does not wait."""
+        self._crossing.call(self._enqueue, (topic, payload, qos, retain))
+
+    def _enqueue(self, command: tuple[str, bytes, int, bool]) -> None:
+        try:
+            self._commands.put_nowait(command)
+        except asyncio.QueueFull:
+            self.dropped += 1
+            log.error("command_dropped", extra={"topic": command[0]})
+
+    async def run(self) -> None:
+        """Publish what comes, in order, until cancelled."""
+        while True:
+            topic, payload, qos, retain = await self._commands.get()
+            try:
+                await self._broker.publish(topic, payload, qos, retain)
+            except BadRequestError as error:
+                log.error("command_refused", extra={"topic": topic, "reason": str(error)})
