@@ -1,6 +1,8 @@
 """From a subscribed query to the cheapest unit that is exact for it."""
 
 from gateway.engine.conjunction import conjunction
+from gateway.engine.incremental.query import incremental_query
+from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.join import JoinUnit
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.requery import RequeryUnit
@@ -29,6 +31,9 @@ def compile_unit(store: Dataset, subject: Subject) -> Unit:
         joined = conjunction(query)
         if joined is not None:
             return JoinUnit(store, spu, lutt, joined)
+    incremental = incremental_query(query, subject.default_graphs, subject.named_graphs)
+    if incremental is not None:
+        return IncrementalUnit(store, spu, lutt, incremental)
     return RequeryUnit(store, spu, lutt)
 
 

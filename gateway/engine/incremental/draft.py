@@ -1,0 +1,99 @@
+"""A plan in the making: what may be drawn into the core, and what has to stay a step.
+
+Place: under `translate`. Source: SPARQL 1.1 Query Language, section 18.2.2, and the equivalences
+of Pérez, Arenas, Gutierrez, Semantics and Complexity of SPARQL (2009), section 4: a join moves in
+front of an OPTIONAL, MINUS, FILTER or BIND where what both share is certainly bound before it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from gateway.engine.incremental.plan import (
+    NO_NAMES,
+    Body,
+    CorePattern,
+    Filter,
+    Join,
+    Names,
+    Plan,
+    Step,
+    Table,
+    certain_variables,
+)
+from gateway.rdf.terms import Term
+
+
+class NotIncrementalError(Exception):
+    """This tier is not surely exact for the query, or would cost more than evaluating it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Core, steps in the order of the text, and variables that one IRI is known for."""
+
+    patterns: tuple[CorePattern, ...] = ()
+    tables: tuple[Table, ...] = ()
+    constants: tuple[tuple[str, Term], ...] = ()
+    filters: tuple[Filter, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def certain(self) -> Names:
+        """The variables that each solution binds."""
+        return certain_variables(self.patterns, self.tables)
+
+    @property
+    def variables(self) -> Names:
+        """All variables anywhere."""
+        parts = (*self.patterns, *self.tables, *self.filters, *self.steps)
+        return NO_NAMES.union(*(part.variables for part in parts))
+
+    def plan(self) -> Plan:
+        """The draft, finished."""
+        return Plan(self.patterns, self.tables, self.constants, self.filters, self.steps)
+
+    def step(self, step: Step) -> "Draft":
+        """With one step more. Raises NotIncrementalError where its changes could not be told."""
+        for body in step.bodies:
+            if not all(nested.certain & self.certain for nested in body.plans):
+                raise NotIncrementalError(
+                    "a group shares no certainly bound variable with what precedes"
+                )
+        return replace(self, steps=(*self.steps, step))
+
+    def filter(self, step: Filter) -> "Draft":
+        """With a FILTER on everything so far: early where it reads certain variables only."""
+        if step.bodies or not step.variables <= self.certain:
+            return self.step(step)
+        return replace(self, filters=(*self.filters, step))
+
+    def constant(self, name: str, term: Term) -> "Draft":
+        """With `FILTER(?name = <iri>)`, the variable being a certain one."""
+        return replace(self, constants=(*self.constants, (name, term)))
+
+    def joined(self, other: "Draft") -> "Draft":
+        """The join with what comes later in the text, in one core if that means the same."""
+        if _passes(other.variables, self) and _passes(self.variables, other):
+            return Draft(
+                self.patterns + other.patterns,
+                self.tables + other.tables,
+                self.constants + other.constants,
+                self.filters + other.filters,
+                self.steps + other.steps,
+            )
+        return self.step(Join(Body((other.plan(),))))
+
+
+def _passes(variables: Names, draft: Draft) -> bool:
+    """Whether patterns with these variables may be drawn in front of the draft's steps."""
+    certain = draft.certain
+    return all(step.variables & variables <= certain for step in draft.steps)
+
+
+def product(drafts: Iterable[Draft], others: Iterable[Draft], most: int) -> list[Draft]:
+    """The joins of each with each. Raises NotIncrementalError where they are too many."""
+    others = tuple(others)
+    found = [draft.joined(other) for draft in drafts for other in others]
+    if len(found) > most:
+        raise NotIncrementalError("there are too many combinations of UNION branches")
+    return found

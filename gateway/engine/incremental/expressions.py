@@ -1,0 +1,181 @@
+"""Expressions, evaluated in batches as the pinned store does it: on an empty store, by VALUES.
+
+Place: conditions and columns of a `plan`. Source: SPARQL 1.1 Query Language, section 17.
+Invariant: the value is that of pyoxigraph for these arguments; `shortcuts` answers what is surely
+the same, and what was asked before is remembered.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    QuerySolutions,
+    Store,
+    Triple,
+    Variable,
+)
+
+from gateway.engine.incremental.shortcuts import UNKNOWN, shortcut
+from gateway.errors import UpdateFailedError
+from gateway.rdf.terms import Term
+from gateway.sparql import algebra
+from gateway.sparql.scope import walk
+
+Solution = dict[str, Term]
+Arguments = tuple[Term | None, ...]
+Answers = Iterator[tuple[int, Term | None]]
+"""Number of a row of arguments and a value."""
+
+Value = TypeVar("Value")
+
+MOST_REMEMBERED = 4096
+"""Arguments of one expression whose value is remembered."""
+
+_INFIX = frozenset({"||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"})
+_UNWRAP = NamedNode("https://sosa-gateway.example/ns#internal-unwrap")
+_WRAPPED = "https://sosa-gateway.example/ns#internal-wrapped-"
+_EMPTY = Store()
+
+
+class Expression:
+    """An expression of variables, without EXISTS or aggregates.
+
+    >>> double = expression(algebra.Operation("*", (Variable("x"), Literal(2))))
+    >>> [term and term.value for term in double.values([{"x": Literal(4)}, {}])]
+    ['8', None]
+    """
+
+    def __init__(self, tree: algebra.Expression, base: str = "") -> None:
+        self.tree = tree
+        self.names = tuple(
+            dict.fromkeys(node.value for node in walk(tree) if isinstance(node, Variable))
+        )
+        text = _rendered(tree, {name: f"?a{place}" for place, name in enumerate(self.names)})
+        prologue = f"BASE <{base}> " if base else ""
+        self._values_text = f"{prologue}SELECT ?i (({text}) AS ?v) {{ %s }}"
+        self._truths_text = f"{prologue}SELECT ?i {{ %s FILTER({text}) }}"
+        self._shortcut = shortcut(tree, self.names)
+        self._values: dict[Arguments, Term | None] = {}
+        self._truths: dict[Arguments, bool] = {}
+
+    def values(self, solutions: Sequence[Mapping[str, Term]]) -> list[Term | None]:
+        """Its value for each solution; None for an error."""
+        if isinstance(self.tree, Variable):
+            return [solution.get(self.tree.value) for solution in solutions]
+        return self._look_up(solutions, self._values, self._ask_values)
+
+    def truths(self, solutions: Sequence[Mapping[str, Term]]) -> list[bool]:
+        """Its effective boolean value for each solution; False for an error."""
+        if self._shortcut is None:
+            return self._look_up(solutions, self._truths, self._ask_truths)
+        decided = [self._shortcut(self._arguments(solution)) for solution in solutions]
+        if UNKNOWN not in decided:
+            return [truth is True for truth in decided]
+        return self._look_up(solutions, self._truths, self._ask_truths)
+
+    def _arguments(self, solution: Mapping[str, Term]) -> Arguments:
+        return tuple([solution.get(name) for name in self.names])
+
+    def _look_up(
+        self,
+        solutions: Sequence[Mapping[str, Term]],
+        known: dict[Arguments, Value],
+        ask: Callable[[Sequence[Arguments]], Mapping[Arguments, Value]],
+    ) -> list[Value]:
+        rows = [self._arguments(solution) for solution in solutions]
+        new = [row for row in dict.fromkeys(rows) if row not in known]
+        if new:
+            if len(known) + len(new) > MOST_REMEMBERED:
+                known.clear()
+                new = list(dict.fromkeys(rows))
+            known.update(ask(new))
+        return [known[row] for row in rows]
+
+    def _ask_values(self, rows: Sequence[Arguments]) -> Mapping[Arguments, Term | None]:
+        return {rows[place]: value for place, value in _answers(self._values_text, rows)}
+
+    def _ask_truths(self, rows: Sequence[Arguments]) -> Mapping[Arguments, bool]:
+        passed = {place for place, _ in _answers(self._truths_text, rows)}
+        return {row: place in passed for place, row in enumerate(rows)}
+
+
+@lru_cache(maxsize=1024)
+def expression(tree: algebra.Expression, base: str = "") -> Expression:
+    """The expression; equal ones share what they remember."""
+    return Expression(tree, base)
+
+
+def _answers(template: str, rows: Sequence[Arguments]) -> Answers:
+    """Evaluate the text over all rows of arguments in one query."""
+    table = _ArgumentTable(rows)
+    try:
+        results = _EMPTY.query(template % table.text, custom_functions=table.functions)
+        if isinstance(results, QuerySolutions):
+            wants_value = len(results.variables) > 1
+            for row in results:
+                yield int(row[0].value), row[1] if wants_value else None
+    except (RuntimeError, ValueError, SyntaxError) as error:
+        raise UpdateFailedError(f"an expression failed: {error}") from error
+
+
+class _ArgumentTable:
+    """Rows of arguments as a VALUES clause: `?i` is the row, `?a0`, `?a1` ... are its terms.
+
+    Terms that no text can name (blank nodes) pass as IRIs that a function turns back.
+    """
+
+    def __init__(self, rows: Sequence[Arguments]) -> None:
+        self._hidden: dict[Term, NamedNode] = {}
+        width = len(rows[0])
+        written = "".join(
+            f"({place}{''.join(map(self._written, row))})" for place, row in enumerate(rows)
+        )
+        prefix = "r" if self._hidden else "a"
+        columns = "".join(f" ?{prefix}{place}" for place in range(width))
+        self.text = f"VALUES (?i{columns}) {{ {written} }}"
+        if self._hidden:
+            for place in range(width):
+                self.text += f" BIND({_UNWRAP}(?r{place}) AS ?a{place})"
+
+    @property
+    def functions(self) -> dict[NamedNode, Callable[..., Term | None]]:
+        """What the text calls."""
+        hidden = {name: term for term, name in self._hidden.items()}
+        return {_UNWRAP: lambda term: hidden.get(term, term)} if hidden else {}
+
+    def _written(self, term: Term | None) -> str:
+        if term is None:
+            return " UNDEF"
+        if isinstance(term, BlankNode | Triple):
+            name = NamedNode(f"{_WRAPPED}{len(self._hidden)}")
+            term = self._hidden.setdefault(term, name)
+        return f" {term}"
+
+
+def _rendered(tree: algebra.Expression, names: Mapping[str, str]) -> str:
+    """The expression as text, its variables renamed."""
+    match tree:
+        case Variable(value=name):
+            return names[name]
+        case NamedNode() | Literal():
+            return str(tree)
+        case algebra.In(value=value, options=options, negated=negated):
+            listed = _listed(options, names)
+            return f"({_rendered(value, names)} {'NOT ' if negated else ''}IN ({listed}))"
+        case algebra.Call(iri=iri, args=args):
+            return f"{iri}({_listed(args, names)})"
+        case algebra.Operation(name=name, args=(argument,)) if name in {"!", "+", "-"}:
+            return f"({name} {_rendered(argument, names)})"
+        case algebra.Operation(name=name, args=args) if name in _INFIX:
+            return "(" + f" {name} ".join(_rendered(each, names) for each in args) + ")"
+        case algebra.Operation(name=name, args=args):
+            return f"{name}({_listed(args, names)})"
+    raise ValueError(f"{type(tree).__name__} has no value of its own")
+
+
+def _listed(trees: Sequence[algebra.Expression], names: Mapping[str, str]) -> str:
+    return ", ".join(_rendered(tree, names) for tree in trees)

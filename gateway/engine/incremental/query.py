@@ -1,0 +1,107 @@
+"""Which queries the incremental tier answers, and how a solution becomes rows.
+
+Place: asked by `compile` once per subscription. Source: SPARQL 1.1 Query Language, section 16.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode, NamedNode, Variable
+
+from gateway.engine.booster import Slot
+from gateway.engine.incremental.affected import divided, seeds
+from gateway.engine.incremental.draft import NotIncrementalError
+from gateway.engine.incremental.plan import NO_NAMES, Plan
+from gateway.engine.incremental.solve import Solution, Solutions, solve
+from gateway.engine.incremental.states import Now, States
+from gateway.engine.incremental.translate import Translator, only_projects
+from gateway.rdf.canonical import canonical
+from gateway.rdf.solutions import Row
+from gateway.rdf.terms import Term
+from gateway.sparql import algebra
+from gateway.sparql.algebra import Dataset, Query, QueryForm
+
+Rows = Callable[[Solution], Iterable[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementalQuery:
+    """The plans whose solutions, together, are those of the WHERE; each gives some rows."""
+
+    plans: tuple[Plan, ...]
+    rows: Rows
+    is_set: bool
+
+    def changed(self, states: States) -> tuple[list[Row], list[Row]]:
+        """Rows before and after, of the solutions that may have changed; not netted."""
+        before: Solutions = []
+        after: Solutions = []
+        for plan in self.plans:
+            for known, starts, keep in divided(seeds(plan, states)):
+                before += solve(plan, states.before, starts, known, keep)
+                after += solve(plan, states.after, starts, known, keep)
+        return self._rows_of(before), self._rows_of(after)
+
+    def everything(self, now: Now) -> list[Row]:
+        """The rows of all solutions."""
+        solutions = [each for plan in self.plans for each in solve(plan, now, [{}], NO_NAMES)]
+        return self._rows_of(solutions)
+
+    def _rows_of(self, solutions: Solutions) -> list[Row]:
+        rows = self.rows
+        return [row for solution in solutions for row in rows(solution)]
+
+
+def incremental_query(
+    query: Query,
+    default_graphs: Sequence[NamedNode] = (),
+    named_graphs: Sequence[NamedNode] = (),
+) -> IncrementalQuery | None:
+    """The query for this tier; None where another is exact and this one is not, or dearer.
+
+    The graphs are those of a protocol request; if there are any, they replace the text's.
+    """
+    if query.form is QueryForm.DESCRIBE or not only_projects(query):
+        return None
+    dataset = query.dataset
+    if default_graphs or named_graphs:
+        dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    try:
+        drafts = Translator(query.base or "", dataset).query(query)
+    except NotIncrementalError:
+        return None
+    plans = tuple(draft.plan() for draft in drafts)
+    if query.form is QueryForm.CONSTRUCT:
+        return IncrementalQuery(plans, _triples_of(query.template), is_set=True)
+    return IncrementalQuery(plans, _projection(query.variables), query.distinct)
+
+
+def _projection(names: Sequence[str]) -> Rows:
+    return lambda solution: (tuple([solution.get(name) for name in names]),)
+
+
+def _triples_of(template: Sequence[algebra.TriplePattern]) -> Rows:
+    """The template's triples for a solution; none where a term is missing or misplaced (16.2)."""
+    slots = [(_slot(each.subject), _slot(each.predicate), _slot(each.object)) for each in template]  # type: ignore[arg-type]
+
+    def triples(solution: Solution) -> Iterable[Row]:
+        made = [
+            tuple(solution.get(slot) if isinstance(slot, str) else slot for slot in triple)
+            for triple in slots
+        ]
+        return dict.fromkeys(row for row in made if _is_triple(row))
+
+    return triples
+
+
+def _slot(node: Term | Variable) -> Slot:
+    return node.value if isinstance(node, Variable) else canonical(node)
+
+
+def _is_triple(row: Row) -> bool:
+    subject, predicate, object_ = row
+    return (
+        isinstance(subject, NamedNode | BlankNode)
+        and isinstance(predicate, NamedNode)
+        and object_ is not None
+    )

@@ -1,0 +1,295 @@
+"""From the syntax tree of a group to plans, or a refusal where the tier is not surely exact.
+
+Place: once per subscription. Source: SPARQL 1.1 Query Language, section 18.2.2, as the pinned store
+evaluates it: the variable of `GRAPH ?g` is seen within its group, FROM of several graphs keeps
+duplicates.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from gateway.engine.booster import Slot
+from gateway.engine.incremental.draft import Draft, NotIncrementalError, product
+from gateway.engine.incremental.expressions import expression
+from gateway.engine.incremental.plan import (
+    Body,
+    Condition,
+    CorePattern,
+    Existence,
+    Extend,
+    Filter,
+    GraphScope,
+    LeftJoin,
+    Minus,
+    Table,
+)
+from gateway.engine.incremental.syntax import Expression, Replacement, is_known, replaced
+from gateway.rdf.canonical import canonical
+from gateway.rdf.terms import GraphName, Term
+from gateway.sparql import algebra, paths
+from gateway.sparql.algebra import Dataset, Element, Exists, Group, Query
+from gateway.sparql.scope import walk
+
+MOST_PLANS = 16
+"""Combinations of UNION branches that one group may have."""
+
+Drafts = list[Draft]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a group stands: the graph of its patterns, whether within an EXISTS."""
+
+    scope: GraphScope
+    in_exists: bool = False
+
+
+class Translator:
+    """Translates the groups of one query."""
+
+    def __init__(self, base: str, dataset: Dataset | None) -> None:
+        self._base = base
+        self._dataset = dataset
+        self._numbers = count()
+
+    def query(self, query: Query) -> Drafts:
+        """WHERE, the VALUES behind it, and columns. Raises NotIncrementalError."""
+        around = Surroundings(self._default_scope())
+        drafts = self.group(query.where, around)
+        if query.values is not None:
+            drafts = product(drafts, self._joinable(query.values, around), MOST_PLANS)
+        return self._columns(query, drafts, around)
+
+    def _default_scope(self) -> GraphScope:
+        if self._dataset is None:
+            return GraphScope()
+        graphs: tuple[GraphName, ...] = self._dataset.default_graphs
+        if len(graphs) == 1:
+            return GraphScope(graphs[0])
+        return GraphScope("", graphs)
+
+    def _hidden(self, kind: str) -> str:
+        """A variable that no text has."""
+        return f"{algebra.HIDDEN_PREFIX}{kind}{next(self._numbers)}"
+
+    # groups -----------------------------------------------------------------------------
+
+    def group(self, group: Group, around: Surroundings) -> Drafts:
+        """A group with its FILTERs, which see all of it."""
+        drafts = self._unfiltered(group, around)
+        for condition in self._conditions(group, around):
+            drafts = [_filtered(draft, condition) for draft in drafts]
+        return drafts
+
+    def _body(self, group: Group, around: Surroundings) -> Body:
+        return Body(tuple(draft.plan() for draft in self.group(group, around)))
+
+    def _conditions(self, group: Group, around: Surroundings) -> list[Condition]:
+        return [
+            self._condition(element.expression, around)
+            for element in group.elements
+            if isinstance(element, algebra.Filter)
+        ]
+
+    def _unfiltered(self, group: Group, around: Surroundings) -> Drafts:
+        drafts = [Draft()]
+        for element in group.elements:
+            if not isinstance(element, algebra.Filter):
+                drafts = self._with_element(drafts, element, around)
+        return drafts
+
+    def _with_element(self, drafts: Drafts, element: Element, around: Surroundings) -> Drafts:
+        match element:
+            case algebra.Optional() | algebra.Minus() | algebra.Bind():
+                if around.in_exists:
+                    raise NotIncrementalError(f"{type(element).__name__} in an EXISTS")
+                return self._with_step(drafts, element, around)
+            case _:
+                return product(drafts, self._joinable(element, around), MOST_PLANS)
+
+    def _with_step(
+        self,
+        drafts: Drafts,
+        element: algebra.Optional | algebra.Minus | algebra.Bind,
+        around: Surroundings,
+    ) -> Drafts:
+        match element:
+            case algebra.Optional(group=group):
+                step = self._left_join(group, around)
+                return [draft.step(step) for draft in drafts]
+            case algebra.Minus(group=group):
+                body = self._body(group, around)
+                return [draft.step(Minus(body)) for draft in drafts]
+            case algebra.Bind(expression=tree, variable=variable):
+                extend = Extend(self._condition(tree, around), variable.value)
+                return [draft.step(extend) for draft in drafts]
+
+    def _left_join(self, group: Group, around: Surroundings) -> LeftJoin:
+        body = Body(tuple(draft.plan() for draft in self._unfiltered(group, around)))
+        conditions = tuple(self._conditions(group, around))
+        if any(condition.existences for condition in conditions):
+            raise NotIncrementalError("EXISTS in a FILTER of an OPTIONAL")
+        return LeftJoin(body, conditions)
+
+    def _joinable(self, element: Element, around: Surroundings) -> Drafts:
+        match element:
+            case algebra.BasicPattern(patterns=patterns):
+                return [Draft(tuple(self._patterns(patterns, around.scope)))]
+            case algebra.Values(variables=variables, rows=rows):
+                names = tuple(variable.value for variable in variables)
+                return [Draft(tables=(Table(names, _canonical(rows)),))]
+            case Group():
+                return self.group(element, around)
+            case algebra.Union(branches=branches):
+                return [draft for each in branches for draft in self.group(each, around)]
+            case algebra.Graph(name=name, group=group):
+                return self._graph(name, group, around)
+            case algebra.SubSelect(query=query):
+                return self._sub_select(query, around)
+            case _:
+                raise NotIncrementalError(type(element).__name__)
+
+    def _graph(self, name: algebra.VarOrIri, group: Group, around: Surroundings) -> Drafts:
+        inner = replace(around, scope=self._named_scope(name))
+        drafts = self.group(group, inner)
+        for draft in drafts:
+            if not any(_is_in(pattern.scope, inner.scope) for pattern in draft.patterns):
+                raise NotIncrementalError(
+                    "a GRAPH without a pattern depends on which graphs there are"
+                )
+        return drafts
+
+    def _named_scope(self, name: algebra.VarOrIri) -> GraphScope:
+        graphs = None if self._dataset is None else self._dataset.named_graphs
+        if isinstance(name, Variable):
+            return GraphScope(name.value, graphs)
+        if graphs is None or name in graphs:
+            return GraphScope(name)
+        return GraphScope("", ())
+
+    # patterns ---------------------------------------------------------------------------
+
+    def _patterns(
+        self, patterns: Sequence[algebra.TriplePattern], scope: GraphScope
+    ) -> Iterator[CorePattern]:
+        for pattern in patterns:
+            yield from self._pattern(
+                _slot(pattern.subject), pattern.predicate, _slot(pattern.object), scope
+            )
+
+    def _pattern(
+        self, start: Slot, path: algebra.VarOrIri | paths.Path, end: Slot, scope: GraphScope
+    ) -> Iterator[CorePattern]:
+        """A triple pattern; a path of fixed length as the patterns it stands for (18.2.2.3)."""
+        match path:
+            case NamedNode() | Variable():
+                yield CorePattern(start, _slot(path), end, self._own(scope))
+            case paths.Link(iri=iri):
+                yield CorePattern(start, iri, end, self._own(scope))
+            case paths.Inverse(path=inner):
+                yield from self._pattern(end, inner, start, scope)
+            case paths.Sequence(steps=steps):
+                middles = [self._hidden("path") for _ in steps[1:]]
+                ends = zip([start, *middles], steps, [*middles, end], strict=True)
+                for first, step, last in ends:
+                    yield from self._pattern(first, step, last, scope)
+            case paths.NegatedPropertySet(forward=forward, inverse=()):
+                name = self._hidden("predicate")
+                yield CorePattern(start, name, end, self._own(scope), frozenset(forward))
+            case _:
+                raise NotIncrementalError(f"the path {type(path).__name__}")
+
+    def _own(self, scope: GraphScope) -> GraphScope:
+        """A pattern over several default graphs may match in another one than the next pattern."""
+        return replace(scope, name=self._hidden("graph")) if scope.name == "" else scope
+
+    # sub-queries ------------------------------------------------------------------------
+
+    def _sub_select(self, query: Query, around: Surroundings) -> Drafts:
+        """A sub-query that only projects: its other variables are hidden."""
+        if not only_projects(query) or query.distinct or query.values or around.in_exists:
+            raise NotIncrementalError("a sub-query that does more than project")
+        shown = frozenset(query.variables)
+        names = {
+            node.value
+            for node in walk((query.where, query.projection))
+            if isinstance(node, Variable)
+        }
+        renamed = {name: self._hidden("local") for name in names - shown}
+        if isinstance(around.scope.name, str) and around.scope.name:
+            raise NotIncrementalError("a sub-query in GRAPH ?g")
+        inner = replaced(query, renamed)
+        return self._columns(inner, self.group(inner.where, around), around)
+
+    def _columns(self, query: Query, drafts: Drafts, around: Surroundings) -> Drafts:
+        """With the columns of a SELECT that are expressions."""
+        for column in query.projection or ():
+            if column.expression is not None:
+                extend = Extend(self._condition(column.expression, around), column.variable.value)
+                drafts = [draft.step(extend) for draft in drafts]
+        return drafts
+
+    # expressions ------------------------------------------------------------------------
+
+    def _condition(self, tree: Expression, around: Surroundings) -> Condition:
+        """An expression; each EXISTS in it is a variable of its own."""
+        existences: list[Existence] = []
+
+        def name_of(exists: Exists) -> Variable:
+            body = self._body(exists.group, replace(around, in_exists=True))
+            name = self._hidden("exists")
+            existences.append(Existence(name, body, exists.negated))
+            return Variable(name)
+
+        plain = Replacement(name_of).expression(tree)
+        if not is_known(plain):
+            raise NotIncrementalError("a function that is not of SPARQL 1.1, or reads the clock")
+        return Condition(expression(plain, self._base), tuple(existences))
+
+
+def _is_in(scope: GraphScope, wanted: GraphScope) -> bool:
+    return scope.graphs == wanted.graphs if wanted.name == "" else scope == wanted
+
+
+def only_projects(query: Query) -> bool:
+    """Whether the rows are the solutions of the group, with some columns, some computed."""
+    return (
+        query.limit is None
+        and query.offset is None
+        and not (query.reduced or query.group_by or query.having)
+        and not any(
+            isinstance(node, algebra.Aggregate) for node in walk((query.projection, query.order_by))
+        )
+    )
+
+
+def _filtered(draft: Draft, condition: Condition) -> Draft:
+    equality = _equality(condition.expression.tree)
+    known = {name for name, _ in draft.constants}
+    if equality is not None and equality[0] in draft.certain - known:
+        return draft.constant(*equality)
+    return draft.filter(Filter(condition))
+
+
+def _equality(tree: Expression) -> tuple[str, Term] | None:
+    """`?v = <iri>`, either way round: for IRIs the same as being that term."""
+    match tree:
+        case algebra.Operation(name="=", args=(Variable(value=name), NamedNode() as iri)):
+            return name, iri
+        case algebra.Operation(name="=", args=(NamedNode() as iri, Variable(value=name))):
+            return name, iri
+        case _:
+            return None
+
+
+def _slot(node: algebra.PatternTerm) -> Slot:
+    return node.value if isinstance(node, Variable) else canonical(node)
+
+
+def _canonical(
+    rows: Sequence[Sequence[NamedNode | Literal | None]],
+) -> tuple[tuple[Term | None, ...], ...]:
+    return tuple(tuple(None if cell is None else canonical(cell) for cell in row) for row in rows)

@@ -1,0 +1,58 @@
+"""`IncrementalUnit`: the tier beyond plain joins: OPTIONAL, MINUS, EXISTS, FILTER, UNION ...
+
+Place: between the LUTT index and the notification, one per subscribed query of this tier.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gateway.engine.incremental.answers import Answer, Bag, RowSet, Truth
+from gateway.engine.incremental.query import IncrementalQuery
+from gateway.engine.incremental.states import Now, States
+from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.spu import Change, Dataset, Spu, evaluate
+from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
+
+
+class IncrementalUnit:
+    """Evaluates the solutions that a Delta concerns, before and after."""
+
+    tier = "incremental"
+
+    def __init__(
+        self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...], query: IncrementalQuery
+    ) -> None:
+        self.members = (spu,)
+        self.lutt = lutt
+        self._store = store
+        self._query = query
+        self._answer: Answer | None = None
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer; of a set, how often each row is derived is counted at the first."""
+        if self._answer is None:
+            self._answer = self._first_answer(spu)
+        return difference(spu.variables, Counter(), self._answer.now())
+
+    def reach(self, artq: Artq) -> int:
+        """The one member."""
+        del artq
+        return 1
+
+    def process(self, artq: Artq) -> Iterable[Change]:
+        """The rows of the solutions concerned, netted by the form of the query."""
+        (spu,) = self.members
+        if self._answer is None:
+            return ()
+        removed, added = self._query.changed(States(self._store, artq))
+        return ((spu, self._answer.change(removed, added)),)
+
+    def _first_answer(self, spu: Spu) -> Answer:
+        def whole() -> SolutionBag:
+            return evaluate(self._store, spu.subject)
+
+        if spu.form == "ASK":
+            return Truth(whole)
+        if self._query.is_set:
+            return RowSet(spu.variables, self._query.everything(Now(self._store)))
+        return Bag(spu.variables, whole)
