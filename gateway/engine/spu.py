@@ -18,6 +18,7 @@ from gateway.engine.booster import Quads
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
+from gateway.sparql.tie_break import with_tie_break
 from gateway.store.quad_store import QueryResults
 
 
@@ -92,11 +93,14 @@ class Unit(Protocol):
 
 
 def evaluate(store: Dataset, subject: Subject) -> SolutionBag:
-    """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples."""
+    """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples.
+
+    What a LIMIT takes is decided by a total order (gateway/sparql/tie_break.py).
+    """
     dataset = (
         (subject.default_graphs, subject.named_graphs) if subject.has_dataset else (None, None)
     )
-    results = store.query(subject.text, *dataset)
+    results = store.query(with_tie_break(subject.text), *dataset)
     if isinstance(results, QuerySolutions):
         return Counter(tuple(row) for row in results)
     if isinstance(results, QueryBoolean):
