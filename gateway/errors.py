@@ -6,6 +6,7 @@
     │   ├── UnsupportedQueryError   400  unsupported_query     a form that cannot be subscribed
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
+    │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
     │   ├── TooLargeError           413  too_large             a size limit was passed
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
@@ -69,6 +70,13 @@ class UpdateFailedError(ClientError):
 
 class BadRequestError(ClientError):
     """A malformed request or message."""
+
+
+class ForbiddenError(ClientError):
+    """The rights of the request do not allow it; nothing has changed."""
+
+    code = "forbidden"
+    http_status = 403
 
 
 class NotFoundError(ClientError):

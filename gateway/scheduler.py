@@ -21,6 +21,7 @@ from pyoxigraph import NamedNode
 
 from gateway.engine import Engine, Notification, Outcome
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
+from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate
 
@@ -110,6 +111,7 @@ class Scheduler:
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
+        rights: Rights = ALL_RIGHTS,
     ) -> Outcome:
         """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails."""
         return await self._call(
@@ -118,6 +120,7 @@ class Scheduler:
                 bindings,
                 using_graphs=using_graphs,
                 using_named_graphs=using_named_graphs,
+                rights=rights,
             ),
             is_update=True,
         )
@@ -129,11 +132,19 @@ class Scheduler:
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
+        rights: Rights = ALL_RIGHTS,
         sink: Sink,
     ) -> str:
         """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
         return await self._call(
-            lambda: self._subscribe(text, default_graphs, named_graphs, alias, sink),
+            lambda: self._subscribe(
+                sink,
+                text,
+                default_graphs=default_graphs,
+                named_graphs=named_graphs,
+                alias=alias,
+                rights=rights,
+            ),
             is_update=False,
         )
 
@@ -240,17 +251,8 @@ class Scheduler:
             result = GatewayError(f"internal error: {error!r}", "report this defect")
         done(result)
 
-    def _subscribe(
-        self,
-        text: str,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        sink: Sink,
-    ) -> str:
-        first = self.engine.subscribe(
-            text, default_graphs=default_graphs, named_graphs=named_graphs, alias=alias
-        )
+    def _subscribe(self, sink: Sink, text: str, **options: Any) -> str:
+        first = self.engine.subscribe(text, **options)
         self._sinks[first.spuid] = sink
         self._deliver((first,))
         return first.spuid

@@ -2,5 +2,6 @@
 
 from gateway.engine.engine import Engine, Outcome
 from gateway.engine.notification import Notification
+from gateway.rdf.rights import Rights
 
-__all__ = ["Engine", "Notification", "Outcome"]
+__all__ = ["Engine", "Notification", "Outcome", "Rights"]

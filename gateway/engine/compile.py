@@ -10,10 +10,11 @@ from gateway.engine.single_pattern import SinglePatternUnit
 from gateway.engine.spu import Dataset, Spu, Subject, Unit
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.canonical import canonical
-from gateway.rdf.terms import Term
+from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.parser import parse_query
+from gateway.store.readable import Readable
 
 
 def compile_unit(store: Dataset, subject: Subject) -> Unit:
@@ -24,6 +25,8 @@ def compile_unit(store: Dataset, subject: Subject) -> Unit:
     query = _parse(subject)
     spu = Spu(subject, query.form.name, query.variables)
     lutt = _lutt(query, subject)
+    if subject.readable is not None:
+        return RequeryUnit(Readable(store, subject.readable), spu, _visible(lutt, subject.readable))
     if not subject.has_dataset:
         single = patterns.single_pattern(query)
         if single is not None:
@@ -43,6 +46,8 @@ def compile_oracle(store: Dataset, subject: Subject) -> Unit:
     Raises what `compile_unit` raises.
     """
     query = _parse(subject)
+    if subject.readable is not None:
+        store = Readable(store, subject.readable)
     return RequeryUnit(store, Spu(subject, query.form.name, query.variables), (EVERYTHING,))
 
 
@@ -76,6 +81,11 @@ def _lutt(query: Query, subject: Subject) -> tuple[LuttEntry, ...]:
         for each in lookups
     )
     return tuple(dict.fromkeys(entries))
+
+
+def _visible(lutt: tuple[LuttEntry, ...], readable: frozenset[GraphName]) -> tuple[LuttEntry, ...]:
+    """The entries for readable graphs; those for every graph stay, they may only hit too often."""
+    return tuple(each for each in lutt if each.graph is None or each.graph in readable)
 
 
 def _canonical(term: Term | None) -> Term | None:

@@ -24,12 +24,14 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
 from gateway.sparql.clock_calls import calls_clock
 from gateway.sparql.parser import parse_query
-from gateway.sparql.patterns import contains_service
+from gateway.sparql.patterns import contains_service, graphs_looked_at
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
+from gateway.store.readable import Readable
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
 
 
@@ -111,9 +113,13 @@ class Engine:
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
+        rights: Rights = ALL_RIGHTS,
         deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
+
+        A graph that `rights` do not let read is as if empty. Raises ForbiddenError where the
+        request would touch one that they do not let write.
 
         `deferred` leaves writing to the disk to the next `flush`; it is for requests that the
         caller can repeat after a crash. Everybody sees their effect at once all the same.
@@ -123,15 +129,20 @@ class Engine:
             self.performance.begin()
         bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
         with self.store.writing, self._clock.held() as time:
-            outcome = self._run(bound, self.store.defer if deferred else self.store.apply, time)
+            apply = self.store.defer if deferred else self.store.apply
+            outcome = self._run(bound, rights, apply, time)
         if self.performance is not None:
             self.performance.end(outcome.delta, len(outcome.notifications))
         return outcome
 
     def _run(
-        self, bound: Sequence[BoundUpdate], apply: Callable[[Delta], None], time: int
+        self,
+        bound: Sequence[BoundUpdate],
+        rights: Rights,
+        apply: Callable[[Delta], None],
+        time: int,
     ) -> Outcome:
-        delta = evaluate(self.store, bound)
+        delta = evaluate(self.store, bound, rights)
         self.statistics.updates += 1
         if not delta.is_empty:
             apply(delta)
@@ -151,12 +162,17 @@ class Engine:
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
+        rights: Rights = ALL_RIGHTS,
     ) -> QueryResults:
-        """Evaluate a QUERY now, on whole updates only. May be called from any thread."""
+        """Evaluate a QUERY now, on whole updates only. May be called from any thread.
+
+        A graph that `rights` do not let read is as if it did not exist.
+        """
         refuse_service(text)
+        store = self.store if rights.read is None else Readable(self.store, rights.read)
         if default_graphs or named_graphs:
-            return self.store.query(text, default_graphs, named_graphs)
-        return self.store.query(text)
+            return store.query(text, default_graphs, named_graphs)
+        return store.query(text)
 
     def subscribe(
         self,
@@ -165,13 +181,18 @@ class Engine:
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
+        rights: Rights = ALL_RIGHTS,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
+
+        A graph that `rights` do not let read is as if it did not exist.
 
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         clocked = next(self._clocked) if calls_clock(text) else 0
-        subject = Subject(text, tuple(default_graphs), tuple(named_graphs), clocked)
+        graphs = (tuple(default_graphs), tuple(named_graphs))
+        readable = restriction(text, *graphs, rights.read)
+        subject = Subject(text, *graphs, clocked, readable)
         spu = self._subscriptions.spu(subject)
         with self._clock.held() as time:
             if spu is None:
@@ -212,6 +233,19 @@ def _bound(
     if isinstance(update, str):
         update = compile_update(update, tuple(using_graphs), tuple(using_named_graphs))
     return [(update, bindings)] if isinstance(update, UpdatePlan) else update
+
+
+def restriction(
+    text: str,
+    default_graphs: tuple[NamedNode, ...],
+    named_graphs: tuple[NamedNode, ...],
+    readable: Graphs,
+) -> Graphs:
+    """The readable graphs where they hide something that the query looks at, else None."""
+    if readable is None:
+        return None
+    looked_at = graphs_looked_at(parse_query(text), default_graphs, named_graphs)
+    return None if looked_at is not None and looked_at <= readable else readable
 
 
 @lru_cache(maxsize=1024)

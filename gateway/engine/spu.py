@@ -28,13 +28,15 @@ class Subject:
 
     Without graphs the text's own FROM clauses hold; otherwise the two replace them, as the
     SPARQL 1.1 Protocol says (2.1.4). A query that reads the clock has a number in `clocked`, its
-    own: its first answer is that of another moment, so it shares no SPU.
+    own: its first answer is that of another moment, so it shares no SPU. `readable` are the graphs
+    that may be read, where that restricts what the query looks at; None restricts nothing.
     """
 
     text: str
     default_graphs: tuple[NamedNode, ...] = ()
     named_graphs: tuple[NamedNode, ...] = ()
     clocked: int = 0
+    readable: frozenset[GraphName] | None = None
 
     @property
     def has_dataset(self) -> bool:
@@ -61,6 +63,9 @@ class Dataset(Quads, Protocol):
         named_graphs: Sequence[NamedNode | BlankNode] | None = None,
     ) -> QueryResults:
         """Evaluate a query; None leaves that part of the dataset to the text."""
+
+    def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
+        """Whether the named graph exists, be it empty."""
 
 
 Change = tuple[Spu, ResultsDelta]

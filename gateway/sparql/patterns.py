@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Variable
 
 from gateway.rdf.namespaces import CLOCK
-from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import (
     Dataset,
@@ -69,6 +69,16 @@ def quad_patterns(
     reader = _Reader(dataset)
     reader.read_query(query, (DEFAULT_GRAPH,) if dataset is None else dataset.default_graphs)
     return tuple(reader.found)
+
+
+def graphs_looked_at(
+    query: Query,
+    default_graphs: Sequence[NamedNode] = (),
+    named_graphs: Sequence[NamedNode] = (),
+) -> frozenset[GraphName] | None:
+    """The graphs that the answer depends on; None where that is every named graph there may be."""
+    graphs = {each.graph for each in quad_patterns(query, default_graphs, named_graphs)}
+    return None if None in graphs else frozenset(graph for graph in graphs if graph is not None)
 
 
 class _Reader:

@@ -15,6 +15,7 @@ from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.errors import BadRequestError, UnsupportedQueryError, UpdateFailedError
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.sparql import algebra
 from gateway.sparql.parser import parse_update
@@ -41,9 +42,11 @@ BoundUpdate = tuple[UpdatePlan, Bindings]
 """A plan with its forced bindings: variable name to term."""
 
 
-def evaluate(store: QuadStore, updates: Iterable[BoundUpdate]) -> Delta:
+def evaluate(
+    store: QuadStore, updates: Iterable[BoundUpdate], rights: Rights = ALL_RIGHTS
+) -> Delta:
     """The net change of several bound updates as one request; the store stays as it is."""
-    working = Working(store)
+    working = Working(store, rights)
     for plan, bindings in updates:
         plan.run(working, bindings)
     return working.delta()
@@ -154,6 +157,7 @@ class ManageGraphs:
                 for graph in _targets(working, target, silent):
                     _drop(working, graph)
             case algebra.Create(graph=graph, silent=silent):
+                working.require_write(graph)
                 if working.contains_graph(graph) and not silent:
                     raise UpdateFailedError(f"the graph {graph} already exists", "use SILENT")
                 working.create_graph(graph)
@@ -162,12 +166,14 @@ class ManageGraphs:
 
 
 def _targets(working: Working, target: algebra.GraphTarget, silent: bool) -> Sequence[GraphName]:
+    """The graphs meant; of the named ones those that may be read, as there are no others."""
     if target is algebra.GraphSet.DEFAULT:
         return [DEFAULT_GRAPH]
     if target is algebra.GraphSet.NAMED:
         return working.named_graphs()
     if target is algebra.GraphSet.ALL:
         return [DEFAULT_GRAPH, *working.named_graphs()]
+    working.require_write(target)
     if working.contains_graph(target):
         return [target]
     if silent:
@@ -186,15 +192,16 @@ def _transfer(working: Working, operation: algebra.Copy | algebra.Move | algebra
     """As the pinned pyoxigraph does: a missing source is empty, only MOVE complains about it."""
     source = _graph_name(operation.source)
     destination = _graph_name(operation.destination)
+    moves = isinstance(operation, algebra.Move)
+    working.require_write(*((source, destination) if moves else (destination,)))
     if source == destination:
         return
-    moves = isinstance(operation, algebra.Move)
     if moves and not operation.silent and not working.exists(source):
         raise UpdateFailedError(f"the graph {source} does not exist", "use SILENT")
     if not isinstance(operation, algebra.Add):
         _drop(working, destination)
     working.copy_graph(source, destination)
-    if moves:
+    if moves and working.may_read(source):
         _drop(working, source)
 
 

@@ -215,9 +215,10 @@ class QueryWhere:
             f" USING NAMED {graph}" for graph in self._using[1]
         )
         with_graph = f"WITH {self._with} " if self._with is not None else ""
+        first = f"{changes} ; " if changes else ""
         working.store.rehearse(
             # A prologue may stand at the beginning only: the store takes none after a `;`.
-            f"{self._prologue} {changes} ; {with_graph}INSERT {{}}{using} "
+            f"{self._prologue} {first}{with_graph}INSERT {{}}{using} "
             f"WHERE {{ {where} BIND({_CAPTURE}({arguments}) AS ?{fresh}) }}",
             {**functions, _CAPTURE: write_down},
         )

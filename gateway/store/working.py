@@ -2,17 +2,22 @@
 
 The store is not touched while a request is evaluated; what its operations did so far lies over
 it. Invariants: `added` and the store are disjoint, `removed` is within the store. So what is left
-at the end is the net Delta: deleted and inserted again is nothing.
+at the end is the net Delta: deleted and inserted again is nothing. With restricted rights, what
+reads (`store`, `match`, `named_graphs`, `exists`) sees readable graphs only, and what writes raises
+ForbiddenError for a graph that may not be written, whether or not it would change anything.
 """
 
 from collections.abc import Iterable, Iterator
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
+from gateway.errors import ForbiddenError
 from gateway.rdf.canonical import canonical, canonical_quad
 from gateway.rdf.delta import Delta
-from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.rdf.rights import ALL_RIGHTS, Rights
+from gateway.rdf.terms import GraphName, Term
 from gateway.store.quad_store import QuadStore
+from gateway.store.readable import ReadableStore
 
 GraphNode = NamedNode | BlankNode
 
@@ -20,10 +25,12 @@ GraphNode = NamedNode | BlankNode
 class Working:
     """A store with changes on top that are not yet in it."""
 
-    __slots__ = ("_added", "_created", "_dropped", "_removed", "store")
+    __slots__ = ("_added", "_created", "_dropped", "_removed", "_rights", "_whole", "store")
 
-    def __init__(self, store: QuadStore) -> None:
-        self.store = store
+    def __init__(self, store: QuadStore, rights: Rights = ALL_RIGHTS) -> None:
+        self.store = store if rights.read is None else ReadableStore(store, rights.read)
+        self._whole = store
+        self._rights = rights
         self._added: dict[Quad, None] = {}
         self._removed: dict[Quad, None] = {}
         self._created: dict[GraphNode, None] = {}
@@ -46,7 +53,10 @@ class Working:
 
     def add_all(self, quads: Iterable[Quad]) -> None:
         """Insert the quads: one loop, since the time of an UPDATE of readings is spent here."""
-        added, removed, store = self._added, self._removed, self.store
+        added, removed, store = self._added, self._removed, self._whole
+        if self._rights.write is not None:
+            quads = list(quads)
+            self.require_write(*(quad.graph_name for quad in quads))
         for written in quads:
             quad = canonical_quad(written)
             if removed and quad in removed:
@@ -60,13 +70,17 @@ class Working:
     def remove(self, quad: Quad) -> None:
         """Delete the quad; its graph stays, be it empty."""
         quad = canonical_quad(quad)
+        if self._rights.write is not None:
+            self.require_write(quad.graph_name)
         if quad in self._added:
             del self._added[quad]
-        elif quad not in self._removed and quad in self.store:
+        elif quad not in self._removed and quad in self._whole:
             self._removed[quad] = None
 
     def remove_present(self, quad: Quad) -> None:
         """Delete a quad that `match` has just given."""
+        if self._rights.write is not None:
+            self.require_write(quad.graph_name)
         if quad in self._added:
             del self._added[quad]
         else:
@@ -80,7 +94,20 @@ class Working:
         graph: GraphName | None,
     ) -> Iterator[Quad]:
         """The quads of a pattern as the next operation sees them; None is a wildcard."""
-        for quad in self.store.match(subject, predicate, object_, graph):
+        found = self._match(self.store, subject, predicate, object_, graph)
+        if self._rights.read is None:
+            return found
+        return (quad for quad in found if self._rights.may_read(quad.graph_name))
+
+    def _match(
+        self,
+        store: QuadStore | ReadableStore,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterator[Quad]:
+        for quad in store.match(subject, predicate, object_, graph):
             if quad not in self._removed:
                 yield quad
         if not self._added:
@@ -96,18 +123,33 @@ class Working:
                 yield quad
 
     def contains_graph(self, graph: GraphNode) -> bool:
-        """Whether the named graph exists now, be it empty."""
+        """Whether the named graph exists now, be it empty; to be asked of one that is written."""
         if graph in self._created:
             return True
-        return graph not in self._dropped and self.store.contains_graph(graph)
+        return graph not in self._dropped and self._whole.contains_graph(graph)
 
     def named_graphs(self) -> list[GraphNode]:
         """The named graphs that exist now."""
         kept = [graph for graph in self.store.named_graphs() if graph not in self._dropped]
-        return kept + list(self._created)
+        return kept + [graph for graph in self._created if self._rights.may_read(graph)]
+
+    def may_read(self, graph: GraphName) -> bool:
+        """Whether the graph is not as if it did not exist."""
+        return self._rights.may_read(graph)
+
+    def require_write(self, *graphs: GraphName) -> None:
+        """Raise ForbiddenError unless all the graphs may be written, be they there or not."""
+        for graph in graphs:
+            if not self._rights.may_write(graph):
+                name = "default graph" if isinstance(graph, DefaultGraph) else f"graph {graph}"
+                raise ForbiddenError(
+                    f"the {name} may not be written; nothing was changed",
+                    "leave it out of the UPDATE, or ask for the right to write it",
+                )
 
     def create_graph(self, graph: GraphNode) -> None:
         """Make the graph exist."""
+        self.require_write(graph)
         if graph in self._dropped:
             del self._dropped[graph]
         elif not self.contains_graph(graph):
@@ -115,7 +157,8 @@ class Working:
 
     def clear_graph(self, graph: GraphName) -> None:
         """Remove every quad of the graph."""
-        for quad in list(self.match(None, None, None, graph)):
+        self.require_write(graph)
+        for quad in list(self._match(self._whole, None, None, None, graph)):
             self.remove(quad)
 
     def drop_graph(self, graph: GraphNode) -> None:
@@ -123,16 +166,17 @@ class Working:
         self.clear_graph(graph)
         if graph in self._created:
             del self._created[graph]
-        elif self.store.contains_graph(graph):
+        elif self._whole.contains_graph(graph):
             self._dropped[graph] = None
 
     def copy_graph(self, source: GraphName, destination: GraphName) -> None:
         """Add the source's triples to the destination, which comes into being with the first."""
+        self.require_write(destination)
         for quad in list(self.match(None, None, None, source)):
             self.add(Quad(quad.subject, quad.predicate, quad.object, destination))
 
     def exists(self, graph: GraphName) -> bool:
         """Whether the graph can be a source: the default graph always can."""
-        return graph == DEFAULT_GRAPH or (
-            not isinstance(graph, DefaultGraph) and self.contains_graph(graph)
-        )
+        if isinstance(graph, DefaultGraph):
+            return True
+        return self._rights.may_read(graph) and self.contains_graph(graph)

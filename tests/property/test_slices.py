@@ -19,7 +19,7 @@ from gateway.rdf.solutions import SolutionBag
 from gateway.sparql.parser import parse_query
 from gateway.sparql.tie_break import with_tie_break
 
-_TERMS = [
+_TERMS: list[NamedNode | Literal] = [
     *(NamedNode(f"urn:{name}") for name in "abc"),
     *(Literal(number) for number in (1, 9, 10)),
     *(Literal("1", datatype=NamedNode(XSD + name)) for name in ("decimal", "double", "byte")),

@@ -1,0 +1,38 @@
+"""`Rights`: which graphs somebody may read and which write, a value that a request carries.
+
+Place: made at a gate from who asks, or by whoever embeds the engine; kept by the store's views
+(gateway/store/readable.py, working.py). Source: issue 3; engine.md, section 1 (SPU).
+"""
+
+from dataclasses import dataclass
+
+from gateway.rdf.terms import GraphName
+
+Graphs = frozenset[GraphName] | None
+"""These graphs, the default graph among them where it is named; None is every graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """A graph that may not be read is as if empty; an UPDATE may not touch one it may not write.
+
+    >>> from pyoxigraph import DefaultGraph, NamedNode
+    >>> rights = Rights(read=frozenset({DefaultGraph(), NamedNode("urn:g")}), write=frozenset())
+    >>> rights.may_read(NamedNode("urn:h")), Rights().may_write(NamedNode("urn:h"))
+    (False, True)
+    """
+
+    read: Graphs = None
+    write: Graphs = None
+
+    def may_read(self, graph: GraphName) -> bool:
+        """Whether what is in the graph may be seen."""
+        return self.read is None or graph in self.read
+
+    def may_write(self, graph: GraphName) -> bool:
+        """Whether the graph may be changed, created or dropped."""
+        return self.write is None or graph in self.write
+
+
+ALL_RIGHTS = Rights()
+"""Everything may be read and written."""

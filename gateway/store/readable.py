@@ -1,0 +1,156 @@
+"""`Readable`: the store as somebody sees it who may read some graphs only.
+
+Place: between the store and a query, a WHERE or an SPU of a request with restricted rights. The
+other graphs are as if they did not exist: not matched, not named by `GRAPH ?g`, not in FROM. A
+forbidden graph in FROM NAMED counts as not named there.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Protocol
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
+
+from gateway.errors import TooManyRequestsError
+from gateway.rdf.delta import Delta
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.sparql.algebra import Dataset
+from gateway.sparql.parser import parse_query
+from gateway.store.delta_text import Functions
+from gateway.store.quad_store import QuadStore, QueryResults
+
+GraphNode = NamedNode | BlankNode
+
+_SNAPSHOTS = 8
+"""So often a query is begun anew because readable graphs came or went while it began."""
+
+
+class Source(Protocol):
+    """A store, or what stands for it in a worker."""
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """The quads of a pattern; None is a wildcard."""
+
+    def contains_graph(self, graph: GraphNode) -> bool:
+        """Whether the named graph exists, be it empty."""
+
+    def query(
+        self,
+        text: str,
+        default_graphs: Sequence[GraphName] | None = None,
+        named_graphs: Sequence[GraphNode] | None = None,
+    ) -> QueryResults:
+        """Evaluate a query; None leaves that part of the dataset to the text."""
+
+
+class Readable:
+    """The readable graphs of a store.
+
+    >>> store = QuadStore.open(None)
+    >>> readable = Readable(store, frozenset({NamedNode("urn:g")}))
+    >>> quad = Quad(NamedNode("urn:s"), NamedNode("urn:p"), NamedNode("urn:o"))
+    >>> store.apply(Delta(added=(quad,)))
+    >>> list(readable.match(None, None, None, None))
+    []
+    """
+
+    def __init__(self, store: Source, graphs: frozenset[GraphName]) -> None:
+        self._source = store
+        self._graphs = graphs
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """The quads of a pattern in readable graphs; linear in their number for a wildcard."""
+        if graph is not None:
+            seen = graph in self._graphs
+            return self._source.match(subject, predicate, object_, graph) if seen else ()
+        return chain.from_iterable(
+            self._source.match(subject, predicate, object_, each) for each in self._graphs
+        )
+
+    def contains_graph(self, graph: GraphNode) -> bool:
+        """Whether a named graph that may be read exists, be it empty."""
+        return graph in self._graphs and self._source.contains_graph(graph)
+
+    def named_graphs(self) -> list[GraphNode]:
+        """The named graphs that exist and may be read."""
+        return [graph for graph in self._named() if self._source.contains_graph(graph)]
+
+    def _named(self) -> Iterator[GraphNode]:
+        return (graph for graph in self._graphs if not isinstance(graph, DefaultGraph))
+
+    def query(
+        self,
+        text: str,
+        default_graphs: Sequence[GraphName] | None = None,
+        named_graphs: Sequence[GraphNode] | None = None,
+    ) -> QueryResults:
+        """Evaluate a query on the readable part of its dataset.
+
+        The store takes a list of the graphs that `GRAPH ?g` names, so the list must be that of the
+        snapshot: where graphs came or went meanwhile, another snapshot is taken. Raises
+        TooManyRequestsError where they never rest.
+        """
+        asked = _dataset(text) if default_graphs is None or named_graphs is None else None
+        if default_graphs is None:
+            default_graphs = (DEFAULT_GRAPH,) if asked is None else asked.default_graphs
+        if named_graphs is None and asked is not None:
+            named_graphs = asked.named_graphs
+        default = [graph for graph in default_graphs if graph in self._graphs]
+        if named_graphs is not None:
+            named = [graph for graph in named_graphs if graph in self._graphs]
+            return self._source.query(text, default, named)
+        for _ in range(_SNAPSHOTS):
+            named = self.named_graphs()
+            results = self._source.query(text, default, named)
+            if named == self.named_graphs():
+                return results
+        raise TooManyRequestsError("readable graphs come and go too fast for this query")
+
+
+class ReadableStore(Readable):
+    """The readable graphs of a store that is to be changed: what a WHERE needs besides."""
+
+    def __init__(self, store: QuadStore, graphs: frozenset[GraphName]) -> None:
+        super().__init__(store, graphs)
+        self._store = store
+
+    def update_text(self, delta: Delta) -> tuple[str, Functions]:
+        """The change as an UPDATE that leaves nothing but what may be read, for `rehearse`.
+
+        Linear in what is hidden: the store takes no list of graphs for a WHERE that has the default
+        graph among them.
+        """
+        seen = self._graphs
+        hidden = tuple(graph for graph in self._store.named_graphs() if graph not in seen)
+        visible = Delta(
+            tuple(quad for quad in delta.added if quad.graph_name in seen),
+            tuple(quad for quad in delta.removed if quad.graph_name in seen),
+            tuple(graph for graph in delta.graphs_created if graph in seen),
+            tuple(graph for graph in delta.graphs_dropped if graph in seen) + hidden,
+        )
+        text, functions = self._store.update_text(visible)
+        if DEFAULT_GRAPH in seen:
+            return text, functions
+        return f"CLEAR DEFAULT ;\n{text}" if text else "CLEAR DEFAULT", functions
+
+    def rehearse(self, text: str, functions: Functions) -> None:
+        """As the store does."""
+        self._store.rehearse(text, functions)
+
+
+@lru_cache(maxsize=1024)
+def _dataset(text: str) -> Dataset | None:
+    return parse_query(text).dataset
