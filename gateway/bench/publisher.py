@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from threading import Event
 from time import monotonic, monotonic_ns, process_time, time_ns
 
+from gateway.bench.device import Device
 from gateway.bench.processes import Child, python_child
 from gateway.bench.workload import Workload
-from gateway.demo.link import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +32,28 @@ class Publisher:
         specification = json.dumps(asdict(self))
         return python_child("publisher", "gateway.bench.publisher", specification)
 
-    def publish(self, link: Link) -> dict[str, object]:
+    def publish(self, device: Device) -> dict[str, object]:
         """Send the share; when the first was sent (µs, wall clock) and each (ns, monotonic)."""
         workload = Workload(self.readings)
         sent: dict[int, int] = {}
-        first_us = time_ns() // 1000
+        first_us, cpu_s = time_ns() // 1000, process_time()
         started = monotonic()
         for number, index in enumerate(workload.share(self.number, self.publishers)):
             if self.pace_s:
                 Event().wait(max(0.0, started + number * self.pace_s - monotonic()))
                 sent[index] = monotonic_ns()
-            link.publish(workload.publication(index))
-        link.drain()
-        return {"first_us": first_us, "sent": sent, "cpu_s": process_time()}
-
-
-def _ignore(latency_s: float) -> None:
-    """Acknowledgements are awaited, not measured."""
+            device.publish(workload.publication(index))
+            if self.pace_s:
+                device.flush()
+        device.drain()
+        return {"first_us": first_us, "sent": sent, "cpu_s": process_time() - cpu_s}
 
 
 def _main(publisher: Publisher) -> None:
-    with Link(
-        publisher.port, f"bench-{publisher.number}", _ignore, window=publisher.window
-    ) as link:
+    with Device(publisher.port, f"bench-{publisher.number}", publisher.window) as device:
         _say("ready")
         if sys.stdin.readline():  # else the benchmark is gone
-            _say(json.dumps(publisher.publish(link)))
+            _say(json.dumps(publisher.publish(device)))
 
 
 def _say(line: str) -> None:

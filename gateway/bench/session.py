@@ -63,7 +63,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a plan. CPU is of the gateway's process, and of all publishers with start."""
+    """What came of a plan. CPU is of the gateway and of all publishers, while they publish."""
 
     elapsed_s: float
     gateway_cpu_s: float

@@ -9,7 +9,7 @@ after everything that was committed before the fence.
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from time import monotonic_ns
 from typing import Any
@@ -82,26 +82,33 @@ def _rows(results: Mapping[str, Any]) -> Iterator[Row]:
         yield tuple(sorted((name, term["value"]) for name, term in binding.items()))
 
 
-def _listen(socket: Connection, subscriber: Subscriber) -> Heard:
-    heard = Heard()
+def _listen(socket: Connection, subscriber: Subscriber) -> Iterator[tuple[int, str]]:
+    """Every message with the time of its arrival, ns, up to the fence.
+
+    They are read afterwards, so that reading them takes nothing from what is measured.
+    """
     queries = {**subscriber.queries, FENCE: FENCE_QUERY}
     for alias, text in queries.items():
         socket.send(json.dumps({"subscribe": {"sparql": text, "alias": alias}}))
-    for message in socket:
-        arrived = monotonic_ns()
-        notification = json.loads(message)["notification"]
-        heard.take(notification, arrived, subscriber.timed)
-        if notification["sequence"] == 0 and len(heard.answers) == len(queries):
+    for number, message in enumerate(socket, 1):
+        yield monotonic_ns(), str(message)
+        if number == len(queries):
             _say("ready")
-        elif notification["alias"] == FENCE and notification["sequence"] > 0:
-            break
+        elif number > len(queries) and f'"alias":"{FENCE}"' in message:
+            return
+
+
+def _fold(messages: Iterable[tuple[int, str]], timed: str) -> Heard:
+    heard = Heard()
+    for arrived, message in messages:
+        heard.take(json.loads(message)["notification"], arrived, timed)
     return heard
 
 
 def _main(subscriber: Subscriber) -> None:
     with connect(subscriber.url, max_size=None, compression=None) as socket:
-        heard = _listen(socket, subscriber)
-    _say(json.dumps(heard.members()))
+        messages = list(_listen(socket, subscriber))
+    _say(json.dumps(_fold(messages, subscriber.timed).members()))
 
 
 def _say(line: str) -> None:
