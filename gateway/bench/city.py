@@ -96,6 +96,13 @@ def city(some: Collection[int] = range(1, ROADS + 1)) -> Iterator[Quad]:
                     yield from _post(road, post)
 
 
+def elsewhere(n_triples: bytes, number: int) -> bytes:
+    """The same city with other roads, posts and so on; its predicates and classes stay."""
+    for kind in (b"lamp", b"post", b"road", b"sensor", b"position"):
+        n_triples = n_triples.replace(b"/city/%b/" % kind, b"/city/%d/%b/" % (number, kind))
+    return n_triples
+
+
 def _first(count: int) -> range:
     return range(1, count + 1)
 

@@ -1,49 +1,56 @@
 """One way of running the city in a process of its own: `python -m gateway.bench.city_child JSON`.
 
-Place on the way of the data: city_run.py tells it "value updates" on its standard input, this
-process runs so many updates of its profile, each setting the value, and says what they cost and
-brought. So no way pays for the heap of another, and each one's memory is known.
+Place on the way of the data: city_turns.py tells it "value start stop" on its standard input, this
+process runs these updates of its profile, each setting the value, and says what they cost and
+brought.
 """
 
 import gc
 import json
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 
-from gateway.bench.city_profile import Profile
-from gateway.bench.city_ways import WAYS, Way
+from gateway.bench.city_profile import Profile, Update
+from gateway.bench.city_ways import WAYS
+from gateway.bench.way import Way
 
 
 def main() -> None:
     """Get ready, say so, and answer a line for each line, until there are no more."""
     specification = json.loads(sys.argv[1])
-    profile = Profile(specification["profile"], specification["roads"])
-    started = process_time()
+    profile = Profile(**specification["profile"])
     way = WAYS[specification["way"]](profile)
+    before, started = resident_bytes(), process_time()
+    way.subscribe()
     memory = resident_bytes()
+    ready = {
+        "subscribed_s": process_time() - started,
+        "subscribed_bytes": memory - before,
+        "memory_bytes": memory,
+    }
     for update in profile.warm_up:
         way.step(way.prepare(update))
+    way.begin()
     gc.collect()
     gc.freeze()  # as in a process that has run for long: what stays is not looked at again
-    _say({"ready_s": process_time() - started, "memory_bytes": memory})
+    _say(ready)
     for line in sys.stdin:
-        value, count = line.split()
-        _say(_run(way, profile, value, int(count)))
+        value, *bounds = line.split()
+        _say(_run(way, profile.updates(value)[slice(*map(int, bounds))]))
 
 
-def _run(way: Way, profile: Profile, value: str, count: int) -> Mapping[str, object]:
-    updates = profile.updates(value)[:count]
+def _run(way: Way, updates: Sequence[Update]) -> Mapping[str, object]:
     prepared = [way.prepare(update) for update in updates]
     cpu_s, wall_s = process_time(), perf_counter()
     outcomes = [way.step(each) for each in prepared]
     cpu_s, wall_s = process_time() - cpu_s, perf_counter() - wall_s
     told = zip(updates, outcomes, strict=True)
     return {
-        "cpu_ms": cpu_s * 1000 / len(updates),
-        "wall_ms": wall_s * 1000 / len(updates),
+        "cpu_ms": cpu_s * 1000,
+        "wall_ms": wall_s * 1000,
         "rows": [row for update, outcome in told for row in way.rows(update, outcome)],
         "performance": way.performance(),
     }

@@ -7,6 +7,7 @@ An update profile is run several times, each time with a value that no lamp has 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 
 from gateway.bench.city import ROADS, dimming, lamp_iri, posts, slamp, sroad, ulamp, uroad
 
@@ -64,10 +65,18 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """An experiment of the paper on all roads of the city or on some, `roads` of them."""
+    """An experiment of the paper, or one like it.
+
+    `roads` of the city's; beside the paper's subscriptions `more_fine`, of lamps that no road
+    has, and `more_coarse`, of further roads; beside the city `copies` of it, which nobody watches
+    and nothing updates.
+    """
 
     name: str
     roads: int = ROADS
+    more_fine: int = 0
+    more_coarse: int = 0
+    copies: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -75,23 +84,36 @@ class Profile:
         return self.roads == ROADS
 
     @property
+    def triples(self) -> int:
+        """What the store holds: 35 a post and 4 a road (Table 2)."""
+        return sum(35 * posts(road) + 4 for road in self.streets) * (self.copies + 1)
+
+    @property
     def streets(self) -> Sequence[int]:
         """The roads that there are: of few, some of every size and of every subscription."""
-        first = (6, 1, 105, 101, 204, 201, 308, 301)
+        first = (6, 301, 105, 1, 204, 101, 308, 201)
         rest = (road for road in range(1, ROADS + 1) if road not in first)
         return sorted((*first, *rest)[: self.roads])
 
     @property
     def subscriptions(self) -> Sequence[Lamps]:
-        """The 1,000 of one lamp each and the 4 of a road, where there are these roads."""
-        streets = frozenset(self.streets)
+        """The paper's 1,000 of one lamp each and 4 of a road, where there are these roads."""
+        streets = self.streets
         fine = (
             Lamps(road, post)
             for road in _FINE
             if road in streets
             for post in range(1, posts(road) + 1)
         )
-        return [*fine, *(Lamps(road) for road in _COARSE if road in streets)]
+        further = (Lamps(road, post) for post in count(101) for road in streets)
+        coarse = (Lamps(road) for road in _COARSE if road in streets)
+        roads = (Lamps(road) for road in streets if road not in _COARSE)
+        return [
+            *fine,
+            *islice(further, self.more_fine),
+            *coarse,
+            *islice(roads, self.more_coarse),
+        ]
 
     def updates(self, value: str) -> list[Update]:
         """LAMP: the first lamp of every road; ROAD: every road."""

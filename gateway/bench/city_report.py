@@ -4,11 +4,10 @@ Place on the way of the data: after city_run.py has let every way take its turns
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from gateway.bench.city_profile import Profile
+from gateway.bench.city_turns import Measured
 from gateway.bench.paper import PAPER
 from gateway.bench.report import Experiment, Figure, digest
 
@@ -22,23 +21,6 @@ _KPIS = {
 }
 
 
-@dataclass(slots=True)
-class Measured:
-    """What a way cost and brought, round by round; `performance` is the engine's own account."""
-
-    memory: int = 0
-    cpu_ms: list[float] = field(default_factory=list)
-    wall_ms: list[float] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    expected: list[str] = field(default_factory=list)
-    performance: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def each_ms(self) -> float:
-        """CPU ms an update."""
-        return median(self.cpu_ms)
-
-
 def report(profile: Profile, found: Mapping[str, Measured], rounds: int) -> Experiment:
     """The experiment, its reference being what the model expects of every way."""
     members = _members(profile, found, rounds)
@@ -48,7 +30,7 @@ def report(profile: Profile, found: Mapping[str, Measured], rounds: int) -> Expe
         digest([*_rows(found, "told"), _counts(members)]),
         digest([*_rows(found, "expected"), _expected_counts(profile)]),
         (
-            f"in memory, CPU time, median of {rounds} rounds; every text is new to the engine",
+            f"in memory, CPU time, rounds: {rounds}; every text is new to the engine",
             "naive: ask all subscriptions again and compare; clips: rules by hand, ready-made"
             " changes, no SPARQL; lutt_off: every SPU receives every Delta",
         ),
@@ -125,8 +107,8 @@ def _figures(
 def _comparison(found: Mapping[str, Measured], lutt_ratio: float) -> Iterator[Figure]:
     ours = found["engine_text"].each_ms
     for way, each in found.items():
-        sample = f"{len(each.cpu_ms)} round{'s' if len(each.cpu_ms) > 1 else ''}"
-        yield Figure(way, each.each_ms, "CPU ms/update", sample)
+        updates = sum(cost.updates for cost in each.rounds)
+        yield Figure(way, each.each_ms, "CPU ms/update", f"{updates} updates")
     if "clips" in found:
         yield Figure("engine_text / clips", ours / found["clips"].each_ms, "times")
         template = found["engine_template"].each_ms

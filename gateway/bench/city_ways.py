@@ -1,26 +1,27 @@
 """The ways of running an update profile on the city that are compared with each other.
 
-Place on the way of the data: each is the whole way from an update to the rows of subscriptions,
-in memory. What a way needs of an update is prepared before its time is taken; `step` is timed.
+Place on the way of the data: see way.py; clips_city.py has one more.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from time import process_time_ns
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
-from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
+from pyoxigraph import Literal, NamedNode, QuerySolutions, RdfFormat, Store, serialize
 
 from gateway.bench.city import (
     ULAMP_TEMPLATE,
     UROAD_TEMPLATE,
     city,
+    elsewhere,
     lamp_iri,
     road_iri,
 )
 from gateway.bench.city_profile import Profile, Update, row_text
 from gateway.bench.clips_city import Clips
+from gateway.bench.way import Way
 from gateway.engine import Engine, Outcome
 from gateway.engine.performance import Performance
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
@@ -28,29 +29,17 @@ from gateway.rdf.terms import Term
 from gateway.store.quad_store import QuadStore
 
 
-class Way(Protocol):
-    """One way of running updates; `rows` are those of `row_text`, of what `step` returned."""
-
-    def prepare(self, update: Update) -> Any:
-        """What `step` needs."""
-
-    def step(self, prepared: Any) -> Any:
-        """Run one update."""
-
-    def rows(self, update: Update, outcome: Any) -> Iterator[str]:
-        """What its subscriptions were told."""
-
-    def performance(self) -> Mapping[str, object]:
-        """What the way itself has found out about its time, if anything."""
-
-
-class EngineByText:
+class EngineByText(Way):
     """Our engine, each update a text that it has not seen."""
 
     def __init__(self, profile: Profile) -> None:
         self.engine = self.open(QuadStore(loaded(profile)))
+        self._profile = profile
         self._numbers: dict[str, int] = {}
-        for number, lamps in enumerate(profile.subscriptions):
+
+    def subscribe(self) -> None:
+        """See Way."""
+        for number, lamps in enumerate(self._profile.subscriptions):
             self._numbers[self.engine.subscribe(lamps.select).spuid] = number
 
     def open(self, store: QuadStore) -> Engine:
@@ -68,11 +57,7 @@ class EngineByText:
     def rows(self, update: Update, outcome: Outcome) -> Iterator[str]:
         """See Way."""
         for each in outcome.notifications:
-            yield from _rows(update, self._numbers[each.spuid], each.results)
-
-    def performance(self) -> Mapping[str, object]:
-        """See Way."""
-        return {}
+            yield from notified_rows(update, self._numbers[each.spuid], each.results)
 
 
 class EngineByTemplate(EngineByText):
@@ -100,13 +85,17 @@ class EngineMeasured(EngineByText):
 
     def open(self, store: QuadStore) -> Engine:
         """See EngineByText."""
-        return Engine(store, performance=Performance(process_time_ns))
+        self._performance = Performance(process_time_ns)
+        return Engine(store, performance=self._performance)
 
-    def performance(self) -> Mapping[str, object]:
-        """Components and KPIs of what has been run since the last call."""
-        found, seen = self.engine.performance, self.engine.statistics
-        assert found is not None  # noqa: S101 - `open` has given it
-        account = {
+    def begin(self) -> None:
+        """See Way."""
+        self._performance.reset()
+
+    def performance(self) -> Mapping[str, Any]:
+        """Components and KPIs."""
+        found, seen = self._performance, self.engine.statistics
+        return {
             "kpi": asdict(found.kpi(seen.subscriptions)),
             "components_ms": {
                 name: spent / found.updates / 1e6 for name, spent in asdict(found.totals).items()
@@ -114,8 +103,6 @@ class EngineMeasured(EngineByText):
             "triples_per_update": found.triples / found.updates,
             "lutt_hit_rate_percent": 100 * found.lutt_hit_rate,
         }
-        found.reset()
-        return account
 
 
 class EngineWithoutLutt(EngineByText):
@@ -126,11 +113,15 @@ class EngineWithoutLutt(EngineByText):
         return Engine(store, lutt=False)
 
 
-class BareStore:
+class BareStore(Way):
     """pyoxigraph's store, the same texts, nobody subscribed; its rows are the values afterwards."""
 
     def __init__(self, profile: Profile) -> None:
         self._store = loaded(profile)
+        self._profile = profile
+
+    def subscribe(self) -> None:
+        """Nobody subscribes."""
 
     def prepare(self, update: Update) -> str:
         """The text."""
@@ -146,17 +137,13 @@ class BareStore:
         for row in _answer(self._store, update.lamps.select).elements():
             yield row_text(update, -1, "=", *_values(row))
 
-    def performance(self) -> Mapping[str, object]:
-        """See Way."""
-        return {}
-
 
 class Naive(BareStore):
     """Ask all subscriptions again after each update and take the difference, as SEPA does."""
 
-    def __init__(self, profile: Profile) -> None:
-        super().__init__(profile)
-        self._texts = [lamps.select for lamps in profile.subscriptions]
+    def subscribe(self) -> None:
+        """See Way."""
+        self._texts = [lamps.select for lamps in self._profile.subscriptions]
         self._answers = [_answer(self._store, text) for text in self._texts]
 
     def step(self, prepared: str) -> Any:
@@ -172,7 +159,7 @@ class Naive(BareStore):
     def rows(self, update: Update, outcome: Any) -> Iterator[str]:
         """See Way."""
         for number, change in outcome:
-            yield from _rows(update, number, change)
+            yield from notified_rows(update, number, change)
 
 
 WAYS: Mapping[str, Callable[[Profile], Way]] = {
@@ -187,17 +174,26 @@ WAYS: Mapping[str, Callable[[Profile], Way]] = {
 
 
 def loaded(profile: Profile) -> Store:
-    """A store in memory with the profile's city."""
+    """A store in memory with the profile's city, and its copies in other places."""
     store = Store()
-    store.bulk_extend(city(frozenset(profile.streets)))
+    streets = frozenset(profile.streets)
+    store.bulk_extend(city(streets))
+    if profile.copies:
+        text = cast(bytes, serialize((q.triple for q in city(streets)), format=_N_TRIPLES))
+        for number in range(profile.copies):
+            store.bulk_load(elsewhere(text, number), format=_N_TRIPLES)
     return store
+
+
+_N_TRIPLES = RdfFormat.N_TRIPLES
 
 
 def _answer(store: Store, text: str) -> SolutionBag:
     return Counter(tuple(row) for row in cast(QuerySolutions, store.query(text)))
 
 
-def _rows(update: Update, number: int, results: ResultsDelta) -> Iterator[str]:
+def notified_rows(update: Update, number: int, results: ResultsDelta) -> Iterator[str]:
+    """What a notification tells, one row of `row_text` after the other."""
     yield from (row_text(update, number, "+", *_values(row)) for row in results.added)
     yield from (row_text(update, number, "-", *_values(row)) for row in results.removed)
 

@@ -7,7 +7,7 @@ assert: it parses no SPARQL and keeps no dataset that could be asked. Of the way
 text or slots, one predicate a relation, signed facts) this one is the fastest.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.bench.city import CITY, city, lamp_iri, road_iri
 from gateway.bench.city_profile import Lamps, Model, Profile, Update, row_text
+from gateway.bench.way import Way
 
 Spo = tuple[str, str, str]
 
@@ -41,8 +42,8 @@ class Change:
     added: Sequence[dict[str, Any]]
 
 
-class Clips:
-    """See Way (gateway/bench/city_ways.py)."""
+class Clips(Way):
+    """See Way."""
 
     def __init__(self, profile: Profile) -> None:
         import clips  # noqa: PLC0415 - only where it is measured
@@ -53,16 +54,16 @@ class Clips:
         self._environment.define_function(self._tell, "notify")
         for construct in (_TRIPLE, _ROW, _TOLD, _COMES, _GOES):
             self._environment.build(construct)
-        for number, lamps in enumerate(profile.subscriptions):
-            self._environment.build(_rule(number, lamps))
+        self._profile = profile
         self._triple = self._environment.find_template("triple")
         self._model = Model(())
-        self._load(profile)
-
-    def _load(self, profile: Profile) -> None:
-        """Handles are kept of the facts that updates retract, and of no others."""
         self._facts: dict[Spo, Any] = {}
-        for quad in city(frozenset(profile.streets)):
+
+    def subscribe(self) -> None:
+        """Rules before facts, else CLIPS takes long; handles are kept of facts that may go."""
+        for number, lamps in enumerate(self._profile.subscriptions):
+            self._environment.build(_rule(number, lamps))
+        for quad in city(frozenset(self._profile.streets)):
             spo = (quad.subject.value, quad.predicate.value, quad.object.value)  # type: ignore[union-attr]
             fact = self._triple.assert_fact(**self._slots(quad.object, *spo))
             if quad.predicate.value == CITY + "hasDimmingValue":
@@ -109,10 +110,6 @@ class Clips:
         for sign, query, lamp, value in told:
             named = () if lamp == "nil" else (lamp,)
             yield row_text(update, query, sign, *named, value)
-
-    def performance(self) -> Mapping[str, object]:
-        """See Way."""
-        return {}
 
 
 def _rule(number: int, lamps: Lamps) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gateway.bench import city_run, ingest, latency
+from gateway.bench import city_run, growth, ingest, latency, scalability
 from gateway.bench.city import ROADS
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
 from gateway.bench.session import BROKERS
@@ -65,17 +65,19 @@ class Benchmark:
     name: str
     purpose: str
     measure: Measure
-    add_options: Callable[[argparse.ArgumentParser], None]
+    options: Sequence[Callable[[argparse.ArgumentParser], None]]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
     commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
-    for each in (*BENCHMARKS, Benchmark("all", "all of them", _all, _add_all)):
+    every = dict.fromkeys(add for benchmark in BENCHMARKS for add in benchmark.options)
+    for each in (*BENCHMARKS, Benchmark("all", "all of them", _all, tuple(every))):
         command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
         command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
-        each.add_options(command)
+        for add in each.options:
+            add(command)
     return parser
 
 
@@ -91,19 +93,36 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_city(command: argparse.ArgumentParser) -> None:
+def _add_rounds(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--rounds", type=_count, metavar="N", help="of all updates (default: lamp 5, road 1)"
+    )
+
+
+def _add_scalability(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--subscribers",
+        type=_count,
+        default=scalability.SUBSCRIBERS,
+        metavar="N",
+        help=f"at most, for scalability (default: {scalability.SUBSCRIBERS:,})",
+    )
+
+
+def _add_growth(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--fine", growth.FINE, "subscriptions of one lamp"),
+        ("--coarse", growth.COARSE, "subscriptions of a road"),
+        ("--triples", growth.TRIPLES, "triples"),
+    ):
+        text = f"{what}, for growth (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
     )
-    command.add_argument(
-        "--rounds", type=_count, default=city_run.ROUNDS, metavar="N", help="of all updates"
-    )
-
-
-def _add_all(command: argparse.ArgumentParser) -> None:
-    """Every option of every benchmark; those of one name mean the same."""
-    _add_readings(command)
-    _add_city(command)
 
 
 def _count(text: str) -> int:
@@ -132,15 +151,37 @@ def _road(options: argparse.Namespace) -> Iterator[Outcome]:
     return city_run.measure("road", options.roads, options.rounds)
 
 
+def _scalability(options: argparse.Namespace) -> Iterator[Outcome]:
+    return scalability.measure(options.subscribers, options.roads)
+
+
+def _growth(options: argparse.Namespace) -> Iterator[Outcome]:
+    return growth.measure(options.fine, options.coarse, options.triples, options.roads)
+
+
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
     for benchmark in BENCHMARKS:
         yield from benchmark.measure(options)
 
 
+_CITY = (_add_roads, _add_rounds)
+
 BENCHMARKS = (
-    Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, _add_readings),
-    Benchmark("latency", "from a publisher to the WebSocket", _latency, _add_readings),
-    Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _add_city),
-    Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _add_city),
+    Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, (_add_readings,)),
+    Benchmark("latency", "from a publisher to the WebSocket", _latency, (_add_readings,)),
+    Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
+    Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),
+    Benchmark(
+        "scalability",
+        "many subscribers of one query",
+        _scalability,
+        (_add_roads, _add_scalability),
+    ),
+    Benchmark(
+        "growth",
+        "more subscriptions, more triples",
+        _growth,
+        (_add_roads, _add_growth),
+    ),
 )
 """All benchmarks, in the order of `make bench`."""

@@ -1,0 +1,121 @@
+"""`scalability`: N subscribers of one query, each told of every update (seed 000, appendix B.F).
+
+Place on the way of the data: the engine alone, in memory, updates as text. All subscribe to the
+same lamp and one lamp is updated, or to the same road of 100 lamps and all of these are; every
+LUTT is hit. Subscribers of one text share an SPU; without sharing, no two write the same text. The
+paper's road 300 has 50 lamps by its own Table 2, so it is road 301 here.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from time import process_time, process_time_ns
+
+from gateway.bench.city_profile import Lamps, Model, Profile, Update
+from gateway.bench.city_ways import loaded, notified_rows
+from gateway.bench.report import Experiment, Outcome, TableRow, digest
+from gateway.engine import Engine, Notification
+from gateway.engine.performance import Performance
+from gateway.store.quad_store import QuadStore
+
+SUBSCRIBERS = 10_000
+UNSHARED_ROAD = 1_000
+"""Without sharing, each further subscriber of a road is a first evaluation and 200 rows more."""
+
+UPDATES = 5
+_ROAD = 301
+_LAMPS = {"lamp": Lamps(_ROAD, 1), "road": Lamps(_ROAD)}
+
+
+class _Crowd:
+    """An engine, and how its subscribers grow in number."""
+
+    def __init__(self, lamps: Lamps, *, shared: bool, roads: int) -> None:
+        self.lamps = lamps
+        self.shared = shared
+        self.told: list[str] = []
+        self.expected: list[str] = []
+        self._performance = Performance(process_time_ns)
+        store = QuadStore(loaded(Profile("road", roads)))
+        self._engine = Engine(store, performance=self._performance)
+        self._model = Model([lamps])
+        self._values = count(100)
+        self._first = ""
+
+    def grow(self, subscribers: int) -> None:
+        """Until there are so many; the first update of each number is not timed."""
+        for number in range(self._engine.statistics.subscriptions, subscribers):
+            text = self.lamps.select if self.shared else f"{self.lamps.select} # {number}"
+            spuid = self._engine.subscribe(text).spuid
+            self._first = self._first or spuid
+        self._update()
+        self._performance.reset()
+
+    def line(self) -> TableRow:
+        """Run the updates and say what they cost."""
+        subscribers = self._engine.statistics.subscriptions
+        spent = sum(self._update() for _ in range(UPDATES))
+        own = self._performance
+        return {
+            "updated": "lamp" if self.lamps.post else "road",
+            "SPUs": "shared" if self.shared else "own",
+            "subscribers": subscribers,
+            "notifications/s": subscribers * UPDATES / spent,
+            "updates/s": UPDATES / spent,
+            "T_UPDATE": own.totals.update / own.updates / 1e6,
+            "T_LUTT": own.totals.lutt / own.updates / 1e6,
+            "T_BOOSTER": own.totals.booster / own.updates / 1e6,
+            "T_NOTIFY": own.totals.notify / own.updates / 1e6,
+        }
+
+    def _update(self) -> float:
+        """One update; its CPU time in s."""
+        update = Update(0, self.lamps, f"{next(self._values)}")
+        text = update.text
+        started = process_time()
+        notifications = self._engine.update(text).notifications
+        spent = process_time() - started
+        self.told += self._rows(update, notifications)
+        self.expected += self._model.rows([update])
+        self.expected.append(f"{update.value}: {self._engine.statistics.subscriptions} alike")
+        return spent
+
+    def _rows(self, update: Update, notifications: Sequence[Notification]) -> Iterator[str]:
+        """The rows of the first subscriber, and how many others were told the same."""
+        first = next(each for each in notifications if each.spuid == self._first)
+        yield from notified_rows(update, 0, first.results)
+        answer = (frozenset(first.results.added), frozenset(first.results.removed))
+        alike = sum(
+            each.results is first.results
+            or (frozenset(each.results.added), frozenset(each.results.removed)) == answer
+            for each in notifications
+        )
+        yield f"{update.value}: {alike} alike"
+
+
+def measure(subscribers: int = SUBSCRIBERS, roads: int = 310) -> Iterator[Outcome]:
+    """1, 10, 100 … subscribers, up to so many."""
+    table: list[TableRow] = []
+    told: list[str] = []
+    expected: list[str] = []
+    for name, lamps in _LAMPS.items():
+        for shared in (True, False):
+            most = subscribers if shared or name == "lamp" else min(subscribers, UNSHARED_ROAD)
+            crowd = _Crowd(lamps, shared=shared, roads=roads)
+            for number in _tenfold(most):
+                crowd.grow(number)
+                table.append(crowd.line())
+            told += (f"{name} {shared} {row}" for row in crowd.told)
+            expected += (f"{name} {shared} {row}" for row in crowd.expected)
+    notes = (
+        "CPU time, ms; sequential. own: every subscriber writes its text in a way of its own",
+        f"own SPUs of the road: up to {UNSHARED_ROAD:,}",
+    )
+    yield Experiment("scalability", (), digest(told), digest(expected), notes, table=table)
+
+
+def _tenfold(most: int) -> Iterator[int]:
+    number = 1
+    while number < most:
+        yield number
+        number *= 10
+    yield most
