@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gateway.bench import city_run, growth, ingest, latency, scalability
+from gateway.bench import city_run, growth, ingest, latency, scalability, shapes_run
 from gateway.bench.city import ROADS
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
 from gateway.bench.session import BROKERS
@@ -119,6 +119,12 @@ def _add_growth(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_shapes(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--nodes", shapes_run.NODES), ("--updates", shapes_run.UPDATES)):
+        text = f"for shapes (default: {default})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -159,6 +165,10 @@ def _growth(options: argparse.Namespace) -> Iterator[Outcome]:
     return growth.measure(options.fine, options.coarse, options.triples, options.roads)
 
 
+def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
+    return shapes_run.measure(options.nodes, options.updates)
+
+
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
     for benchmark in BENCHMARKS:
         yield from benchmark.measure(options)
@@ -183,5 +193,6 @@ BENCHMARKS = (
         _growth,
         (_add_roads, _add_growth),
     ),
+    Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )
 """All benchmarks, in the order of `make bench`."""

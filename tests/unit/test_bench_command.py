@@ -11,8 +11,9 @@ from threading import Event
 from time import monotonic
 
 import pytest
+from pyoxigraph import Store
 
-from gateway.bench import latency, run
+from gateway.bench import latency, run, shapes_run
 from gateway.bench.inprocess import one_text
 from gateway.bench.latency import percentile
 from gateway.bench.mosquitto import find_mosquitto
@@ -27,7 +28,9 @@ from gateway.bench.report import (
     write_text,
 )
 from gateway.bench.session import BROKERS
+from gateway.bench.shapes import Data
 from gateway.bench.workload import SENSORS, Workload, subscriptions
+from gateway.engine.subscriptions import Subscriptions
 
 DIGEST = digest(["row"])
 
@@ -203,3 +206,51 @@ def test_sigterm_ends_every_process_of_the_benchmark() -> None:
     while any(is_running(pid) for pid in started) and monotonic() < until:
         Event().wait(0.05)
     assert not any(is_running(pid) for pid in started)
+
+
+def test_shapes_are_37_and_each_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["shapes", "--nodes", "20", "--updates", "10", "--json"]) == 0
+    (found,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert found["matches"]
+    assert len(found["table"]) == 37
+    assert all(line["mismatches"] == 0 and line["tier"] for line in found["table"])
+
+
+def test_random_updates_do_what_they_say() -> None:
+    data = Data(30, "seed")
+    store = Store()
+    store.extend(data.quads)
+    for _ in range(50):
+        store.update(data.update())
+        assert set(store) == data.quads.keys()
+
+
+def test_shapes_that_miss_a_change_are_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Subscriptions, "address", lambda *_: ())
+    (outcome,) = shapes_run.measure(20, 10)
+    assert isinstance(outcome, Experiment)
+    assert not outcome.matches
+    assert any(line["mismatches"] for line in outcome.table)
+
+
+def test_scalability_tells_all_subscribers_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["scalability", "--roads", "2", "--subscribers", "3", "--json"]) == 0
+    (found,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert found["matches"]
+    assert [line["subscribers"] for line in found["table"]] == [1, 3] * 4
+
+
+def test_growth_is_of_subscriptions_and_of_triples(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--fine", "300", "--coarse", "5", "--triples", "20000"]
+    assert run(["growth", "--roads", "6", *sizes, "--json"]) == 0
+    (found,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert found["matches"]
+    lines = {line["grown"]: line for line in found["table"]}
+    assert lines["fine"]["subscriptions"] == 303
+    assert lines["coarse"]["subscriptions"] == lines["base"]["subscriptions"] + 2
+    assert lines["triples"]["triples"] > 15_000 > lines["base"]["triples"]
+
+
+def test_growth_beyond_the_memory_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["growth", "--triples", f"{10**13}", "--json"]) == 0
+    assert "lack" in json.loads(capsys.readouterr().out)["skipped"]
