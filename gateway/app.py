@@ -139,6 +139,7 @@ class Gateway:
         await republisher.settled()
         await starting.enter_async_context(listening)
         await self._start_http(starting, engine, crossing)
+        self.scheduler.start_timers()
 
     def _mqtt(
         self, inbox: Inbox, mappings: MappingTable, crossing: Crossing

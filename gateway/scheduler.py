@@ -19,11 +19,13 @@ from typing import Any, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
-from gateway.engine import Engine, Notification, Outcome
+from gateway.engine import DelayedUpdate, Engine, Notification, Outcome
+from gateway.engine.delayed import DueTime
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate
+from gateway.timers import Timers
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +67,8 @@ class Scheduler:
         self._missing: StorageError | None = None
         self._sinks: dict[str, Sink] = {}
         self._flush_at: float | None = None
+        self._timers = Timers(engine)
+        self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
     def __enter__(self) -> Self:
@@ -112,8 +116,12 @@ class Scheduler:
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
         rights: Rights = ALL_RIGHTS,
+        at: DueTime | None = None,
     ) -> Outcome:
-        """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails."""
+        """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails.
+
+        With `at` it waits for that time; the outcome has its id.
+        """
         return await self._call(
             lambda: self._update(
                 update,
@@ -121,9 +129,27 @@ class Scheduler:
                 using_graphs=using_graphs,
                 using_named_graphs=using_named_graphs,
                 rights=rights,
+                at=at,
             ),
             is_update=True,
         )
+
+    def start_timers(self) -> None:
+        """Run delayed UPDATEs when they are due; those that are due already, first of all.
+
+        To be called once those whom they concern have subscribed.
+        """
+        with self._changed:
+            self._timers.start()
+            self._changed.notify_all()
+
+    async def delayed(self) -> tuple[DelayedUpdate, ...]:
+        """The UPDATEs that wait for their time, in order."""
+        return await self._call(self.engine.delayed, is_update=False)
+
+    async def cancel(self, id_: str) -> None:
+        """Take a delayed UPDATE back. Raises NotFoundError."""
+        await self._call(lambda: self._told(self.engine.cancel(id_)), is_update=True)
 
     async def subscribe(
         self,
@@ -181,16 +207,30 @@ class Scheduler:
     def _take(self) -> list[_Request]:
         """The next requests; none when there is something to flush first, or at the end."""
         with self._changed:
+            self._enqueue_due()
             while not self._requests:
                 left_s = None if self._flush_at is None else self._flush_at - monotonic()
                 if self._closing or (left_s is not None and left_s <= 0):
                     return []
-                self._changed.wait(left_s)
+                waits_s = [each for each in (left_s, self._timers.left_s) if each is not None]
+                self._changed.wait(min(waits_s, default=None))
+                self._enqueue_due()
             taken = [self._requests.popleft() for _ in range(min(_TURN, len(self._requests)))]
             for request in taken:
                 self._waiting[request.is_update] -= 1
             self._changed.notify_all()
         return taken
+
+    def _enqueue_due(self) -> None:
+        """Give what has fallen due a place behind the requests that came before."""
+        if not self._closing and not self._due_has_place and self._timers.left_s == 0:
+            self._due_has_place = True
+            self._enqueue(_Request(self._run_due, True))
+
+    def _run_due(self) -> None:
+        self._due_has_place = False
+        for outcome in self._timers.run():
+            self._told(outcome)
 
     def _flush_when_due(self) -> None:
         """Readings are on the disk of the store this long after they came; in the journal before.
@@ -214,7 +254,9 @@ class Scheduler:
         bindings: Mapping[str, Term] | None = None,
         **options: Any,
     ) -> Outcome:
-        outcome = self.engine.update(update, bindings, **options)
+        return self._told(self.engine.update(update, bindings, **options))
+
+    def _told(self, outcome: Outcome) -> Outcome:
         self._deliver(outcome.notifications)
         return outcome
 

@@ -93,6 +93,15 @@ def _engine(parts: Parts) -> tuple[Measure, ...]:
         Measure("lutt_hits", "SPUs that an UPDATE reached", lambda: engine.lutt_hits),
         Measure("lutt_misses", "SPUs that an UPDATE did not reach", lambda: engine.lutt_misses),
         Measure("notifications", "notifications made", lambda: engine.notifications),
+        Measure(
+            "delayed",
+            "delayed UPDATEs that wait",
+            lambda: parts.engine.waiting_delayed,
+            is_counter=False,
+        ),
+        Measure("delayed_executed", "delayed UPDATEs taken", lambda: engine.delayed_executed),
+        Measure("delayed_late", "due while the gateway was down", lambda: engine.delayed_late),
+        Measure("delayed_failed", "delayed UPDATEs that failed", lambda: engine.delayed_failed),
         Measure("spu_failures", "evaluations of an SPU that failed", lambda: engine.failures),
         Measure(
             "subscriptions", "subscriptions now", lambda: engine.subscriptions, is_counter=False

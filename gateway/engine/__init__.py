@@ -1,7 +1,8 @@
 """The SUB engine: which query results an UPDATE added and removed."""
 
+from gateway.engine.delayed import DelayedUpdate
 from gateway.engine.engine import Engine, Outcome
 from gateway.engine.notification import Notification
 from gateway.rdf.rights import Rights
 
-__all__ = ["Engine", "Notification", "Outcome", "Rights"]
+__all__ = ["DelayedUpdate", "Engine", "Notification", "Outcome", "Rights"]

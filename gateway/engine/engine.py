@@ -6,6 +6,7 @@ One thread owns the engine and calls it; only `query` may be called from others:
 snapshot of a whole update.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,13 +17,14 @@ from typing import Self
 from pyoxigraph import NamedNode
 
 from gateway.engine.compile import compile_oracle, compile_unfiltered, compile_unit
+from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
 from gateway.engine.notification import Notification
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Compile, Processing
 from gateway.engine.spu import Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
-from gateway.errors import UnsupportedQueryError
+from gateway.errors import StorageError, UnsupportedQueryError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
@@ -34,14 +36,20 @@ from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.readable import Readable
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch."""
+    """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
+
+    `id` is that of a delayed UPDATE: the change is that of delaying or of executing it.
+    """
 
     delta: Delta
     notifications: tuple[Notification, ...]
     time: int
+    id: str | None = None
 
 
 class Engine:
@@ -81,6 +89,9 @@ class Engine:
         )
         self._subscriptions = Subscriptions()
         self._clocked = count(1)
+        self._opened = self._clock()
+        self._delayed = DelayedUpdates(store)
+        self._processing.watch(self._delayed)
 
     @classmethod
     def open(
@@ -102,6 +113,10 @@ class Engine:
             self.unsubscribe(spuid)
         self.store.close()
 
+    def time(self) -> int:
+        """The engine's clock: µs since the Unix epoch."""
+        return self._clock()
+
     def prepare(self, text: str) -> UpdatePlan:
         """Compile an update once, to be run many times with forced bindings."""
         return compile_update(text)
@@ -114,12 +129,17 @@ class Engine:
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
         rights: Rights = ALL_RIGHTS,
+        at: DueTime | None = None,
         deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
 
         A graph that `rights` do not let read is as if empty. Raises ForbiddenError where the
         request would touch one that they do not let write.
+
+        With `at` (µs since the epoch, an aware datetime, or a timedelta from now) the request
+        waits in the store for its time, with its bindings and rights: see `run_due`. Its text is
+        compiled at once; what else may be wrong with it shows when it is executed.
 
         `deferred` leaves writing to the disk to the next `flush`; it is for requests that the
         caller can repeat after a crash. Everybody sees their effect at once all the same.
@@ -129,28 +149,77 @@ class Engine:
             self.performance.begin()
         bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
         with self.store.writing, self._clock.held() as time:
-            apply = self.store.defer if deferred else self.store.apply
-            outcome = self._run(bound, rights, apply, time)
+            if at is not None:
+                request = _request(update, bound, using_graphs, using_named_graphs, rights)
+                id_, delta = self._delayed.entry(request, due_time(at, time), time)
+                return self._change(delta, self.store.apply, time, id_)
+            delta = evaluate(self.store, bound, rights)
+            outcome = self._change(delta, self.store.defer if deferred else self.store.apply, time)
         if self.performance is not None:
             self.performance.end(outcome.delta, len(outcome.notifications))
         return outcome
 
-    def _run(
-        self,
-        bound: Sequence[BoundUpdate],
-        rights: Rights,
-        apply: Callable[[Delta], None],
-        time: int,
+    def _change(
+        self, delta: Delta, apply: Callable[[Delta], None], time: int, id_: str | None = None
     ) -> Outcome:
-        delta = evaluate(self.store, bound, rights)
         self.statistics.updates += 1
         if not delta.is_empty:
             apply(delta)
         elif not self._processing.reads_clock:
-            return Outcome(delta, (), time)
+            return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, self._notify(delta, time), time)
+        return Outcome(delta, self._notify(delta, time), time, id_)
+
+    def delayed(self) -> tuple[DelayedUpdate, ...]:
+        """The UPDATEs that wait for their time, in order."""
+        return tuple(self._delayed)
+
+    @property
+    def waiting_delayed(self) -> int:
+        """How many they are."""
+        return len(self._delayed)
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next of them falls due, µs since the epoch."""
+        return None if self._delayed.first is None else self._delayed.first[0]
+
+    def cancel(self, id_: str) -> Outcome:
+        """Take a delayed UPDATE back. Raises NotFoundError."""
+        with self.store.writing, self._clock.held() as time:
+            self._delayed.require(id_)
+            return self._change(self._delayed.without(id_), self.store.apply, time, id_)
+
+    def run_due(self) -> Outcome | None:
+        """Execute the first delayed UPDATE that has fallen due; None when there is none.
+
+        In one transaction with taking it off the list. One that fails is logged, counted and off
+        the list as well. Raises StorageError: then it still waits.
+        """
+        with self.store.writing, self._clock.held() as time:
+            first = self._delayed.first
+            if first is None or first[0] > time:
+                return None
+            due, id_ = first
+            delta = self._delayed.without(id_, self._execute(id_))
+            outcome = self._change(delta, self.store.apply, time, id_)
+            self.statistics.delayed_executed += 1
+            self.statistics.delayed_late += due < self._opened
+            return outcome
+
+    def _execute(self, id_: str) -> Delta:
+        try:
+            request = self._delayed.request(id_)
+            using = (request.using_graphs, request.using_named_graphs)
+            plans = [(compile_update(text, *using), bound) for text, bound in request.updates]
+            return evaluate(self.store, plans, request.rights)
+        except StorageError:
+            raise
+        except Exception as error:  # whatever is wrong with it, those behind it have their time
+            self.statistics.delayed_failed += 1
+            log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
+            return Delta()
 
     def flush(self) -> None:
         """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
@@ -233,6 +302,20 @@ def _bound(
     if isinstance(update, str):
         update = compile_update(update, tuple(using_graphs), tuple(using_named_graphs))
     return [(update, bindings)] if isinstance(update, UpdatePlan) else update
+
+
+def _request(
+    update: str | UpdatePlan | Sequence[BoundUpdate],
+    bound: Sequence[BoundUpdate],
+    using_graphs: Sequence[NamedNode],
+    using_named_graphs: Sequence[NamedNode],
+    rights: Rights,
+) -> Request:
+    """What is kept of a request that waits: texts, since plans do not outlive the process."""
+    texts = [update] if isinstance(update, str) else [plan.text for plan, _ in bound]
+    bindings = [dict(each) for _, each in bound]
+    updates = tuple(zip(texts, bindings, strict=True))
+    return Request(updates, tuple(using_graphs), tuple(using_named_graphs), rights)
 
 
 def restriction(

@@ -52,6 +52,11 @@ class Processing:
             self._lutt.insert(entry, unit)
         return spu, results
 
+    def watch(self, unit: Unit) -> None:
+        """Let a unit without members see the changes that its LUTT lets through, for good."""
+        for entry in unit.lutt:
+            self._lutt.insert(entry, unit)
+
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
         return self._units[spu].initial(spu)

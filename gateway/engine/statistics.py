@@ -15,5 +15,9 @@ class EngineStatistics:
     notifications: int = 0
     failures: int = 0
     subscriptions: int = 0
+    delayed_executed: int = 0
+    delayed_late: int = 0
+    """Those that fell due before this engine was opened."""
+    delayed_failed: int = 0
     spus: dict[str, int] = field(default_factory=dict)
     """SPUs now, by tier."""
