@@ -31,6 +31,19 @@ _VALUES = (
     *("VALUES ?y { <urn:a> 1 }", "VALUES ?x { <urn:a> <urn:a> }", "VALUES ?z { 1 01 'v' }"),
     *("VALUES (?x ?y) { (<urn:a> UNDEF) (UNDEF 1) }", "VALUES (?x ?z) { (<urn:b> UNDEF) }"),
 )
+_AGGREGATES = (
+    *("COUNT(*)", "COUNT(?z)", "COUNT(DISTINCT ?y)", "SUM(?z)", "SUM(DISTINCT ?y)", "AVG(?y)"),
+    *(
+        "AVG(DISTINCT ?z)",
+        "MIN(?y)",
+        "MAX(?z)",
+        "MAX(?x)",
+        "MIN(STR(?y))",
+        "SUM(?y * 2) + COUNT(*)",
+    ),
+    *("SUM(IF(isNumeric(?y), ?y, 0))", "AVG(IF(isNumeric(?y), ?y, 1))", "MAX(DISTINCT ?y)"),
+    *("MIN(IF(isNumeric(?y), ?y, 0))", "SUM(?y * 2) + COUNT(*)"),
+)
 
 
 class Writer:
@@ -90,7 +103,18 @@ class Writer:
             *("SELECT ?x (?y + 1 AS ?n)", "ASK", "CONSTRUCT { ?x <urn:made> ?y . ?y ?x ?z }"),
             "SELECT ?x (EXISTS { ?x <urn:q> ?o } AS ?e)",
         )
+        if self._draw(st.integers(0, 2)) == 0:
+            return self._grouped(f"{dataset}WHERE {group}")
         return f"{head} {dataset}WHERE {group}"
+
+    def _grouped(self, where: str) -> str:
+        columns = " ".join(
+            f"({self.pick(*_AGGREGATES)} AS ?a{self._next()})"
+            for _ in range(self._draw(st.integers(1, 3)))
+        )
+        keys, by = self.pick("/", "?x/?x", "?y/?y", "?x ?z/?x ?z", "?k/(STR(?y) AS ?k)").split("/")
+        having = self.pick("", "", " HAVING (COUNT(*) > 1)", " HAVING (SUM(?z) > 1)")
+        return f"SELECT {keys} {columns} {where}{' GROUP BY ' + by if by else ''}{having}"
 
 
 @st.composite

@@ -6,90 +6,126 @@ a pattern of the core matches, and from changes in the groups that it depends on
 EXISTS, ...): of these, the values of the certain variables that both have.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Flag
 
-from pyoxigraph import Quad
-
-from gateway.engine.incremental.plan import Body, Names, Plan
-from gateway.engine.incremental.solve import Keep, Solution, Solutions, join_core, unify
+from gateway.engine.incremental.core import Solution, Solutions, join_core, unify
+from gateway.engine.incremental.plan import Plan
+from gateway.engine.incremental.solve import Keep, solve
 from gateway.engine.incremental.states import States
 from gateway.rdf.terms import Term
 
 Values = tuple[Term, ...]
-Seeds = dict[tuple[str, ...], dict[Values, None]]
-"""By the names that they bind, sorted: their values."""
 
 
-def seeds(plan: Plan, states: States) -> Seeds:
+class Side(Flag):
+    """In which states a seed can have solutions."""
+
+    BEFORE = 1
+    AFTER = 2
+    BOTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Seeds that bind the same variables; `pattern` is that of the changed quads, if there is one.
+
+    A seed made of a removed quad has solutions before only, one of an added quad after only.
+    """
+
+    names: tuple[str, ...]
+    pattern: int | None
+    values: dict[Values, Side] = field(default_factory=dict)
+
+    def add(self, solution: Solution, side: Side) -> None:
+        """One seed more, or another side of it."""
+        values = tuple([solution[name] for name in self.names])
+        self.values[values] = self.values.get(values, side) | side
+
+    def starts(self, side: Side) -> Solutions:
+        """Those of a side, as partial solutions."""
+        names = self.names
+        return [
+            dict(zip(names, values, strict=True))
+            for values, sides in self.values.items()
+            if sides & side
+        ]
+
+
+def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]:
+    """The solutions that may have changed, in the state before and in that after.
+
+    Each solution is evaluated for the first seeds that it extends: so it counts as often as it is
+    there.
+    """
+    before: Solutions = []
+    after: Solutions = []
+    done: list[Seeds] = []
+    for seeds in sorted(all_seeds(plan, states), key=lambda each: len(each.names)):
+        keep = _extends_none_of(tuple(done)) if done else None
+        known = frozenset(seeds.names)
+        for state, side, found in (
+            (states.before, Side.BEFORE, before),
+            (states.after, Side.AFTER, after),
+        ):
+            starts = seeds.starts(side)
+            found.extend(solve(plan, state, starts, known, keep=keep, seeded=seeds.pattern))
+        done.append(seeds)
+    return before, after
+
+
+def all_seeds(plan: Plan, states: States) -> list[Seeds]:
     """The seeds of all changes; with one that binds nothing, every solution may have changed."""
-    found: Seeds = {}
-    _add(found, _in_core(plan, states.changed))
+    found = [
+        seeds
+        for place in range(len(plan.patterns))
+        if (seeds := _in_core(plan, place, states)).values
+    ]
+    nested: dict[tuple[str, ...], Seeds] = {}
     for step in plan.steps:
         for body in step.bodies:
-            for nested in body.plans:
-                _add(found, _in_nested(plan, nested, states))
-    return found
+            for inner in body.plans:
+                _in_nested(plan, inner, states, nested)
+    return [*found, *nested.values()]
 
 
-def starts(names: Sequence[str], values: Iterable[Values]) -> Solutions:
-    """Seeds as partial solutions."""
-    return [dict(zip(names, each, strict=True)) for each in values]
-
-
-def divided(found: Seeds) -> list[tuple[Names, Solutions, Keep | None]]:
-    """The seeds, so that each solution extends those of one part only: what they bind, they, and
-    which solutions are left to them. Seeds that bind the same variables exclude each other.
-    """
-    parts: list[tuple[Names, Solutions, Keep | None]] = []
-    ordered = sorted(found.items(), key=lambda item: len(item[0]))
-    for place, (names, values) in enumerate(ordered):
-        keep = _extends_none_of(ordered[:place]) if place else None
-        parts.append((frozenset(names), starts(names, values), keep))
-        if not names:
-            break
-    return parts
-
-
-def shared(plan: Plan, body: Body) -> bool:
-    """Whether a change in a group that a plan depends on can be told in variables of both."""
-    return all(nested.certain & plan.certain for nested in body.plans)
-
-
-def _extends_none_of(others: Sequence[tuple[tuple[str, ...], dict[Values, None]]]) -> Keep:
-    def keep(solution: Solution) -> bool:
-        return not any(
-            tuple([solution[name] for name in names]) in values for names, values in others
-        )
-
-    return keep
-
-
-def _add(found: Seeds, solutions: Iterable[Solution]) -> None:
-    for solution in solutions:
-        names = tuple(sorted(solution))
-        found.setdefault(names, {})[tuple(solution[name] for name in names)] = None
-
-
-def _in_core(plan: Plan, changed: Sequence[Quad]) -> Iterable[Solution]:
-    for pattern in plan.patterns:
-        predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
-        for quad in changed:
+def _in_core(plan: Plan, place: int, states: States) -> Seeds:
+    pattern = plan.patterns[place]
+    predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
+    found = Seeds(tuple(sorted(pattern.variables)), place)
+    for quads, side in ((states.removed, Side.BEFORE), (states.added, Side.AFTER)):
+        for quad in quads:
             if predicate is None or predicate == quad.predicate:
                 solution = unify(pattern, quad, {})
                 if solution is not None:
-                    yield solution
+                    found.add(solution, side)
+    return found
 
 
-def _in_nested(plan: Plan, nested: Plan, states: States) -> Iterable[Solution]:
+def _in_nested(
+    plan: Plan, nested: Plan, states: States, found: dict[tuple[str, ...], Seeds]
+) -> None:
     """The changes of a nested group, told in the variables that it shares with the plan.
 
     Where a change does not bind all of these, the other patterns of the group do; they are looked
     up in both states at once, for it may be the old or the new solution that is concerned.
     """
-    wanted = nested.certain & plan.certain
-    for names, values in seeds(nested, states).items():
-        solutions = starts(names, values)
-        if not wanted <= frozenset(names):
-            solutions = join_core(nested, states.either, solutions, frozenset(names))
+    names = tuple(sorted(nested.certain & plan.certain))
+    for seeds in all_seeds(nested, states):
+        solutions = seeds.starts(Side.BOTH)
+        known = frozenset(seeds.names)
+        if not known.issuperset(names):
+            solutions = join_core(nested, states.either, solutions, known, seeds.pattern)
+        shared = found.setdefault(names, Seeds(names, None))
         for solution in solutions:
-            yield {name: solution[name] for name in wanted}
+            shared.add(solution, Side.BOTH)
+
+
+def _extends_none_of(others: Sequence[Seeds]) -> Keep:
+    def keep(solution: Solution) -> bool:
+        return not any(
+            tuple([solution[name] for name in other.names]) in other.values for other in others
+        )
+
+    return keep

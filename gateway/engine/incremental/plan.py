@@ -12,6 +12,7 @@ certainly bound before.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gateway.engine.booster import Slot
 from gateway.engine.incremental.expressions import Expression
@@ -188,7 +189,6 @@ class Join:
 
 
 Step = Filter | Extend | LeftJoin | Minus | Join
-CoreElement = CorePattern | Table | Filter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +205,9 @@ class Plan:
     steps: tuple[Step, ...] = ()
     certain: Names = field(init=False)
     variables: Names = field(init=False)
-    orders: "dict[Names, tuple[CoreElement, ...]]" = field(default_factory=dict, repr=False)
+    orders: dict[tuple[Names, int | None], tuple[Any, ...]] = field(
+        default_factory=dict, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Find out which variables there are, and which are bound in each solution."""

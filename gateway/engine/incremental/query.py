@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, NamedNode, Variable
 
 from gateway.engine.booster import Slot
-from gateway.engine.incremental.affected import divided, seeds
+from gateway.engine.incremental.affected import changed_solutions
+from gateway.engine.incremental.core import Solution, Solutions
 from gateway.engine.incremental.draft import NotIncrementalError
+from gateway.engine.incremental.grouping import Grouping
+from gateway.engine.incremental.grouping_of import grouping_of, is_grouped
 from gateway.engine.incremental.plan import NO_NAMES, Plan
-from gateway.engine.incremental.solve import Solution, Solutions, solve
+from gateway.engine.incremental.solve import solve
 from gateway.engine.incremental.states import Now, States
-from gateway.engine.incremental.translate import Translator, only_projects
+from gateway.engine.incremental.translate import Translator, computed, only_projects
 from gateway.rdf.canonical import canonical
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
@@ -31,15 +34,16 @@ class IncrementalQuery:
     plans: tuple[Plan, ...]
     rows: Rows
     is_set: bool
+    grouping: Grouping | None = None
 
     def changed(self, states: States) -> tuple[list[Row], list[Row]]:
         """Rows before and after, of the solutions that may have changed; not netted."""
         before: Solutions = []
         after: Solutions = []
         for plan in self.plans:
-            for known, starts, keep in divided(seeds(plan, states)):
-                before += solve(plan, states.before, starts, known, keep)
-                after += solve(plan, states.after, starts, known, keep)
+            lost, won = changed_solutions(plan, states)
+            before += lost
+            after += won
         return self._rows_of(before), self._rows_of(after)
 
     def everything(self, now: Now) -> list[Row]:
@@ -61,19 +65,37 @@ def incremental_query(
 
     The graphs are those of a protocol request; if there are any, they replace the text's.
     """
-    if query.form is QueryForm.DESCRIBE or not only_projects(query):
-        return None
     dataset = query.dataset
     if default_graphs or named_graphs:
         dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    translator = Translator(query.base or "", dataset)
     try:
-        drafts = Translator(query.base or "", dataset).query(query)
+        if is_grouped(query):
+            return _grouped(query, translator)
+        return _ungrouped(query, translator) if only_projects(query) else None
     except NotIncrementalError:
         return None
+
+
+def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery | None:
+    drafts = translator.extended(translator.query(query), computed(query))
     plans = tuple(draft.plan() for draft in drafts)
-    if query.form is QueryForm.CONSTRUCT:
-        return IncrementalQuery(plans, _triples_of(query.template), is_set=True)
-    return IncrementalQuery(plans, _projection(query.variables), query.distinct)
+    match query.form:
+        case QueryForm.CONSTRUCT:
+            return IncrementalQuery(plans, _triples_of(query.template), is_set=True)
+        case QueryForm.SELECT | QueryForm.ASK:
+            return IncrementalQuery(plans, _projection(query.variables), query.distinct)
+        case _:
+            return None
+
+
+def _grouped(query: Query, translator: Translator) -> IncrementalQuery:
+    """Rows have the keys, then the argument of each aggregate."""
+    grouping, keys, arguments = grouping_of(query, translator)
+    drafts = translator.extended(translator.query(query), (*keys, *arguments))
+    plans = tuple(draft.plan() for draft in drafts)
+    names = (*grouping.keys, *grouping.arguments)
+    return IncrementalQuery(plans, _projection(names), is_set=False, grouping=grouping)
 
 
 def _projection(names: Sequence[str]) -> Rows:

@@ -10,15 +10,14 @@ Every operator keeps this if what goes into a nested group binds that group's ce
 only; the rest is compared afterwards.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from pyoxigraph import Literal, Quad
+from pyoxigraph import Literal
 
+from gateway.engine.incremental.core import Solution, Solutions, join_core
 from gateway.engine.incremental.plan import (
     Body,
     Condition,
-    CoreElement,
-    CorePattern,
     Extend,
     Filter,
     Join,
@@ -27,13 +26,10 @@ from gateway.engine.incremental.plan import (
     Names,
     Plan,
     Step,
-    Table,
 )
-from gateway.engine.incremental.states import LookUp, State, is_named
+from gateway.engine.incremental.states import State
 from gateway.rdf.terms import Term
 
-Solution = dict[str, Term]
-Solutions = list[Solution]
 Keep = Callable[[Solution], bool]
 
 _ORIGIN = "#origin"
@@ -43,13 +39,19 @@ _TRUTH = {False: Literal(False), True: Literal(True)}
 
 
 def solve(
-    plan: Plan, state: State, starts: Solutions, known: Names, keep: Keep | None = None
+    plan: Plan,
+    state: State,
+    starts: Solutions,
+    known: Names,
+    *,
+    keep: Keep | None = None,
+    seeded: int | None = None,
 ) -> Solutions:
     """The solutions of the plan that agree with one of `starts`, which all bind `known`.
 
-    `keep` is asked about each solution of the core.
+    `keep` is asked about each solution of the core; `seeded` is the pattern that all starts match.
     """
-    solutions = join_core(plan, state, starts, known)
+    solutions = join_core(plan, state, starts, known, seeded)
     if keep is not None:
         solutions = [solution for solution in solutions if keep(solution)]
     for step in plan.steps:
@@ -57,130 +59,6 @@ def solve(
             break
         solutions = _take(step, state, solutions)
     return solutions
-
-
-# the core -----------------------------------------------------------------------------------
-
-
-def join_core(plan: Plan, state: State, starts: Solutions, known: Names) -> Solutions:
-    """The solutions of patterns and VALUES alone."""
-    solutions = _with_constants(plan, starts)
-    for element in _order(plan, known.union(name for name, _ in plan.constants)):
-        if not solutions:
-            break
-        if isinstance(element, CorePattern):
-            solutions = _match(element, state, solutions)
-        elif isinstance(element, Table):
-            solutions = _join_table(element, solutions)
-        else:
-            solutions = _filter(element.condition, state, solutions)
-    return solutions
-
-
-def _with_constants(plan: Plan, starts: Solutions) -> Solutions:
-    if not plan.constants:
-        return starts
-    constants = dict(plan.constants)
-    return [
-        {**start, **constants}
-        for start in starts
-        if all(start.get(name, term) == term for name, term in plan.constants)
-    ]
-
-
-def _match(pattern: CorePattern, state: State, solutions: Solutions) -> Solutions:
-    found: Solutions = []
-    for solution in solutions:
-        for wanted in _look_ups(pattern, solution):
-            for quad in state.match(wanted):
-                extended = unify(pattern, quad, solution)
-                if extended is not None:
-                    found.append(extended)
-    return found
-
-
-def _look_ups(pattern: CorePattern, solution: Solution) -> Iterable[LookUp]:
-    subject, predicate, object_ = pattern.subject, pattern.predicate, pattern.object
-    start = (
-        solution.get(subject) if isinstance(subject, str) else subject,
-        solution.get(predicate) if isinstance(predicate, str) else predicate,
-        solution.get(object_) if isinstance(object_, str) else object_,
-    )
-    scope = pattern.scope
-    if not isinstance(scope.name, str):
-        return ((*start, scope.name),)
-    graph = solution.get(scope.name)
-    if graph is not None or scope.graphs is None:
-        return ((*start, graph),)
-    return [(*start, each) for each in scope.graphs]
-
-
-def unify(pattern: CorePattern, quad: Quad, solution: Solution) -> Solution | None:
-    """The solution with the pattern's variables bound by the quad; None if it does not fit."""
-    scope = pattern.scope
-    graph = quad.graph_name
-    if isinstance(scope.name, str) and not (
-        is_named(graph) if scope.graphs is None else graph in scope.graphs
-    ):
-        return None
-    extended = dict(solution)
-    terms = (quad.subject, quad.predicate, quad.object, graph)
-    for slot, term in zip(pattern.slots, terms, strict=True):
-        if isinstance(slot, str):
-            if extended.setdefault(slot, term) != term:  # type: ignore[arg-type]
-                return None
-        elif slot != term:
-            return None
-    return None if quad.predicate in pattern.excluded else extended
-
-
-def _join_table(table: Table, solutions: Solutions) -> Solutions:
-    found: Solutions = []
-    for row in table.rows:
-        cells = [
-            (name, term) for name, term in zip(table.columns, row, strict=True) if term is not None
-        ]
-        found += [
-            {**solution, **dict(cells)}
-            for solution in solutions
-            if all(solution.get(name, term) == term for name, term in cells)
-        ]
-    return found
-
-
-def _order(plan: Plan, known: Names) -> tuple[CoreElement, ...]:
-    """Always the element with the most positions known; a filter as soon as it can be asked."""
-    order = plan.orders.get(known)
-    if order is None:
-        order = plan.orders[known] = tuple(_ordered(plan, set(known)))
-    return order
-
-
-def _ordered(plan: Plan, known: set[str]) -> Iterable[CoreElement]:
-    elements: list[CorePattern | Table] = [*plan.tables, *plan.patterns]
-    filters = list(plan.filters)
-    while elements or filters:
-        for each in [each for each in filters if each.variables <= known]:
-            filters.remove(each)
-            yield each
-        if elements:
-            best = max(elements, key=lambda element: _selectivity(element, known))
-            elements.remove(best)
-            known |= best.variables if isinstance(best, CorePattern) else best.certain
-            yield best
-
-
-def _selectivity(element: CorePattern | Table, known: set[str]) -> tuple[float, ...]:
-    if isinstance(element, Table):
-        if element.variables <= known or len(element.rows) == 1:
-            return (4,)
-        return (2.5 if element.variables & known or len(element.rows) < 10 else 0.5,)
-    bound = [not isinstance(slot, str) or slot in known for slot in element.slots[:3]]
-    joined = sum(slot in known for slot in element.slots if isinstance(slot, str))
-    return (sum(bound), joined, bound[0])
-
-
-# the steps ----------------------------------------------------------------------------------
 
 
 def _take(step: Step, state: State, solutions: Solutions) -> Solutions:

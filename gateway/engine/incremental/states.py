@@ -81,7 +81,8 @@ class States:
     """The states around one ARTQ."""
 
     def __init__(self, store: Quads, artq: Artq) -> None:
-        self.changed = (*artq.removed, *artq.added)
+        self.removed = artq.removed
+        self.added = artq.added
         self.after = Now(store)
         self.before = Past(self.after, frozenset(artq.added), artq.removed)
         self.either = Past(self.after, (), artq.removed)

@@ -5,7 +5,7 @@ Place: under `translate`. Values in, values out: the parser's tree itself stays 
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pyoxigraph import Variable
 
@@ -26,7 +26,7 @@ def is_known(tree: Expression) -> bool:
     return not any(
         (isinstance(node, algebra.Operation) and node.name in _FUNCTIONS_OF_MORE)
         or (isinstance(node, algebra.Call) and not node.iri.value.startswith(XSD))
-        or isinstance(node, algebra.Aggregate)
+        or isinstance(node, algebra.Aggregate | Exists)
         for node in walk(tree)
     )
 
@@ -37,17 +37,18 @@ def replaced(tree: Node, names: Mapping[str, str]) -> Node:
     return renamed
 
 
-class Replacement:
-    """Puts a variable in the place of each EXISTS of an expression."""
+class Replacement(Generic[Node]):
+    """Puts a variable in the place of each node of a kind: EXISTS, or aggregates."""
 
-    def __init__(self, name_of: Callable[[Exists], Variable]) -> None:
+    def __init__(self, kind: type[Node], name_of: Callable[[Node], Variable]) -> None:
+        self._kind = kind
         self._name_of = name_of
 
     def expression(self, tree: Expression) -> Expression:
-        """The expression without EXISTS."""
+        """The expression without them."""
+        if isinstance(tree, self._kind):
+            return self._name_of(tree)
         match tree:
-            case Exists():
-                return self._name_of(tree)
             case algebra.Operation(args=args) | algebra.Call(args=args):
                 return replace(tree, args=tuple(map(self.expression, args)))
             case algebra.In(value=value, options=options):

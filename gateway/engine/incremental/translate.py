@@ -5,7 +5,7 @@ evaluates it: the variable of `GRAPH ?g` is seen within its group, FROM of sever
 duplicates.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.engine.booster import Slot
 from gateway.engine.incremental.draft import Draft, NotIncrementalError, product
+from gateway.engine.incremental.expressions import Expression as CompiledExpression
 from gateway.engine.incremental.expressions import expression
 from gateway.engine.incremental.plan import (
     Body,
@@ -54,14 +55,26 @@ class Translator:
         self._base = base
         self._dataset = dataset
         self._numbers = count()
+        self._around = Surroundings(self._default_scope())
 
     def query(self, query: Query) -> Drafts:
-        """WHERE, the VALUES behind it, and columns. Raises NotIncrementalError."""
-        around = Surroundings(self._default_scope())
-        drafts = self.group(query.where, around)
+        """WHERE and the VALUES behind it. Raises NotIncrementalError."""
+        drafts = self.group(query.where, self._around)
         if query.values is not None:
-            drafts = product(drafts, self._joinable(query.values, around), MOST_PLANS)
-        return self._columns(query, drafts, around)
+            drafts = product(drafts, self._joinable(query.values, self._around), MOST_PLANS)
+        return drafts
+
+    def extended(
+        self,
+        drafts: Drafts,
+        columns: Iterable[tuple[str, Expression]],
+        around: Surroundings | None = None,
+    ) -> Drafts:
+        """With columns that are computed, in this order."""
+        for name, tree in columns:
+            extend = Extend(self.condition(tree, around or self._around), name)
+            drafts = [draft.step(extend) for draft in drafts]
+        return drafts
 
     def _default_scope(self) -> GraphScope:
         if self._dataset is None:
@@ -71,7 +84,7 @@ class Translator:
             return GraphScope(graphs[0])
         return GraphScope("", graphs)
 
-    def _hidden(self, kind: str) -> str:
+    def hidden(self, kind: str) -> str:
         """A variable that no text has."""
         return f"{algebra.HIDDEN_PREFIX}{kind}{next(self._numbers)}"
 
@@ -89,7 +102,7 @@ class Translator:
 
     def _conditions(self, group: Group, around: Surroundings) -> list[Condition]:
         return [
-            self._condition(element.expression, around)
+            self.condition(element.expression, around)
             for element in group.elements
             if isinstance(element, algebra.Filter)
         ]
@@ -124,7 +137,7 @@ class Translator:
                 body = self._body(group, around)
                 return [draft.step(Minus(body)) for draft in drafts]
             case algebra.Bind(expression=tree, variable=variable):
-                extend = Extend(self._condition(tree, around), variable.value)
+                extend = Extend(self.condition(tree, around), variable.value)
                 return [draft.step(extend) for draft in drafts]
 
     def _left_join(self, group: Group, around: Surroundings) -> LeftJoin:
@@ -192,19 +205,19 @@ class Translator:
             case paths.Inverse(path=inner):
                 yield from self._pattern(end, inner, start, scope)
             case paths.Sequence(steps=steps):
-                middles = [self._hidden("path") for _ in steps[1:]]
+                middles = [self.hidden("path") for _ in steps[1:]]
                 ends = zip([start, *middles], steps, [*middles, end], strict=True)
                 for first, step, last in ends:
                     yield from self._pattern(first, step, last, scope)
             case paths.NegatedPropertySet(forward=forward, inverse=()):
-                name = self._hidden("predicate")
+                name = self.hidden("predicate")
                 yield CorePattern(start, name, end, self._own(scope), frozenset(forward))
             case _:
                 raise NotIncrementalError(f"the path {type(path).__name__}")
 
     def _own(self, scope: GraphScope) -> GraphScope:
         """A pattern over several default graphs may match in another one than the next pattern."""
-        return replace(scope, name=self._hidden("graph")) if scope.name == "" else scope
+        return replace(scope, name=self.hidden("graph")) if scope.name == "" else scope
 
     # sub-queries ------------------------------------------------------------------------
 
@@ -218,40 +231,45 @@ class Translator:
             for node in walk((query.where, query.projection))
             if isinstance(node, Variable)
         }
-        renamed = {name: self._hidden("local") for name in names - shown}
+        renamed = {name: self.hidden("local") for name in names - shown}
         if isinstance(around.scope.name, str) and around.scope.name:
             raise NotIncrementalError("a sub-query in GRAPH ?g")
         inner = replaced(query, renamed)
-        return self._columns(inner, self.group(inner.where, around), around)
-
-    def _columns(self, query: Query, drafts: Drafts, around: Surroundings) -> Drafts:
-        """With the columns of a SELECT that are expressions."""
-        for column in query.projection or ():
-            if column.expression is not None:
-                extend = Extend(self._condition(column.expression, around), column.variable.value)
-                drafts = [draft.step(extend) for draft in drafts]
-        return drafts
+        return self.extended(self.group(inner.where, around), computed(inner), around)
 
     # expressions ------------------------------------------------------------------------
 
-    def _condition(self, tree: Expression, around: Surroundings) -> Condition:
+    def condition(self, tree: Expression, around: Surroundings) -> Condition:
         """An expression; each EXISTS in it is a variable of its own."""
         existences: list[Existence] = []
 
         def name_of(exists: Exists) -> Variable:
             body = self._body(exists.group, replace(around, in_exists=True))
-            name = self._hidden("exists")
+            name = self.hidden("exists")
             existences.append(Existence(name, body, exists.negated))
             return Variable(name)
 
-        plain = Replacement(name_of).expression(tree)
-        if not is_known(plain):
+        plain = Replacement(Exists, name_of).expression(tree)
+        return Condition(self.plain(plain), tuple(existences))
+
+    def plain(self, tree: Expression) -> CompiledExpression:
+        """An expression without EXISTS and aggregates."""
+        if not is_known(tree):
             raise NotIncrementalError("a function that is not of SPARQL 1.1, or reads the clock")
-        return Condition(expression(plain, self._base), tuple(existences))
+        return expression(tree, self._base)
 
 
 def _is_in(scope: GraphScope, wanted: GraphScope) -> bool:
     return scope.graphs == wanted.graphs if wanted.name == "" else scope == wanted
+
+
+def computed(query: Query) -> list[tuple[str, Expression]]:
+    """The columns of a SELECT that are expressions."""
+    return [
+        (column.variable.value, column.expression)
+        for column in query.projection or ()
+        if column.expression is not None
+    ]
 
 
 def only_projects(query: Query) -> bool:

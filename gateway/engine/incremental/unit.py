@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gateway.engine.incremental.answers import Answer, Bag, RowSet, Truth
+from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.states import Now, States
 from gateway.engine.lutt import Artq, LuttEntry
@@ -55,4 +56,7 @@ class IncrementalUnit:
             return Truth(whole)
         if self._query.is_set:
             return RowSet(spu.variables, self._query.everything(Now(self._store)))
+        if self._query.grouping is not None:
+            rows = self._query.everything(Now(self._store))
+            return GroupedAnswer(spu.variables, self._query.grouping, rows, whole)
         return Bag(spu.variables, whole)

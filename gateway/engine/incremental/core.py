@@ -1,0 +1,205 @@
+"""The join of a plan's core, patterns and VALUES, from partial solutions onwards, by look-ups.
+
+Place: under `solve` and `affected`. Source: seed 000, section IV (the BOOSTER's completion), for
+many partial solutions at once. All of them bind the same variables, so what each pattern looks up
+and binds is worked out once for a set of known variables.
+"""
+
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+
+from pyoxigraph import Quad
+
+from gateway.engine.incremental.plan import CorePattern, Filter, Names, Plan, Table
+from gateway.engine.incremental.states import LookUp, State, is_named
+from gateway.rdf.terms import Term
+
+Solution = dict[str, Term]
+Solutions = list[Solution]
+CoreStep = Callable[[State, Solutions], Solutions]
+"""Partial solutions with an element of the core joined to them."""
+
+_POSITIONS = tuple(map(attrgetter, ("subject", "predicate", "object", "graph_name")))
+
+
+def join_core(
+    plan: Plan, state: State, starts: Solutions, known: Names, seeded: int | None = None
+) -> Solutions:
+    """The solutions of the core that agree with one of `starts`, which all bind `known`.
+
+    `seeded` is a pattern that is known to match each of them in this state.
+    """
+    solutions = _with_constants(plan, starts)
+    for step in _steps(plan, known, seeded):
+        if not solutions:
+            break
+        solutions = step(state, solutions)
+    return solutions
+
+
+def _with_constants(plan: Plan, starts: Solutions) -> Solutions:
+    if not plan.constants:
+        return starts
+    constants = dict(plan.constants)
+    return [
+        {**start, **constants}
+        for start in starts
+        if all(start.get(name, term) == term for name, term in plan.constants)
+    ]
+
+
+def unify(pattern: CorePattern, quad: Quad, solution: Solution) -> Solution | None:
+    """The solution with the pattern's variables bound by the quad; None if it does not fit."""
+    scope = pattern.scope
+    graph = quad.graph_name
+    if isinstance(scope.name, str) and not (
+        is_named(graph) if scope.graphs is None else graph in scope.graphs
+    ):
+        return None
+    extended = dict(solution)
+    terms = (quad.subject, quad.predicate, quad.object, graph)
+    for slot, term in zip(pattern.slots, terms, strict=True):
+        if isinstance(slot, str):
+            if extended.setdefault(slot, term) != term:  # type: ignore[arg-type]
+                return None
+        elif slot != term:
+            return None
+    return None if quad.predicate in pattern.excluded else extended
+
+
+# the order ----------------------------------------------------------------------------------
+
+
+def _steps(plan: Plan, known: Names, seeded: int | None) -> tuple[CoreStep, ...]:
+    steps = plan.orders.get((known, seeded))
+    if steps is None:
+        steps = plan.orders[known, seeded] = tuple(_ordered(plan, known, seeded))
+    return steps
+
+
+def _ordered(plan: Plan, known: Names, seeded: int | None) -> Iterator[CoreStep]:
+    """Always the element with the most positions known; a filter as soon as it can be asked."""
+    patterns = [pattern for place, pattern in enumerate(plan.patterns) if place != seeded]
+    elements: list[CorePattern | Table] = [*plan.tables, *patterns]
+    filters = list(plan.filters)
+    bound = known.union(name for name, _ in plan.constants)
+    unsure: Names = frozenset()
+    while elements or filters:
+        for each in [each for each in filters if each.variables <= bound]:
+            filters.remove(each)
+            yield _filter_step(each)
+        if elements:
+            best = max(elements, key=lambda element: _selectivity(element, bound, known))
+            elements.remove(best)
+            if isinstance(best, Table):
+                yield _table_step(best)
+                unsure |= best.variables - best.certain
+                bound |= best.certain
+            else:
+                yield _pattern_step(best, bound, unsure)
+                bound |= best.variables
+                known |= best.variables
+
+
+def _selectivity(element: CorePattern | Table, bound: Names, joined: Names) -> tuple[float, ...]:
+    """Of equals, a position joined from a seed selects more than a constant, a subject more."""
+    if isinstance(element, Table):
+        if element.variables <= bound or len(element.rows) == 1:
+            return (4,)
+        return (2.5 if element.variables & bound or len(element.rows) < 10 else 0.5,)
+    slots = element.slots
+    known = [not isinstance(slot, str) or slot in bound for slot in slots[:3]]
+    return (sum(known), sum(isinstance(slot, str) and slot in joined for slot in slots), known[0])
+
+
+# the steps ----------------------------------------------------------------------------------
+
+
+def _filter_step(step: Filter) -> CoreStep:
+    expression = step.condition.expression
+
+    def passing(_: State, solutions: Solutions) -> Solutions:
+        truths = expression.truths(solutions)
+        return [solution for solution, truth in zip(solutions, truths, strict=True) if truth]
+
+    return passing
+
+
+def _table_step(table: Table) -> CoreStep:
+    rows = [
+        {name: term for name, term in zip(table.columns, row, strict=True) if term is not None}
+        for row in table.rows
+    ]
+
+    def joined(_: State, solutions: Solutions) -> Solutions:
+        return [
+            {**solution, **row}
+            for row in rows
+            for solution in solutions
+            if all(solution.get(name, term) == term for name, term in row.items())
+        ]
+
+    return joined
+
+
+def _pattern_step(pattern: CorePattern, bound: Names, unsure: Names) -> CoreStep:
+    scope = pattern.scope
+    slots = pattern.slots
+    new = [slot for slot in slots if isinstance(slot, str) and slot not in bound]
+    is_plain = (
+        not (pattern.excluded or pattern.variables & unsure)
+        and len(set(new)) == len(new)
+        and not isinstance(scope.name, str)
+    )
+    return _plain_step(pattern, bound) if is_plain else _any_step(pattern)
+
+
+def _plain_step(pattern: CorePattern, bound: Names) -> CoreStep:
+    """Each quad of the look-up fits, and binds variables that are new and differ."""
+    constants = [None if isinstance(slot, str) else slot for slot in pattern.slots]
+    names = [(place, slot) for place, slot in enumerate(pattern.slots) if isinstance(slot, str)]
+    known = [(place, name) for place, name in names if name in bound]
+    new = [(name, _POSITIONS[place]) for place, name in names if name not in bound]
+
+    def extended(state: State, solutions: Solutions) -> Solutions:
+        found: Solutions = []
+        for solution in solutions:
+            wanted = constants.copy()
+            for place, name in known:
+                wanted[place] = solution[name]
+            for quad in state.match(tuple(wanted)):  # type: ignore[arg-type]
+                if new:
+                    solution_here = solution.copy()
+                    for name, position in new:
+                        solution_here[name] = position(quad)
+                    found.append(solution_here)
+                else:
+                    found.append(solution)
+        return found
+
+    return extended
+
+
+def _any_step(pattern: CorePattern) -> CoreStep:
+    def extended(state: State, solutions: Solutions) -> Solutions:
+        return [
+            extended
+            for solution in solutions
+            for wanted in _look_ups(pattern, solution)
+            for quad in state.match(wanted)
+            if (extended := unify(pattern, quad, solution)) is not None
+        ]
+
+    return extended
+
+
+def _look_ups(pattern: CorePattern, solution: Solution) -> list[LookUp]:
+    subject, predicate, object_ = (
+        solution.get(slot) if isinstance(slot, str) else slot
+        for slot in (pattern.subject, pattern.predicate, pattern.object)
+    )
+    scope = pattern.scope
+    graph = solution.get(scope.name) if isinstance(scope.name, str) else scope.name
+    if graph is not None or scope.graphs is None:
+        return [(subject, predicate, object_, graph)]
+    return [(subject, predicate, object_, each) for each in scope.graphs]
