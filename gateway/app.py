@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute
 from gateway.config import Config
 from gateway.crossing import Crossing
 from gateway.engine import Engine
+from gateway.engine.performance import Performance
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
@@ -102,7 +103,10 @@ class Gateway:
         identity = Identity(config.gateway.base_iri, config.gateway.id)
         profiles = Profiles.load(config.jsap.profiles)
         folder = config.gateway.data_dir
-        engine = Engine.open(folder / "store" if config.store.kind == "disk" else None)
+        engine = Engine.open(
+            folder / "store" if config.store.kind == "disk" else None,
+            performance=Performance() if config.engine.performance else None,
+        )
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(
             Journal(

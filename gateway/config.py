@@ -92,6 +92,12 @@ class StoreSettings(_Section):
     latest: Count = 1
 
 
+class EngineSettings(_Section):
+    """The SUB engine; with `performance` it says in its metrics where the time of UPDATEs goes."""
+
+    performance: bool = False
+
+
 class MqttSettings(_Section):
     """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
 
@@ -210,6 +216,7 @@ class Config(_Section):
 
     gateway: GatewaySettings = GatewaySettings()
     store: StoreSettings = StoreSettings()
+    engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
     http: HttpSettings = HttpSettings()
     websocket: WebSocketSettings = WebSocketSettings()

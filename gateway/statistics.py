@@ -1,7 +1,7 @@
 """What the parts count, put together: a summary for people, measures for Prometheus."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from gateway.engine import Engine
 from gateway.gates.embedded_broker import EmbeddedBroker
@@ -52,7 +52,7 @@ def summary(parts: Parts) -> Mapping[str, int]:
 
 def measures(parts: Parts) -> tuple[Measure, ...]:
     """Every metric of the gateway (README, "Metrics")."""
-    return (*_ingest(parts), *_engine(parts), *_gates(parts))
+    return (*_ingest(parts), *_engine(parts), *performance_measures(parts.engine), *_gates(parts))
 
 
 def _ingest(parts: Parts) -> tuple[Measure, ...]:
@@ -109,6 +109,35 @@ def _engine(parts: Parts) -> tuple[Measure, ...]:
         Measure("spus", "SPUs by tier", lambda: engine.spus, is_counter=False, label="tier"),
         Measure(
             "urq", "UPDATEs waiting", lambda: parts.scheduler.waiting_updates, is_counter=False
+        ),
+    )
+
+
+def performance_measures(engine: Engine) -> tuple[Measure, ...]:
+    """The engine's performance model, where its option is on."""
+    performance, seen = engine.performance, engine.statistics
+    if performance is None:
+        return ()
+    return (
+        Measure("updates_timed", "UPDATE requests timed", lambda: performance.updates),
+        Measure(
+            "update_seconds",
+            "time of UPDATEs by component",
+            lambda: {name: ns / 1e9 for name, ns in asdict(performance.totals).items()},
+            label="component",
+        ),
+        Measure(
+            "kpi",
+            "performance indicators of the engine",
+            lambda: asdict(performance.kpi(seen.subscriptions)),
+            is_counter=False,
+            label="indicator",
+        ),
+        Measure(
+            "lutt_hit_rate",
+            "part of pairs of UPDATE and SPU let through",
+            lambda: performance.lutt_hit_rate,
+            is_counter=False,
         ),
     )
 

@@ -169,7 +169,7 @@ def test_an_external_broker_may_be_anywhere(tmp_path: Path) -> None:
         ),
         ("[htp]\n", "gateway.toml:1: htp: unknown setting; did you mean 'http'?"),
         ("[store]\nzzz = 1\n", "gateway.toml:2: store.zzz: unknown setting; known are kind, late"),
-        ("port = 1\n", "gateway.toml:1: port: unknown setting; known are gateway, store, mqtt"),
+        ("port = 1\n", "gateway.toml:1: port: unknown setting; known are gateway, store, engine"),
         ("http = 1\n", "gateway.toml:1: http: write it as a table [http]"),
         ('[http]\nport = "x"\n', "gateway.toml:2: http.port: Input should be a valid integer"),
         ("[http]\nport = 65536\n", "the default is 8000"),

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate, cycle
 
 import pytest
+from prometheus_client import generate_latest
 
 from gateway.engine import Engine
 from gateway.engine.performance import Components, Kpi, Performance
 from gateway.errors import SparqlSyntaxError
+from gateway.metrics import Measures
+from gateway.statistics import performance_measures
 from gateway.store.quad_store import QuadStore
 
 ONE = "SELECT ?o { <urn:s> <urn:p> ?o }"
@@ -114,3 +117,18 @@ def test_notifications_are_the_same_without_lutt(lutt: bool) -> None:
     outcome = engine.update("INSERT DATA { <urn:s> <urn:p> <urn:o> . <urn:o> <urn:q> 1 }")
     assert {names[each.spuid] for each in outcome.notifications} == {ONE, JOIN}
     assert engine.statistics.lutt_misses == (1 if lutt else 0)
+
+
+def test_metrics_tell_components_and_kpis() -> None:
+    engine = engine_with(Performance(ticking(1_000_000), reading=0), ONE, OTHER)
+    engine.update("INSERT DATA { <urn:s> <urn:p> 1, 2 }")
+    text = generate_latest(Measures(performance_measures(engine)).registry).decode()
+    samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+    assert samples["sosa_gateway_updates_timed_total"] == "1.0"
+    assert samples['sosa_gateway_update_seconds_total{component="booster"}'] == "0.001"
+    assert samples['sosa_gateway_kpi{indicator="sps"}'] == "500.0"
+    assert samples["sosa_gateway_lutt_hit_rate"] == "0.5"
+
+
+def test_metrics_of_an_engine_that_is_not_measured_are_none() -> None:
+    assert performance_measures(Engine.open()) == ()
