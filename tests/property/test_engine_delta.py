@@ -7,6 +7,8 @@ engine refuses by rule, are not drawn.
 """
 
 import random
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,7 +33,8 @@ from gateway.engine import Engine, Outcome
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.store.quad_store import QuadStore
-from tests.property.engine_strategies import PROLOGUE, State, modifies, requests, states
+from tests.property.engine_strategies import State, modifies, requests, states
+from tests.property.update_writer import PROLOGUE
 
 _ALL_CHECKS = list(HealthCheck)
 quick = settings(
@@ -66,8 +69,21 @@ def is_isomorphic(left: Seen, right: Seen) -> bool:
     return (
         names[0] == names[1]
         and len(left.graphs) == len(right.graphs)
-        and (left.quads == right.quads or _canonical(left) == _canonical(right))
+        and (left.quads == right.quads or _are_isomorphic(left, right))
     )
+
+
+def _are_isomorphic(left: Seen, right: Seen) -> bool:
+    """With many blank nodes only what is left of the quads without their names: else it is slow."""
+    anonymous = _anonymous(left)
+    if anonymous != _anonymous(right):
+        return False
+    few = sum(count for text, count in anonymous.items() if "_:" in text) <= 12
+    return not few or _canonical(left) == _canonical(right)
+
+
+def _anonymous(seen: Seen) -> Counter[str]:
+    return Counter(re.sub(r"_:\w+", "_:", str(quad)) for quad in seen.quads)
 
 
 def _is_named(graph: NamedNode | BlankNode) -> bool:

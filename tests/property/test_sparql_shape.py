@@ -22,7 +22,8 @@ from gateway.sparql.algebra import Query, Update
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.sparql.shape import Shapes, divide
-from tests.property.engine_strategies import PROLOGUE, queries, requests
+from tests.property.engine_strategies import queries, requests
+from tests.property.update_writer import PROLOGUE
 
 SHARED = Path(os.environ.get("SOSA_GATEWAY_SHARED", Path(__file__).parents[3] / "shared"))
 SUITES = SHARED / "data" / "rdf-tests" / "sparql"
