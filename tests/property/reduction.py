@@ -26,17 +26,22 @@ Item = TypeVar("Item")
 Fails = Callable[[Script], bool]
 
 
-def fails(script: Script) -> bool:
-    """Whether playing it on an engine in memory goes wrong in any way."""
+def failure(script: Script) -> type[Exception] | None:
+    """What goes wrong when it is played on an engine in memory."""
     try:
         script.play(Engine.open())
-    except Exception:
-        return True
-    return False
+    except Exception as error:
+        return type(error)
+    return None
 
 
-def reduced(script: Script, fails: Fails = fails) -> Script:
-    """A script that still fails; leaving out any one step, quad or word of it mends it."""
+def reduced(script: Script) -> Script:
+    """A script that fails alike; leaving out any one step, quad or word of it mends it."""
+    wrong = failure(script)
+
+    def fails(shorter: Script) -> bool:
+        return failure(shorter) is wrong
+
     size = -1
     while size != len(repr(script)):
         size = len(repr(script))
@@ -88,7 +93,10 @@ def _without_words_of_query(script: Script, place: int, fails: Fails) -> Script:
     def asking(text: str) -> Script:
         return replace(script, texts=_with(script.texts, place, text))
 
-    return asking(_shorter(script.texts[place], lambda text: fails(asking(text))))
+    def is_found(text: str) -> bool:
+        return _is_legal(text, Store().query) and fails(asking(text))
+
+    return asking(_shorter(script.texts[place], is_found))
 
 
 def _without_words_of_update(script: Script, place: int, fails: Fails) -> Script:
@@ -100,33 +108,29 @@ def _without_words_of_update(script: Script, place: int, fails: Fails) -> Script
         other: Step = Update(text, step.deferred)
         return replace(script, steps=_with(script.steps, place, other))
 
-    return doing(_shorter(step.text, lambda text: fails(doing(text))))
+    def is_found(text: str) -> bool:
+        return text != "" and _is_legal(text, Store().update) and fails(doing(text))
+
+    return doing(_shorter(step.text, is_found))
 
 
 def _with(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
     return (*items[:place], item, *items[place + 1 :])
 
 
-def _shorter(text: str, still_fails: Callable[[str], bool]) -> str:
-    """The text with fewer words; only legal ones count."""
-
-    def is_found(words: Sequence[str]) -> bool:
-        shorter = " ".join(words)
-        return _is_legal(shorter) and still_fails(shorter)
-
-    return " ".join(_least(tuple(text.split()), is_found))
+def _shorter(text: str, is_found: Callable[[str], bool]) -> str:
+    """The text with fewer words."""
+    return " ".join(_least(tuple(text.split()), lambda words: is_found(" ".join(words))))
 
 
-def _is_legal(text: str) -> bool:
-    for run in (Store().query, Store().update):
-        try:
-            run(text)
-        except SyntaxError:
-            continue
-        except (RuntimeError, ValueError):
-            pass
-        return True
-    return False
+def _is_legal(text: str, run: Callable[[str], object]) -> bool:
+    try:
+        run(text)
+    except SyntaxError:
+        return False
+    except (RuntimeError, ValueError):
+        pass
+    return True
 
 
 def case(script: Script, about: str) -> dict[str, Any]:
@@ -185,7 +189,7 @@ def _rows(rows: Sequence[Solution]) -> list[dict[str, str]]:
 def main(seed: int) -> None:
     """Print the script of a seed, made small, and the case that it is."""
     script = written(seed)
-    if not fails(script):
+    if failure(script) is None:
         sys.exit(f"the script of seed {seed} does not fail")
     script = reduced(script)
     sys.stdout.write(f"{script}\n{json.dumps(case(script, f'seed {seed}'), indent=2)}\n")

@@ -23,7 +23,7 @@ from tests.property.engine_strategies import (
     requests,
     states,
 )
-from tests.property.reduction import fails
+from tests.property.reduction import failure
 from tests.property.scripts import written
 
 _ALL_CHECKS = list(HealthCheck)
@@ -105,7 +105,7 @@ def test_script_adds_up_to_the_answers(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_many_scripts_add_up_to_the_answers() -> None:
-    failed = [seed for seed in range(1000, 6000) if fails(written(seed))]
+    failed = [seed for seed in range(1000, 6000) if failure(written(seed))]
     assert not failed
 
 
