@@ -8,7 +8,6 @@ EXISTS, ...): of these, the values of the certain variables that both have.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Flag
 
 from gateway.engine.incremental.core import Solution, Solutions, join_core, unify
 from gateway.engine.incremental.plan import Plan
@@ -19,12 +18,8 @@ from gateway.rdf.terms import Term
 Values = tuple[Term, ...]
 
 
-class Side(Flag):
-    """In which states a seed can have solutions."""
-
-    BEFORE = 1
-    AFTER = 2
-    BOTH = 3
+BEFORE, AFTER, BOTH = 1, 2, 3
+"""In which states a seed can have solutions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +31,14 @@ class Seeds:
 
     names: tuple[str, ...]
     pattern: int | None
-    values: dict[Values, Side] = field(default_factory=dict)
+    values: dict[Values, int] = field(default_factory=dict)
 
-    def add(self, solution: Solution, side: Side) -> None:
+    def add(self, solution: Solution, side: int) -> None:
         """One seed more, or another side of it."""
         values = tuple([solution[name] for name in self.names])
         self.values[values] = self.values.get(values, side) | side
 
-    def starts(self, side: Side) -> Solutions:
+    def starts(self, side: int) -> Solutions:
         """Those of a side, as partial solutions."""
         names = self.names
         return [
@@ -66,8 +61,8 @@ def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]
         keep = _extends_none_of(tuple(done)) if done else None
         known = frozenset(seeds.names)
         for state, side, found in (
-            (states.before, Side.BEFORE, before),
-            (states.after, Side.AFTER, after),
+            (states.before, BEFORE, before),
+            (states.after, AFTER, after),
         ):
             starts = seeds.starts(side)
             found.extend(solve(plan, state, starts, known, keep=keep, seeded=seeds.pattern))
@@ -94,7 +89,7 @@ def _in_core(plan: Plan, place: int, states: States) -> Seeds:
     pattern = plan.patterns[place]
     predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
     found = Seeds(tuple(sorted(pattern.variables)), place)
-    for quads, side in ((states.removed, Side.BEFORE), (states.added, Side.AFTER)):
+    for quads, side in ((states.removed, BEFORE), (states.added, AFTER)):
         for quad in quads:
             if predicate is None or predicate == quad.predicate:
                 solution = unify(pattern, quad, {})
@@ -113,13 +108,13 @@ def _in_nested(
     """
     names = tuple(sorted(nested.certain & plan.certain))
     for seeds in all_seeds(nested, states):
-        solutions = seeds.starts(Side.BOTH)
+        solutions = seeds.starts(BOTH)
         known = frozenset(seeds.names)
         if not known.issuperset(names):
             solutions = join_core(nested, states.either, solutions, known, seeds.pattern)
         shared = found.setdefault(names, Seeds(names, None))
         for solution in solutions:
-            shared.add(solution, Side.BOTH)
+            shared.add(solution, BOTH)
 
 
 def _extends_none_of(others: Sequence[Seeds]) -> Keep:

@@ -6,7 +6,7 @@ and binds is worked out once for a set of known variables.
 """
 
 from collections.abc import Callable, Iterator
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from pyoxigraph import Quad
 
@@ -155,29 +155,44 @@ def _pattern_step(pattern: CorePattern, bound: Names, unsure: Names) -> CoreStep
 
 
 def _plain_step(pattern: CorePattern, bound: Names) -> CoreStep:
-    """Each quad of the look-up fits, and binds variables that are new and differ."""
-    constants = [None if isinstance(slot, str) else slot for slot in pattern.slots]
+    """Each quad of the look-up fits, and binds variables that are new and differ.
+
+    What was found for the same known terms is remembered in the state.
+    """
     names = [(place, slot) for place, slot in enumerate(pattern.slots) if isinstance(slot, str)]
     known = [(place, name) for place, name in names if name in bound]
     new = [(name, _POSITIONS[place]) for place, name in names if name not in bound]
+    constants = [None if isinstance(slot, str) else slot for slot in pattern.slots]
+    predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
+    key_of = itemgetter(*(name for _, name in known)) if known else _no_key
+
+    def looked_up(state: State, solution: Solution) -> Solutions:
+        wanted = constants.copy()
+        for place, name in known:
+            wanted[place] = solution[name]
+        return [
+            {name: position(quad) for name, position in new}
+            for quad in state.match(tuple(wanted))  # type: ignore[arg-type]
+        ]
 
     def extended(state: State, solutions: Solutions) -> Solutions:
+        state = state.beneath(predicate)
+        memory: dict[object, Solutions] = state.memory(looked_up)
         found: Solutions = []
         for solution in solutions:
-            wanted = constants.copy()
-            for place, name in known:
-                wanted[place] = solution[name]
-            for quad in state.match(tuple(wanted)):  # type: ignore[arg-type]
-                if new:
-                    solution_here = solution.copy()
-                    for name, position in new:
-                        solution_here[name] = position(quad)
-                    found.append(solution_here)
-                else:
-                    found.append(solution)
+            key = key_of(solution)
+            others = memory.get(key)
+            if others is None:
+                others = memory[key] = looked_up(state, solution)
+            for other in others:
+                found.append(solution | other if other else solution)
         return found
 
     return extended
+
+
+def _no_key(_: Solution) -> None:
+    """The key of a look-up of constants."""
 
 
 def _any_step(pattern: CorePattern) -> CoreStep:

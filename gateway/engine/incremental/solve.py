@@ -157,26 +157,32 @@ def _nested(
     for plan in body.plans:
         names = plan.variables if everything else plan.certain
         for known, keys in _keys(names, solutions).items():
-            places = list(keys.values())
             starts: Solutions = [
-                {**dict(key), _ORIGIN: origin}  # type: ignore[dict-item]
+                {**dict(zip(known, key, strict=True)), _ORIGIN: origin}  # type: ignore[dict-item]
                 for origin, key in enumerate(keys)
             ]
-            for nested in solve(plan, state, starts, known):
+            places = list(keys.values())
+            for nested in solve(plan, state, starts, frozenset(known)):
                 origin = nested.pop(_ORIGIN)
                 for place in places[origin]:  # type: ignore[call-overload]
                     found[place].append(nested)
     return found
 
 
-Key = tuple[tuple[str, Term], ...]
+Keys = dict[tuple[str, ...], dict[tuple[Term, ...], list[int]]]
 
 
-def _keys(names: Names, solutions: Solutions) -> dict[Names, dict[Key, list[int]]]:
+def _keys(names: Names, solutions: Solutions) -> Keys:
     """The values of these names, by which of them are bound, each with whose they are."""
-    found: dict[Names, dict[Key, list[int]]] = {}
+    found: Keys = {}
+    bound: tuple[str, ...] = ()
     for place, solution in enumerate(solutions):
-        key = tuple((name, term) for name, term in solution.items() if name in names)
-        keys = found.setdefault(frozenset(name for name, _ in key), {})
-        keys.setdefault(key, []).append(place)
+        if not place or not _binds_the_same(solution, solutions[place - 1]):
+            bound = tuple(name for name in solution if name in names)
+        key = tuple([solution[name] for name in bound])
+        found.setdefault(bound, {}).setdefault(key, []).append(place)
     return found
+
+
+def _binds_the_same(solution: Solution, other: Solution) -> bool:
+    return solution.keys() == other.keys()

@@ -1,10 +1,11 @@
-"""The store after a Delta, before it, and both at once, with look-ups shared among the three.
+"""The store after a Delta, before it, and both at once.
 
 Place: what `solve` and `affected` look at while an ARTQ is processed. The store already has the
 change; the state before is (now without added) and removed (engine.md, section 5).
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
@@ -19,23 +20,27 @@ _NOTHING: tuple[Quad, ...] = ()
 
 
 class Now:
-    """The store, each look-up made once."""
+    """The store."""
 
     def __init__(self, store: Quads) -> None:
         self._store = store
-        self._found: dict[LookUp, Sequence[Quad]] = {}
+        self._memories: dict[object, dict[Any, Any]] = {}
 
-    def match(self, wanted: LookUp) -> Sequence[Quad]:
+    def memory(self, owner: object) -> dict[Any, Any]:
+        """What somebody has found here, by whatever key suits them."""
+        return self._memories.setdefault(owner, {})
+
+    def beneath(self, predicate: Term | None) -> "State":
+        """The simplest state with the same quads of a predicate; None is any."""
+        del predicate
+        return self
+
+    def match(self, wanted: LookUp) -> Iterable[Quad]:
         """The quads of a pattern; none where a term cannot stand in its position."""
-        found = self._found.get(wanted)
-        if found is None:
-            subject, predicate, object_, graph = wanted
-            if isinstance(graph, Literal) or not isinstance(subject, NamedNode | BlankNode | None):
-                found = _NOTHING
-            else:
-                found = tuple(self._store.match(subject, predicate, object_, graph))  # type: ignore[arg-type]
-            self._found[wanted] = found
-        return found
+        subject, predicate, object_, graph = wanted
+        if isinstance(graph, Literal) or not isinstance(subject, NamedNode | BlankNode | None):
+            return _NOTHING
+        return self._store.match(subject, predicate, object_, graph)  # type: ignore[arg-type]
 
 
 class Past:
@@ -49,16 +54,26 @@ class Past:
         self._now = now
         self._without = without
         self._besides = tuple(besides)
+        self._predicates = {quad.predicate for quad in (*without, *self._besides)}
+        self._memories: dict[object, dict[Any, Any]] = {}
         self._by_subject: dict[Term, list[Quad]] = {}
         self._by_object: dict[Term, list[Quad]] = {}
         for quad in self._besides:
             self._by_subject.setdefault(quad.subject, []).append(quad)
             self._by_object.setdefault(quad.object, []).append(quad)
 
-    def match(self, wanted: LookUp) -> Sequence[Quad]:
+    def memory(self, owner: object) -> dict[Any, Any]:
+        """What somebody has found here, by whatever key suits them."""
+        return self._memories.setdefault(owner, {})
+
+    def beneath(self, predicate: Term | None) -> "State":
+        """The simplest state with the same quads of a predicate; None is any."""
+        return self if predicate is None or predicate in self._predicates else self._now
+
+    def match(self, wanted: LookUp) -> Iterable[Quad]:
         """The quads of a pattern in that state."""
         found = self._now.match(wanted)
-        if self._without and found:
+        if self._without:
             found = [quad for quad in found if quad not in self._without]
         besides = self._candidates(wanted)
         if not besides:
