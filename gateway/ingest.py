@@ -21,11 +21,11 @@ from adapters.message import Message
 from adapters.observation import Observation
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Engine, Outcome
-from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.errors import ClientError, ConfigurationError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
-from gateway.present import Present
+from gateway.present import Present, Request
 from gateway.quarantine import Quarantine
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
@@ -95,7 +95,7 @@ class Ingest:
             self.present.recall(stream, row["observation"].value, row["phenomenonStamp"].value)
         self.present.applied = self._last_applied()
         for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
-            engine.update(self.present.request(chunk))
+            self._replay(chunk)
             self.statistics.replayed += len(chunk)
 
     def run(self) -> None:
@@ -113,6 +113,23 @@ class Ingest:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
         self._stopping.set()
         self._scheduler.give_up()
+
+    def _replay(self, records: Sequence[Record]) -> None:
+        """Many records as one UPDATE; where that fails for good, each by itself."""
+        request = self.present.request(records)
+        if not self._is_done(request.updates):
+            for update in request.entering:
+                self.statistics.failed += not self._is_done([update])
+            any(map(self._is_done, request.remainders))
+
+    def _is_done(self, updates: Sequence[BoundUpdate]) -> bool:
+        """Whether the store took the UPDATE; raises StorageError when its disk does not."""
+        try:
+            self._scheduler.engine.update(updates)
+        except ClientError as error:
+            log.error("observation_not_stored", extra={"reason": str(error)})
+            return False
+        return True
 
     def _accept(self, delivery: Delivery) -> _Accepted:
         """Decode, drop what is known, give identities."""
@@ -179,26 +196,31 @@ class Ingest:
         """One UPDATE for each message with observations; the others are settled."""
         for each in accepted:
             if each.records:
-                yield self.present.request(each.records), partial(self._settle, each.delivery)
+                request = self.present.request(each.records)
+                yield request.updates, partial(self._settle, each.delivery, request)
             else:
                 each.delivery.settle(None)
 
-    def _settle(self, delivery: Delivery, result: Outcome | GatewayError) -> None:
+    def _settle(self, delivery: Delivery, request: Request, result: Outcome | GatewayError) -> None:
         """Acknowledge what is in the store, and what never will be; in the scheduler's thread."""
-        if isinstance(result, StorageError):
-            delivery.settle(result)
-            return
-        if isinstance(result, GatewayError):
+        if _is_refused(result):
             self.statistics.failed += 1
-            log.error(
-                "observation_not_stored",
-                extra={"topic": delivery.message.topic, "reason": str(result)},
-            )
-        delivery.settle(None)
+            extra = {"topic": delivery.message.topic, "reason": str(result)}
+            log.error("observation_not_stored", extra=extra)
+        for instead in request.remainders:
+            if not _is_refused(result):
+                break
+            result = self._scheduler.update_instead(instead)
+        delivery.settle(result if isinstance(result, StorageError) else None)
 
     def _last_applied(self) -> Position | None:
         rows = _select(self._scheduler.engine, self.present.applied_query())
         return max((Position.parse(row["position"].value) for row in rows), default=None)
+
+
+def _is_refused(result: Outcome | GatewayError) -> bool:
+    """Whether an UPDATE failed for good: what the disk does not take will be tried again."""
+    return isinstance(result, GatewayError) and not isinstance(result, StorageError)
 
 
 def _select(engine: Engine, text: str) -> Iterator[Mapping[str, Literal | NamedNode]]:

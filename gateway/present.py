@@ -5,7 +5,8 @@ the latest of their stream leave, new ones enter. Nothing is looked up in the st
 it holds of each stream is known here, and told at start by the query STREAMS.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pyoxigraph import Literal
@@ -26,6 +27,29 @@ def applied_plan() -> UpdatePlan:
     return compile_update(
         f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The one UPDATE of a message, or of several that are replayed.
+
+    In the order of `updates` each operation has the fewest changes of its request to look through.
+    """
+
+    position: BoundUpdate
+    leaving: tuple[BoundUpdate, ...]
+    entering: tuple[BoundUpdate, ...]
+
+    @property
+    def updates(self) -> Sequence[BoundUpdate]:
+        """All of it."""
+        return (self.position, *self.leaving, *self.entering)
+
+    @property
+    def remainders(self) -> Iterator[Sequence[BoundUpdate]]:
+        """What is tried instead when it fails for good, so that the journal is not stuck at it."""
+        yield (self.position, *self.leaving)
+        yield (self.position,)
 
 
 class Present:
@@ -61,11 +85,8 @@ class Present:
         state = _STATE.replace("?gateway", str(self._identity.node))
         return f"SELECT ?position {{ {state} ?position }} }}"
 
-    def request(self, records: Sequence[Record]) -> list[BoundUpdate]:
-        """The one UPDATE of a message, or of several that are replayed, in journal order.
-
-        In this order each operation has the fewest changes of its request to look through.
-        """
+    def request(self, records: Sequence[Record]) -> Request:
+        """What these records, in journal order, do to the store."""
         arriving = [
             (
                 record.observation.stream,
@@ -75,15 +96,17 @@ class Present:
         ]
         entering, leaving = self._retention.admit(arriving)
         self.late += len(records) - len(entering)
-        return [
+        return Request(
             (self._apply, self._position(records[-1].position)),
-            *(self._templates.forget(iri) for iri in leaving),
-            *(
-                self._templates.observe(record)
-                for record in records
-                if self._iri(record) in entering
+            tuple([self._templates.forget(iri) for iri in leaving]),
+            tuple(
+                [
+                    self._templates.observe(record)
+                    for record in records
+                    if self._iri(record) in entering
+                ]
             ),
-        ]
+        )
 
     def _position(self, position: Position) -> dict[str, Term]:
         bound: dict[str, Term] = {

@@ -266,6 +266,16 @@ class Scheduler:
             self._patient = False
             self._changed.notify_all()
 
+    def update_instead(self, updates: Sequence[BoundUpdate]) -> Outcome | GatewayError:
+        """Run an UPDATE, or in a `Done` one in the place of that which failed; in this thread."""
+        try:
+            return self._update_at_last(updates)
+        except GatewayError as error:
+            return error
+        except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
+            log.exception("update_crashed")
+            return GatewayError(f"internal error: {error!r}", "report this defect")
+
     def _update_at_last(self, updates: Sequence[BoundUpdate]) -> Outcome:
         """What ingest submits is journalled and has its place: wait until the disk takes it.
 
@@ -284,14 +294,7 @@ class Scheduler:
         raise self._missing
 
     def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
-        try:
-            result: Outcome | GatewayError = self._update_at_last(updates)
-        except GatewayError as error:
-            result = error
-        except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
-            log.exception("update_crashed")
-            result = GatewayError(f"internal error: {error!r}", "report this defect")
-        done(result)
+        done(self.update_instead(updates))
 
     def _subscribe(self, sink: Sink, text: str, **options: Any) -> str:
         first = self.engine.subscribe(text, **options)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
+from gateway.config import SHIPPED_PROFILES, JsapSettings
 from tests.integration.gateways import (
     PREFIXES,
     VALUES,
@@ -57,6 +58,45 @@ def check_store_in_journal(gateway: Gateway, folder: Path) -> None:
     for observation, feature, value, _ in rows_of(gateway, OBSERVATIONS):
         seen = records[observation.rsplit("/", 1)[1]]
         assert (seen.feature_of_interest, seen.lexical) == (feature, value)
+
+
+def refusing(folder: Path) -> Path:
+    """The shipped profile, but OBSERVE_QUANTITY works once only: then the graph exists."""
+    profile = json.loads((SHIPPED_PROFILES / "observations.jsap").read_text(encoding="utf-8"))
+    profile["updates"]["OBSERVE_QUANTITY"]["sparql"] += " ; CREATE GRAPH <urn:once>"
+    path = folder / "refusing.jsap"
+    path.write_text(json.dumps(profile), encoding="utf-8")
+    return path
+
+
+async def test_an_update_that_fails_for_good_moves_the_journal_position(tmp_path: Path) -> None:
+    """Its message is acknowledged, counted, and is in the way of neither the next nor a start."""
+    good = settings(tmp_path, write_profile(tmp_path, [TEMPERATURE]), kind="disk")
+    profiles = (refusing(tmp_path), *good.jsap.profiles[1:])
+    bad = good.model_copy(update={"jsap": JsapSettings(profiles=profiles)})
+    async with running(bad) as gateway:
+        await publish(gateway.mqtt_port, [reading(n) for n in range(1, 4)])
+        assert gateway.statistics()["failed"] == 2
+        assert values(gateway) == []  # the latest could not enter, the one before has left
+        assert [position.split("-")[1] for (position,) in rows_of(gateway, POSITION)] == ["3"]
+    async with running(good) as gateway:
+        assert gateway._parts.ingest.statistics.replayed == 0
+        await publish(gateway.mqtt_port, [reading(4)])
+        assert values(gateway) == [("a", "4")]
+        assert len(rows_of(gateway, POSITION)) == 1
+
+
+async def test_a_journal_with_a_record_that_the_profile_refuses_is_replayed(tmp_path: Path) -> None:
+    good = settings(tmp_path, write_profile(tmp_path, [TEMPERATURE]), kind="disk")
+    profiles = (refusing(tmp_path), *good.jsap.profiles[1:])
+    async with running(good) as gateway:
+        await publish(gateway.mqtt_port, [reading(1, room) for room in "abc"])
+    shutil.rmtree(tmp_path / "data" / "store")
+    bad = good.model_copy(update={"jsap": JsapSettings(profiles=profiles)})
+    async with running(bad) as gateway:
+        assert values(gateway) == [("a", "1")]
+        assert gateway.statistics()["failed"] == 2
+        assert [position.split("-")[1] for (position,) in rows_of(gateway, POSITION)] == ["3"]
 
 
 @pytest.mark.parametrize(
