@@ -25,9 +25,10 @@ from gateway.engine.performance import Performance
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
-from gateway.gates.http import HttpGate, QueryPool
+from gateway.gates.http import HttpGate
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
 from gateway.gates.outbox import OutboxLimits
+from gateway.gates.query_pool import QueryPool
 from gateway.gates.websocket import SocketLimits, WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest

@@ -8,9 +8,13 @@
     │   ├── BadRequestError         400  bad_request           malformed request or message
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
+    │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
+    │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
     │   ├── TooLargeError           413  too_large             a size limit was passed
+    │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
+    ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     ├── StorageError            503  storage               disk full, store or journal broken
     └── BrokerError             502  broker                the external broker refuses or is broken
 
@@ -86,6 +90,27 @@ class NotFoundError(ClientError):
     http_status = 404
 
 
+class NotAcceptableError(ClientError):
+    """None of the media types that the client accepts can be written."""
+
+    code = "not_acceptable"
+    http_status = 406
+
+
+class RequestTimeoutError(ClientError):
+    """The body of a request came too slowly."""
+
+    code = "request_timeout"
+    http_status = 408
+
+
+class UnsupportedMediaTypeError(ClientError):
+    """The Content-Type is none of the protocol's."""
+
+    code = "unsupported_media_type"
+    http_status = 415
+
+
 class TooLargeError(ClientError):
     """A request or message beyond its size limit."""
 
@@ -108,6 +133,13 @@ class ConfigurationError(GatewayError):
     """gateway.toml, a JSAP profile or a mapping is wrong; names file and line or path."""
 
     code = "configuration"
+
+
+class QueryTimeoutError(GatewayError):
+    """A QUERY took longer than its limit."""
+
+    code = "query_timeout"
+    http_status = 503
 
 
 class StorageError(GatewayError):

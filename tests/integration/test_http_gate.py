@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError, StorageError
-from gateway.gates.http import Evaluate, HttpGate, QueryLimits, QueryPool, RequestLimits, choose
+from gateway.gates.http import HttpGate
+from gateway.gates.media_types import choose
 from gateway.gates.operations import (
     LOOPBACK_NAMES,
     OperationsGate,
@@ -27,6 +28,8 @@ from gateway.gates.operations import (
     host_name,
     serve,
 )
+from gateway.gates.protocol_request import RequestLimits
+from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
 from gateway.scheduler import Scheduler
 from gateway.store.quad_store import QueryResults
 
