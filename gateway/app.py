@@ -39,7 +39,7 @@ from gateway.passwords import Passwords
 from gateway.present import Present
 from gateway.profiles import Profiles
 from gateway.quarantine import Quarantine
-from gateway.republish import Publisher, Republisher
+from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.statistics import Parts, measures, summary
@@ -136,6 +136,7 @@ class Gateway:
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         publisher, listening = self._mqtt(inbox, mappings, crossing)
+        self._parts.publisher = publisher
         queries = {name: template.text for name, template in profiles.queries.items()}
         republisher = Republisher(self.scheduler, publisher, queries, crossing)
         self._parts.republisher = republisher
@@ -148,7 +149,7 @@ class Gateway:
 
     def _mqtt(
         self, inbox: Inbox, mappings: MappingTable, crossing: Crossing
-    ) -> tuple[Publisher, AbstractAsyncContextManager[None]]:
+    ) -> tuple[EmbeddedPublisher | ExternalBroker, AbstractAsyncContextManager[None]]:
         """Where commands go out, and the context in which messages come in.
 
         Rules are in force before the first message comes: at an external broker it may have waited.
@@ -207,6 +208,7 @@ class Gateway:
         limits = SocketLimits(outbox=OutboxLimits(messages=config.limits.outbox))
         sockets = WebSocketGate(self.scheduler, crossing, limits)
         self._parts.sockets = sockets
+        self._parts.queries = pool
         registry = Measures(measures(self._parts)).registry
         hosts = None if config.http.allow_remote else LOOPBACK_NAMES
         http_routes: list[BaseRoute] = [

@@ -1,12 +1,14 @@
 """What the parts count, put together: a summary for people, measures for Prometheus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from gateway.engine import Engine
 from gateway.gates.embedded_broker import EmbeddedBroker
+from gateway.gates.embedded_gate import EmbeddedPublisher
 from gateway.gates.external_broker import ExternalBroker
-from gateway.gates.websocket import WebSocketGate
+from gateway.gates.query_pool import QueryPool, QueryStatistics
+from gateway.gates.websocket import SocketStatistics, WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
@@ -27,7 +29,9 @@ class Parts:
     republisher: Republisher | None = None
     embedded: EmbeddedBroker | None = None
     external: ExternalBroker | None = None
+    publisher: EmbeddedPublisher | ExternalBroker | None = None
     sockets: WebSocketGate | None = None
+    queries: QueryPool | None = None
 
 
 def summary(parts: Parts) -> Mapping[str, int]:
@@ -142,37 +146,57 @@ def performance_measures(engine: Engine) -> tuple[Measure, ...]:
     )
 
 
-def _gates(parts: Parts) -> tuple[Measure, ...]:
-    found: list[Measure] = []
-    republisher, embedded = parts.republisher, parts.embedded
-    external, sockets = parts.external, parts.sockets
+def _gates(parts: Parts) -> Iterator[Measure]:
+    yield from _commands(parts)
+    if parts.embedded is not None:
+        yield from _embedded(parts.embedded)
+    if parts.external is not None:
+        yield from _external(parts.external)
+    if parts.sockets is not None:
+        yield from _sockets(parts.sockets.statistics)
+    if parts.queries is not None:
+        yield from _queries(parts.queries.statistics)
+
+
+def _commands(parts: Parts) -> Iterator[Measure]:
+    republisher, publisher = parts.republisher, parts.publisher
     if republisher is not None:
-        found += [
-            Measure("commands", "messages published by rules", lambda: republisher.published),
-            Measure("commands_failed", "rows a rule could not fill", lambda: republisher.failed),
-        ]
-    if embedded is not None:
-        found.append(
-            Measure(
-                "broker_messages",
-                "PUBLISH packets of the embedded broker",
-                lambda: {
-                    name: getattr(embedded.statistics, name)
-                    for name in ("received", "delivered", "dropped", "denied", "failed")
-                },
-                label="outcome",
-            )
-        )
-    if external is not None:
-        found += [
-            Measure("echoes", "our own messages, not ingested", lambda: external.echoes),
-            Measure("commands_dropped", "commands beyond the queue", lambda: external.dropped),
-        ]
-    if sockets is not None:
-        seen = sockets.statistics
-        found += [
-            Measure("sockets", "WebSockets open", lambda: seen.sockets, is_counter=False),
-            Measure("socket_messages", "messages sent on WebSockets", lambda: seen.messages),
-            Measure("socket_merged", "notifications merged for slow readers", lambda: seen.merged),
-        ]
-    return tuple(found)
+        yield Measure("commands", "messages published by rules", lambda: republisher.published)
+        yield Measure("commands_failed", "rows a rule could not fill", lambda: republisher.failed)
+    if publisher is not None:
+        yield Measure("commands_dropped", "commands beyond the queue", lambda: publisher.dropped)
+
+
+def _embedded(broker: EmbeddedBroker) -> Iterator[Measure]:
+    yield Measure(
+        "broker_messages",
+        "PUBLISH packets of the embedded broker",
+        lambda: {
+            name: getattr(broker.statistics, name)
+            for name in ("received", "delivered", "dropped", "denied", "failed")
+        },
+        label="outcome",
+    )
+
+
+def _external(broker: ExternalBroker) -> Iterator[Measure]:
+    yield Measure("echoes", "our own messages, not ingested", lambda: broker.echoes)
+    yield Measure("broker_connections", "connections made so far", lambda: broker.connections)
+    yield Measure(
+        "broker_connected", "1 while connected", lambda: broker.is_connected, is_counter=False
+    )
+
+
+def _sockets(seen: SocketStatistics) -> Iterator[Measure]:
+    yield Measure("sockets", "WebSockets open", lambda: seen.sockets, is_counter=False)
+    yield Measure("socket_messages", "messages sent on WebSockets", lambda: seen.messages)
+    yield Measure("socket_merged", "notifications merged for slow readers", lambda: seen.merged)
+    yield Measure("socket_errors", "requests answered with an error", lambda: seen.errors)
+    yield Measure("socket_overflows", "closed, too slow a reader", lambda: seen.overflows)
+    yield Measure("socket_stalls", "given up, no reader at all", lambda: seen.stalls)
+
+
+def _queries(seen: QueryStatistics) -> Iterator[Measure]:
+    yield Measure("queries", "QUERYs answered", lambda: seen.answered)
+    yield Measure("queries_refused", "QUERYs beyond the limit", lambda: seen.refused)
+    yield Measure("queries_timed_out", "QUERYs past their time", lambda: seen.timed_out)

@@ -378,6 +378,10 @@ class Mosquitto:
         """Wait for the next SUBSCRIBE of this filter by anyone."""
         self._program.wait_for(f" {topic_filter}\n")
 
+    def stop(self) -> None:
+        """It is gone, before the end of the context."""
+        self._program.kill()
+
 
 @contextmanager
 def mosquitto(folder: Path, port: int | None = None) -> Iterator[Mosquitto]:

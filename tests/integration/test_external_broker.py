@@ -3,12 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import httpx
 import pytest
 
+from gateway.app import Gateway
 from gateway.config import Config
 from tests.integration.gateways import (
+    LOOPBACK,
     MAPPINGS,
     VALUES,
+    WAIT_S,
     Device,
     JsonObject,
     Mosquitto,
@@ -147,3 +151,26 @@ async def test_the_gateway_starts_before_its_broker(tmp_path: Path) -> None:
             await subscribed(broker)
             await publish(broker.port, [("room/a", b'{"t":2}')])
             await told.until(lambda: told.values() == ["1", "2"])
+
+
+async def test_the_metrics_say_whether_the_broker_is_there(tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker:
+        async with running(config(tmp_path, broker, TEMPERATURE)) as gateway:
+            await subscribed(broker)
+            there = await metrics(gateway)
+            broker.stop()
+            async with asyncio.timeout(WAIT_S):
+                while (gone := await metrics(gateway))["broker_connected"]:
+                    await asyncio.sleep(0.02)
+    assert (there["broker_connected"], there["broker_connections_total"]) == (1, 1)
+    assert (gone["commands_dropped_total"], gone["queries_refused_total"]) == (0, 0)
+
+
+async def metrics(gateway: Gateway) -> dict[str, float]:
+    """The metrics without labels, by name without prefix."""
+    async with httpx.AsyncClient() as client:
+        answer = await client.get(f"http://{LOOPBACK}:{gateway.http_port}/metrics")
+    lines = [line.split() for line in answer.text.splitlines() if line.startswith("sosa_gateway_")]
+    return {
+        name.removeprefix("sosa_gateway_"): float(value) for name, value in lines if "{" not in name
+    }
