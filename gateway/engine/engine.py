@@ -28,13 +28,14 @@ from gateway.errors import StorageError, UnsupportedQueryError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
+from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.clock_calls import calls_clock
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import contains_service, graphs_looked_at
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.readable import Readable
-from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
+from gateway.store.update import BoundUpdate, UpdatePlan, bind_update, compile_update, evaluate
 
 log = logging.getLogger(__name__)
 
@@ -300,7 +301,8 @@ def _bound(
     using_named_graphs: Sequence[NamedNode],
 ) -> Sequence[BoundUpdate]:
     if isinstance(update, str):
-        update = compile_update(update, tuple(using_graphs), tuple(using_named_graphs))
+        plan, constants = bind_update(update, tuple(using_graphs), tuple(using_named_graphs))
+        return [(plan, {**constants, **bindings})]
     return [(update, bindings)] if isinstance(update, UpdatePlan) else update
 
 
@@ -313,7 +315,10 @@ def _request(
 ) -> Request:
     """What is kept of a request that waits: texts, since plans do not outlive the process."""
     texts = [update] if isinstance(update, str) else [plan.text for plan, _ in bound]
-    bindings = [dict(each) for _, each in bound]
+    bindings = [
+        {name: term for name, term in each.items() if not name.startswith(HIDDEN_PREFIX)}
+        for _, each in bound
+    ]
     updates = tuple(zip(texts, bindings, strict=True))
     return Request(updates, tuple(using_graphs), tuple(using_named_graphs), rights)
 

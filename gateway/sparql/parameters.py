@@ -37,6 +37,10 @@ class Parameters:
         self.prefixes: dict[str, str] | None = None
         self.base = ""
 
+    def name(self, span: Span) -> str:
+        """The name of the parameter with this span."""
+        return self._names[span[1]][1]
+
     @property
     def missing(self) -> frozenset[Span]:
         """Those for which no variable may stand."""

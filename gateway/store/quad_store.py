@@ -6,8 +6,7 @@ that (engine.md, section 3a). Readers in other threads see whole Deltas only; `w
 while one is made.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Self
@@ -26,7 +25,6 @@ from pyoxigraph import (
 )
 
 from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
-from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
@@ -73,9 +71,9 @@ class QuadStore:
             ) from error
 
     def __contains__(self, quad: Quad) -> bool:
-        subject = quad.subject
         if quad in self._pending.added:
             return True
+        subject = quad.subject
         if subject in self._fresh or quad in self._pending.removed:
             return False
         if subject in self._missed and self._is_fresh(subject):
@@ -102,20 +100,43 @@ class QuadStore:
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
-    ) -> Iterable[Quad]:
+    ) -> list[Quad]:
         """The quads of a pattern; None is a wildcard, for the graph also over the default one."""
         if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
-            return ()
-        if not self._pending:
-            return self._store.quads_for_pattern(subject, predicate, object_, graph)
-        if subject and predicate and object_ and graph:
-            quad = canonical_quad(Quad(subject, predicate, object_, graph))
-            return (quad,) if quad in self else ()
-        pending = self._pending.match(subject, predicate, object_, graph)
+            return []
+        pending = self._pending
         if subject in self._fresh:
-            return pending
-        stored = self._store.quads_for_pattern(subject, predicate, object_, graph)
-        return chain(without(stored, self._pending.removed), pending)
+            return pending.index.match(subject, predicate, object_, graph)
+        found = without(self._stored(subject, predicate, object_, graph), pending.removed)
+        if pending.added:
+            found += pending.index.match(subject, predicate, object_, graph)
+        return found
+
+    def _stored(
+        self,
+        subject: NamedNode | BlankNode | Triple | None,
+        predicate: NamedNode | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> list[Quad]:
+        """Look up what Oxigraph has.
+
+        To name the default graph there costs as much as the look-up, so where a pattern selects,
+        all graphs are asked, unless it is found in many of them.
+        """
+        quads_for_pattern = self._store.quads_for_pattern
+        if not isinstance(graph, DefaultGraph) or (subject is None and object_ is None):
+            return list(quads_for_pattern(subject, predicate, object_, graph))
+        found: list[Quad] = []
+        elsewhere = 0
+        for quad in quads_for_pattern(subject, predicate, object_):
+            if quad.graph_name == graph:
+                found.append(quad)
+            elif elsewhere == MOST_ELSEWHERE:
+                return list(quads_for_pattern(subject, predicate, object_, graph))
+            else:
+                elsewhere += 1
+        return found
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
@@ -241,6 +262,9 @@ class QuadStore:
         self.flush()
         self._home.close()
 
+
+MOST_ELSEWHERE = 16
+"""Quads of other graphs that a look-up in the default graph passes over."""
 
 MOST_PENDING = 20_000
 """Quads that may be deferred: some 10 MB."""

@@ -1,86 +1,93 @@
 """Quad templates of an UPDATE and their instances (SPARQL 1.1 Update, section 3.1.3).
 
-A slot of a template is a term or a name: of a variable, or `_:label` of a blank node. An instance
-with an unbound variable, a literal subject or a predicate that is no IRI is left out, as the
-specification says.
+A template is filled from a row of terms, one for each of the columns that it is compiled for. An
+instance with an unbound variable, a literal subject or a predicate that is no IRI is left out, as
+the specification says.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from pyoxigraph import BlankNode, NamedNode, Quad, Variable
+from pyoxigraph import BlankNode, Quad, Variable
 
+from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import Term
 from gateway.sparql.algebra import QuadPattern
 
 Bindings = Mapping[str, Term]
-Slot = Term | str
-Slots = tuple[Slot, Slot, Slot, Slot | None]
-"""Subject, predicate, object, graph; None is the default graph."""
+Row = tuple[Any, ...]
+"""Terms, None where unbound, and whole quads, by columns: compiled code reads and writes it."""
 
-_NOTHING: Bindings = {}
+_Places = tuple[int, ...]
+"""Where the subject, predicate, object, and the graph if named, stand among the values."""
+
+
+def variables(quads: Iterable[QuadPattern]) -> dict[str, None]:
+    """The variables of quad patterns, in order of appearance."""
+    nodes = (node for quad in quads for node in _nodes(quad))
+    return {node.value: None for node in nodes if isinstance(node, Variable)}
 
 
 class QuadTemplate:
-    """The quads between the braces of INSERT or DELETE, ready to be filled."""
+    """The quads between the braces of INSERT or DELETE, ready to be filled from `columns`."""
 
-    __slots__ = ("_blank_labels", "_constant", "_slots", "variables")
+    __slots__ = ("_blanks", "_constants", "_in_default", "_in_named", "_ready")
 
-    def __init__(self, quads: Iterable[QuadPattern], with_graph: NamedNode | None = None) -> None:
-        slots = [_slots_of(quad, with_graph) for quad in quads]
-        names = dict.fromkeys(slot for row in slots for slot in row if isinstance(slot, str))
-        self._blank_labels = [name for name in names if name.startswith("_:")]
-        self.variables = tuple(name for name in names if not name.startswith("_:"))
-        self._slots = [row for row in slots if not _is_constant(row)]
-        self._constant = tuple(
-            Quad(*row)  # type: ignore[arg-type]
-            for row in slots
-            if _is_constant(row)
-        )
+    def __init__(self, quads: Iterable[QuadPattern], columns: Sequence[str]) -> None:
+        rows = [_nodes(quad) for quad in quads]
+        nodes = dict.fromkeys(node for row in rows for node in row)
+        constants = [node for node in nodes if not isinstance(node, Variable | BlankNode)]
+        blanks = [node for node in nodes if isinstance(node, BlankNode)]
+        order = (*map(Variable, columns), *constants, *blanks)
+        place = {node: number for number, node in enumerate(order)}
+        self._constants = tuple(canonical(node) for node in constants)
+        self._blanks = len(blanks)
+        places = [tuple(place[node] for node in row) for row in rows]
+        self._in_default = [row for row in places if len(row) == 3]
+        self._in_named = [row for row in places if len(row) == 4]
+        self._ready: list[Quad] | None = None
+        if all(node in constants for node in nodes):
+            self._ready = self._fill((None,) * len(columns))
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to instantiate."""
-        return not (self._slots or self._constant)
+        return not (self._in_default or self._in_named)
 
-    def instantiate(self, solution: Bindings = _NOTHING) -> list[Quad]:
-        """The quads for one solution; blank nodes of the template are fresh each time."""
-        if self._blank_labels:
-            solution = {**solution, **{label: BlankNode() for label in self._blank_labels}}
-        made = [_instance(slots, solution) for slots in self._slots]
-        return [*self._constant, *(quad for quad in made if quad is not None)]
+    @property
+    def names_graphs(self) -> bool:
+        """Whether some of its quads are in named graphs."""
+        return bool(self._in_named)
 
+    def instantiate(self, row: Row) -> list[Quad]:
+        """The quads for one row; blank nodes of the template are fresh each time."""
+        return self._fill(row) if self._ready is None else self._ready
 
-def _slots_of(quad: QuadPattern, with_graph: NamedNode | None) -> Slots:
-    graph = with_graph if quad.graph is None else quad.graph
-    where = None if graph is None else _slot(graph)
-    return (_slot(quad.subject), _slot(quad.predicate), _slot(quad.object), where)
-
-
-def _slot(node: Term | Variable) -> Slot:
-    if isinstance(node, BlankNode):
-        return f"_:{node.value}"
-    return node.value if isinstance(node, Variable) else node
-
-
-def _is_constant(slots: Slots) -> bool:
-    return not any(isinstance(slot, str) for slot in slots)
+    def _fill(self, row: Row) -> list[Quad]:
+        values = (*row, *self._constants)
+        if self._blanks:
+            values += tuple(BlankNode() for _ in range(self._blanks))
+        try:  # saying DefaultGraph() to Quad would cost as much as the rest
+            made = [Quad(values[s], values[p], values[o]) for s, p, o in self._in_default]
+        except TypeError:
+            made = _legal(values, self._in_default)
+        return made + _legal(values, self._in_named) if self._in_named else made
 
 
-def _instance(slots: Slots, solution: Bindings) -> Quad | None:
-    subject, predicate, object_, graph = slots
-    if subject.__class__ is str:
-        subject = solution.get(subject)  # type: ignore[assignment]
-    if predicate.__class__ is str:
-        predicate = solution.get(predicate)  # type: ignore[assignment]
-    if object_.__class__ is str:
-        object_ = solution.get(object_)  # type: ignore[assignment]
-    if graph.__class__ is str:
-        graph = solution.get(graph)
-        if graph is None:  # to Quad this would be the default graph
-            return None
-    try:
-        if graph is None:  # saying DefaultGraph() instead would cost as much as the rest
-            return Quad(subject, predicate, object_)  # type: ignore[arg-type]
-        return Quad(subject, predicate, object_, graph)  # type: ignore[arg-type]
-    except TypeError:  # an unbound variable, a literal as subject ...: no quad
-        return None
+def _legal(values: Row, rows: Iterable[_Places]) -> list[Quad]:
+    """The quads that can be; the others have an unbound variable, a literal as subject ..."""
+    made: list[Quad] = []
+    for row in rows:
+        terms = [values[place] for place in row]
+        if None in terms:  # as a graph it would be the default one
+            continue
+        try:
+            made.append(Quad(*terms))
+        except TypeError:
+            continue
+    return made
+
+
+def _nodes(quad: QuadPattern) -> tuple[Term | Variable, ...]:
+    nodes = (quad.subject, quad.predicate, quad.object)
+    return nodes if quad.graph is None else (*nodes, quad.graph)

@@ -2,8 +2,9 @@
 
 `Store.update` of pyoxigraph is atomic but does not say what changed. So each operation's WHERE is
 evaluated, its templates are instantiated, and what they change is collected in a `Working` view;
-the net Delta is then applied in one transaction (engine.md, section 4). Source: SPARQL 1.1 Update,
-sections 3 and 4.
+the net Delta is then applied in one transaction (engine.md, section 4). Texts of one shape share a
+plan, with their constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3
+and 4.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,10 +19,17 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.sparql import algebra
+from gateway.sparql.algebra import HIDDEN_PREFIX
+from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
+from gateway.sparql.patterns import contains_service
+from gateway.sparql.shape import Shapes
+from gateway.store.conjunction import conjunction, in_graph
+from gateway.store.join_where import JoinWhere
 from gateway.store.quad_store import QuadStore
-from gateway.store.templates import Bindings, QuadTemplate
-from gateway.store.where import PatternWhere, Where, compile_where
+from gateway.store.query_where import Dataset, QueryWhere
+from gateway.store.templates import Bindings, QuadTemplate, Row, variables
+from gateway.store.where import OneSolution, Where, canonical_bindings
 from gateway.store.working import Working
 
 
@@ -34,8 +42,9 @@ class UpdatePlan:
 
     def run(self, working: Working, bindings: Bindings) -> None:
         """Evaluate the operations in order on what is there and what they did before."""
+        known = canonical_bindings(bindings)
         for step in self.steps:
-            step.run(working, bindings)
+            step.run(working, known)
 
 
 BoundUpdate = tuple[UpdatePlan, Bindings]
@@ -63,79 +72,95 @@ def compile_update(
     Raises SparqlSyntaxError; BadRequestError where the text has its own USING or WITH beside the
     protocol's (SPARQL 1.1 Protocol, 2.2.3); UnsupportedQueryError for LOAD and SERVICE.
     """
-    operations = parse_update(text).operations
-    using = (using_graphs, using_named_graphs)
-    return UpdatePlan(text, tuple(_compile(text, operation, using) for operation in operations))
+    return _compiled(text, Parameters({}), (using_graphs, using_named_graphs))
+
+
+def bind_update(
+    text: str,
+    using_graphs: tuple[NamedNode, ...] = (),
+    using_named_graphs: tuple[NamedNode, ...] = (),
+) -> BoundUpdate:
+    """A text as a plan and its bindings, those of its shape if that came before.
+
+    Raises what `compile_update` raises.
+    """
+    found = _shapes((using_graphs, using_named_graphs)).find(text)
+    return found or (compile_update(text, using_graphs, using_named_graphs), {})
+
+
+@lru_cache(maxsize=64)
+def _shapes(using: Dataset) -> Shapes[UpdatePlan]:
+    return Shapes(lambda text, parameters: _compiled(text, parameters, using))
+
+
+def _compiled(text: str, parameters: Parameters, using: Dataset) -> UpdatePlan:
+    operations = parse_update(text, parameters=parameters).operations
+    steps = (_compile(text, operation, using, parameters) for operation in operations)
+    return UpdatePlan(text, tuple(steps))
 
 
 class Step(Protocol):
     """One operation of a request."""
 
     def run(self, working: Working, bindings: Bindings) -> None:
-        """Do to `working` what the operation says."""
+        """Do to `working` what the operation says; bindings are as the store gives terms."""
 
 
-class Insert:
-    """INSERT DATA."""
+class Data:
+    """INSERT DATA or DELETE DATA."""
 
-    __slots__ = ("template",)
+    __slots__ = ("_columns", "_deletes", "_template")
 
-    def __init__(self, template: QuadTemplate) -> None:
-        self.template = template
-
-    def run(self, working: Working, bindings: Bindings) -> None:
-        """Add the quads."""
-        working.add_all(self.template.instantiate(bindings))
-
-
-class Delete:
-    """DELETE DATA."""
-
-    __slots__ = ("template",)
-
-    def __init__(self, template: QuadTemplate) -> None:
-        self.template = template
+    def __init__(self, quads: Sequence[algebra.QuadPattern], *, deletes: bool) -> None:
+        self._columns = tuple(variables(quads))
+        self._template = QuadTemplate(quads, self._columns)
+        self._deletes = deletes
 
     def run(self, working: Working, bindings: Bindings) -> None:
-        """Remove the quads."""
-        for quad in self.template.instantiate(bindings):
-            working.remove(quad)
+        """Add or remove the quads."""
+        row = tuple(map(bindings.__getitem__, self._columns))
+        if self._deletes:
+            working.remove(self._template.instantiate(row))
+        else:
+            _insert(working, self._template, (row,))
+
+
+def _insert(working: Working, template: QuadTemplate, rows: Iterable[Row]) -> None:
+    for row in rows:
+        quads = template.instantiate(row)
+        working.add(quads)
+        if template.names_graphs:
+            for graph in {quad.graph_name for quad in quads}:
+                working.create_graph(graph)
 
 
 class Modify:
-    """DELETE/INSERT ... WHERE: all solutions first, then all deletions, then all insertions."""
+    """DELETE/INSERT ... WHERE: all solutions first, then all deletions, then all insertions.
 
-    __slots__ = ("delete", "insert", "where")
+    The last `matched` columns of a row are quads that are deleted as they were found.
+    """
 
-    def __init__(self, delete: QuadTemplate, insert: QuadTemplate, where: Where) -> None:
-        self.delete = delete
-        self.insert = insert
-        self.where = where
+    __slots__ = ("_delete", "_insert", "_matched", "_where")
+
+    def __init__(
+        self, delete: QuadTemplate, insert: QuadTemplate, where: Where, matched: int
+    ) -> None:
+        self._delete = delete
+        self._insert = insert
+        self._where = where
+        self._matched = matched
 
     def run(self, working: Working, bindings: Bindings) -> None:
         """Remove and add what the solutions make of the templates."""
-        solutions = list(self.where.solutions(working, bindings))
-        if not self.delete.is_empty:
-            for solution in solutions:
-                for quad in self.delete.instantiate(solution):
-                    working.remove(quad)
-        if not self.insert.is_empty:
-            for solution in solutions:
-                working.add_all(self.insert.instantiate(solution))
-
-
-class DeleteMatches:
-    """DELETE WHERE of one pattern: what matches is what goes."""
-
-    __slots__ = ("where",)
-
-    def __init__(self, where: PatternWhere) -> None:
-        self.where = where
-
-    def run(self, working: Working, bindings: Bindings) -> None:
-        """Remove what matches."""
-        for quad in self.where.quads(working, bindings):
-            working.remove_present(quad)
+        rows = self._where.rows(working, bindings)
+        if self._matched:
+            found = [quad for row in rows for quad in row[-self._matched :]]
+            working.remove_present(dict.fromkeys(found))
+        if not self._delete.is_empty:
+            for row in rows:
+                working.remove(self._delete.instantiate(row))
+        if not self._insert.is_empty:
+            _insert(working, self._insert, rows)
 
 
 class ManageGraphs:
@@ -210,17 +235,15 @@ def _graph_name(graph: NamedNode | None) -> GraphName:
 
 
 def _compile(
-    text: str,
-    operation: algebra.UpdateOperation,
-    using: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
+    text: str, operation: algebra.UpdateOperation, using: Dataset, parameters: Parameters
 ) -> Step:
     match operation:
         case algebra.InsertData(quads=quads):
-            return Insert(QuadTemplate(quads))
+            return Data(quads, deletes=False)
         case algebra.DeleteData(quads=quads):
-            return Delete(QuadTemplate(quads))
+            return Data(quads, deletes=True)
         case algebra.Modify() as modify:
-            return _compile_modify(text, modify, using)
+            return _compile_modify(text, modify, using, parameters)
         case algebra.Load():
             raise UnsupportedQueryError("LOAD is not allowed", "fetch the data and INSERT it")
         case _:
@@ -228,25 +251,36 @@ def _compile(
 
 
 def _compile_modify(
-    text: str,
-    modify: algebra.Modify,
-    using: tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]],
+    text: str, modify: algebra.Modify, using: Dataset, parameters: Parameters
 ) -> Step:
     if any(using) and (modify.using or modify.using_named or modify.with_graph):
         raise BadRequestError(
             "the request names its dataset twice",
             "leave out using-graph-uri, or USING and WITH in the text",
         )
-    delete = QuadTemplate(modify.delete, modify.with_graph)
-    insert = QuadTemplate(modify.insert, modify.with_graph)
-    variables = tuple(dict.fromkeys(delete.variables + insert.variables))
+    if contains_service(modify.where):
+        raise UnsupportedQueryError(
+            "SERVICE is not allowed in an UPDATE", "query the other endpoint first"
+        )
     dataset = using if any(using) else (modify.using, modify.using_named)
-    where = compile_where(text, modify, variables, dataset)
-    if (
-        isinstance(where, PatternWhere)
-        and insert.is_empty
-        and len(modify.delete) == 1
-        and where.equals(modify.delete[0], modify.with_graph)
-    ):
-        return DeleteMatches(where)
-    return Modify(delete, insert, where)
+    joined = None if any(dataset) else conjunction(modify)
+    patterns = () if joined is None else joined.patterns
+    delete = [*dict.fromkeys(in_graph(quad, modify.with_graph) for quad in modify.delete)]
+    insert = [in_graph(quad, modify.with_graph) for quad in modify.insert]
+    matched = {f"{HIDDEN_PREFIX}q{n}": quad for n, quad in enumerate(delete) if quad in patterns}
+    delete = [quad for quad in delete if quad not in patterns]
+    names = tuple(variables([*delete, *insert]))
+    columns = (*names, *matched)
+
+    def query(columns: Sequence[str]) -> QueryWhere:
+        return QueryWhere(text, modify, columns, dataset, parameters)
+
+    where: Where
+    if joined is not None:
+        where = JoinWhere(joined, columns, matched, query)
+    elif modify.where.elements:
+        where = query(columns)
+    else:
+        where = OneSolution(columns)
+    templates = (QuadTemplate(delete, columns), QuadTemplate(insert, columns))
+    return Modify(*templates, where, len(matched))

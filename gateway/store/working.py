@@ -2,20 +2,22 @@
 
 The store is not touched while a request is evaluated; what its operations did so far lies over
 it. Invariants: `added` and the store are disjoint, `removed` is within the store. So what is left
-at the end is the net Delta: deleted and inserted again is nothing. With restricted rights, what
-reads (`store`, `match`, `named_graphs`, `exists`) sees readable graphs only, and what writes raises
-ForbiddenError for a graph that may not be written, whether or not it would change anything.
+at the end is the net Delta: deleted and inserted again is nothing. All quads and terms that come
+in are as the store gives them back (`rdf.canonical`). With restricted rights, what reads (`store`,
+`match`, `named_graphs`, `exists`) sees readable graphs only, and what writes raises ForbiddenError
+for a graph that may not be written, whether or not it would change anything.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
 from gateway.errors import ForbiddenError
-from gateway.rdf.canonical import canonical, canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import GraphName, Term
+from gateway.store.pending import without
+from gateway.store.quad_index import QuadIndex, Quads
 from gateway.store.quad_store import QuadStore
 from gateway.store.readable import ReadableStore
 
@@ -25,14 +27,18 @@ GraphNode = NamedNode | BlankNode
 class Working:
     """A store with changes on top that are not yet in it."""
 
-    __slots__ = ("_added", "_created", "_dropped", "_removed", "_rights", "_whole", "store")
+    __slots__ = (
+        *("_added", "_created", "_dropped", "_index", "_removed", "_rights", "_whole"),
+        "store",
+    )
 
     def __init__(self, store: QuadStore, rights: Rights = ALL_RIGHTS) -> None:
         self.store = store if rights.read is None else ReadableStore(store, rights.read)
         self._whole = store
         self._rights = rights
-        self._added: dict[Quad, None] = {}
-        self._removed: dict[Quad, None] = {}
+        self._index = QuadIndex()
+        self._added: Quads = self._index.quads
+        self._removed: Quads = {}
         self._created: dict[GraphNode, None] = {}
         self._dropped: dict[GraphNode, None] = {}
 
@@ -47,44 +53,32 @@ class Working:
             tuple(self._added), tuple(self._removed), tuple(self._created), tuple(self._dropped)
         )
 
-    def add(self, quad: Quad) -> None:
-        """Insert the quad, and the named graph that holds it."""
-        self.add_all((quad,))
-
-    def add_all(self, quads: Iterable[Quad]) -> None:
-        """Insert the quads: one loop, since the time of an UPDATE of readings is spent here."""
-        added, removed, store = self._added, self._removed, self._whole
-        if self._rights.write is not None:
-            quads = list(quads)
-            self.require_write(*(quad.graph_name for quad in quads))
-        for written in quads:
-            quad = canonical_quad(written)
+    def add(self, quads: Iterable[Quad]) -> None:
+        """Insert quads; the named graphs that hold them are there or are created beside."""
+        added, removed, store, take_up = self._added, self._removed, self._whole, self._index.add
+        for quad in self._writable(quads):
             if removed and quad in removed:
                 del removed[quad]
             elif quad not in added and quad not in store:
-                added[quad] = None
-            graph = quad.graph_name
-            if not isinstance(graph, DefaultGraph) and not self.contains_graph(graph):
-                self.create_graph(graph)
+                take_up(quad)
 
-    def remove(self, quad: Quad) -> None:
-        """Delete the quad; its graph stays, be it empty."""
-        quad = canonical_quad(quad)
-        if self._rights.write is not None:
-            self.require_write(quad.graph_name)
-        if quad in self._added:
-            del self._added[quad]
-        elif quad not in self._removed and quad in self._whole:
-            self._removed[quad] = None
+    def remove(self, quads: Iterable[Quad]) -> None:
+        """Delete quads, those that are there; their graphs stay, be they empty."""
+        added, removed, store = self._added, self._removed, self._whole
+        for quad in self._writable(quads):
+            if quad in added:
+                self._index.discard(quad)
+            elif quad not in removed and quad in store:
+                removed[quad] = None
 
-    def remove_present(self, quad: Quad) -> None:
-        """Delete a quad that `match` has just given."""
-        if self._rights.write is not None:
-            self.require_write(quad.graph_name)
-        if quad in self._added:
-            del self._added[quad]
-        else:
-            self._removed[quad] = None
+    def remove_present(self, quads: Iterable[Quad]) -> None:
+        """Delete distinct quads that `match` has just given."""
+        added, removed = self._added, self._removed
+        for quad in self._writable(quads):
+            if added and quad in added:
+                self._index.discard(quad)
+            else:
+                removed[quad] = None
 
     def match(
         self,
@@ -92,12 +86,12 @@ class Working:
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
-    ) -> Iterator[Quad]:
+    ) -> list[Quad]:
         """The quads of a pattern as the next operation sees them; None is a wildcard."""
         found = self._match(self.store, subject, predicate, object_, graph)
         if self._rights.read is None:
             return found
-        return (quad for quad in found if self._rights.may_read(quad.graph_name))
+        return [quad for quad in found if self._rights.may_read(quad.graph_name)]
 
     def _match(
         self,
@@ -106,21 +100,11 @@ class Working:
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
-    ) -> Iterator[Quad]:
-        for quad in store.match(subject, predicate, object_, graph):
-            if quad not in self._removed:
-                yield quad
-        if not self._added:
-            return
-        wanted_object = None if object_ is None else canonical(object_)
-        for quad in self._added:
-            if (
-                (subject is None or subject == quad.subject)
-                and (predicate is None or predicate == quad.predicate)
-                and (graph is None or graph == quad.graph_name)
-                and (wanted_object is None or wanted_object == quad.object)
-            ):
-                yield quad
+    ) -> list[Quad]:
+        found = without(list(store.match(subject, predicate, object_, graph)), self._removed)
+        if self._added:
+            return found + self._index.match(subject, predicate, object_, graph)
+        return found
 
     def contains_graph(self, graph: GraphNode) -> bool:
         """Whether the named graph exists now, be it empty; to be asked of one that is written."""
@@ -147,9 +131,19 @@ class Working:
                     "leave it out of the UPDATE, or ask for the right to write it",
                 )
 
-    def create_graph(self, graph: GraphNode) -> None:
-        """Make the graph exist."""
+    def _writable(self, quads: Iterable[Quad]) -> Iterable[Quad]:
+        """The same quads, if all their graphs may be written."""
+        if self._rights.write is None:
+            return quads
+        listed = list(quads)
+        self.require_write(*(quad.graph_name for quad in listed))
+        return listed
+
+    def create_graph(self, graph: GraphName) -> None:
+        """Make the graph exist; the default graph does."""
         self.require_write(graph)
+        if isinstance(graph, DefaultGraph):
+            return
         if graph in self._dropped:
             del self._dropped[graph]
         elif not self.contains_graph(graph):
@@ -158,8 +152,7 @@ class Working:
     def clear_graph(self, graph: GraphName) -> None:
         """Remove every quad of the graph."""
         self.require_write(graph)
-        for quad in list(self._match(self._whole, None, None, None, graph)):
-            self.remove(quad)
+        self.remove_present(self._match(self._whole, None, None, None, graph))
 
     def drop_graph(self, graph: GraphNode) -> None:
         """Remove the graph and all that is in it."""
@@ -172,8 +165,10 @@ class Working:
     def copy_graph(self, source: GraphName, destination: GraphName) -> None:
         """Add the source's triples to the destination, which comes into being with the first."""
         self.require_write(destination)
-        for quad in list(self.match(None, None, None, source)):
-            self.add(Quad(quad.subject, quad.predicate, quad.object, destination))
+        found = self.match(None, None, None, source)
+        if found:
+            self.create_graph(destination)
+        self.add(Quad(quad.subject, quad.predicate, quad.object, destination) for quad in found)
 
     def exists(self, graph: GraphName) -> bool:
         """Whether the graph can be a source: the default graph always can."""
