@@ -67,12 +67,13 @@ class JoinWhere:
 
     def _start(self, bindings: Bindings, known: tuple[str, ...]) -> Row | None:
         """The known registers in the order that the plan gave them; None if it cannot be used."""
+        start = tuple([bindings[name] for name in known])
+        if not self._fixed:
+            return start
         if any(name in bindings for name in self._fixed):
             return None
         equal = [bindings[name] for name in self._joined.equalities.values()]
-        if not all(isinstance(term, NamedNode) for term in equal):
-            return None
-        return (*equal, *map(bindings.__getitem__, known))
+        return (*equal, *start) if all(isinstance(term, NamedNode) for term in equal) else None
 
     def _plan(self, known: tuple[str, ...]) -> "_Plan":
         fixed = {name: canonical(term) for name, term in self._joined.constants.items()}
@@ -238,7 +239,7 @@ class _Otherwise:
         quads = [QuadTemplate((pattern,), terms) for pattern in self._matched.values()]
         order = [*terms, *self._matched]
         pick = _picker([order.index(name) for name in self._columns])
-        return [pick((*row, *(quad.instantiate(row)[0] for quad in quads))) for row in found]
+        return [pick((*row, *(quad.instantiate((row,))[0] for quad in quads))) for row in found]
 
 
 def _slots(pattern: QuadPattern, fixed: Mapping[str, Any]) -> Slots:

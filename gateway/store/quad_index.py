@@ -1,8 +1,8 @@
 """`QuadIndex`: some quads in memory, looked up by pattern.
 
 Place: under `Pending` and `Working`, which lie over the store. Indexed by subject and by predicate
-with object, as look-ups need it; each index takes quads up when it is first asked after they came,
-since many leave again before anybody asks.
+with object, once a look-up needs it; an index takes quads up when it is asked the first time after
+they came, since many leave again before anybody asks.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -31,20 +31,24 @@ class QuadIndex:
 
     def __init__(self) -> None:
         self.quads: Quads = {}
-        self._by_subject = _Index(lambda quad: quad.subject)
-        self._by_object = _Index(lambda quad: (quad.predicate, quad.object))
+        self._by_subject: _Index | None = None
+        self._by_object: _Index | None = None
 
     def add(self, quad: Quad) -> None:
         """Take up a quad that is not here."""
         self.quads[quad] = None
-        self._by_subject.waiting[quad] = None
-        self._by_object.waiting[quad] = None
+        if self._by_subject is not None:
+            self._by_subject.waiting[quad] = None
+        if self._by_object is not None:
+            self._by_object.waiting[quad] = None
 
     def discard(self, quad: Quad) -> None:
         """Forget a quad that is here."""
         del self.quads[quad]
-        self._by_subject.discard(quad)
-        self._by_object.discard(quad)
+        if self._by_subject is not None:
+            self._by_subject.discard(quad)
+        if self._by_object is not None:
+            self._by_object.discard(quad)
 
     def match(
         self,
@@ -55,11 +59,17 @@ class QuadIndex:
     ) -> list[Quad]:
         """The quads of a pattern; linear in all of them only where little is known."""
         if subject is not None:
+            if self._by_subject is None:
+                self._by_subject = _Index(_subject, self.quads)
             found: Iterable[Quad] = self._by_subject.get(subject)
         elif predicate is not None and object_ is not None:
+            if self._by_object is None:
+                self._by_object = _Index(_predicate_object, self.quads)
             found = self._by_object.get((predicate, canonical(object_)))
         else:
             found = self.quads
+        if not found:
+            return []
         if predicate is not None:
             found = [quad for quad in found if quad.predicate == predicate]
         if object_ is not None:
@@ -70,15 +80,23 @@ class QuadIndex:
         return list(found)
 
 
+def _subject(quad: Quad) -> Hashable:
+    return quad.subject
+
+
+def _predicate_object(quad: Quad) -> Hashable:
+    return quad.predicate, quad.object
+
+
 class _Index:
     """Quads by a key that they have; `waiting` are those not taken up yet."""
 
     __slots__ = ("_key", "_quads", "waiting")
 
-    def __init__(self, key: Callable[[Quad], Hashable]) -> None:
+    def __init__(self, key: Callable[[Quad], Hashable], quads: Quads) -> None:
         self._key = key
         self._quads: dict[Hashable, Quads] = {}
-        self.waiting: Quads = {}
+        self.waiting: Quads = dict(quads)
 
     def get(self, key: Hashable) -> Iterable[Quad]:
         if self.waiting:

@@ -54,6 +54,7 @@ class QuadStore:
         self._pending = Pending()
         self._missed: set[Term] = set()
         self._fresh: set[Term] = set()
+        self._crowded: set[NamedNode | None] = set()
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -71,12 +72,17 @@ class QuadStore:
             ) from error
 
     def __contains__(self, quad: Quad) -> bool:
-        if quad in self._pending.added:
+        pending = self._pending
+        if quad in pending.added:
             return True
-        subject = quad.subject
-        if subject in self._fresh or quad in self._pending.removed:
+        if quad in pending.removed:
             return False
-        if subject in self._missed and self._is_fresh(subject):
+        return self._knows(quad) if self._home.is_lasting else quad in self._store
+
+    def _knows(self, quad: Quad) -> bool:
+        """Ask the disk, unless it is known to have nothing of the subject: it takes its time."""
+        subject = quad.subject
+        if subject in self._fresh or (subject in self._missed and self._is_fresh(subject)):
             return False
         if quad in self._store:
             return True
@@ -105,9 +111,11 @@ class QuadStore:
         if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
             return []
         pending = self._pending
-        if subject in self._fresh:
+        if self._fresh and subject in self._fresh:
             return pending.index.match(subject, predicate, object_, graph)
-        found = without(self._stored(subject, predicate, object_, graph), pending.removed)
+        found = self._stored(subject, predicate, object_, graph)
+        if pending.removed:
+            found = without(found, pending.removed)
         if pending.added:
             found += pending.index.match(subject, predicate, object_, graph)
         return found
@@ -122,21 +130,17 @@ class QuadStore:
         """Look up what Oxigraph has.
 
         To name the default graph there costs as much as the look-up, so where a pattern selects,
-        all graphs are asked, unless it is found in many of them.
+        all graphs are asked, but for predicates that were found in many others.
         """
         quads_for_pattern = self._store.quads_for_pattern
-        if not isinstance(graph, DefaultGraph) or (subject is None and object_ is None):
-            return list(quads_for_pattern(subject, predicate, object_, graph))
-        found: list[Quad] = []
-        elsewhere = 0
-        for quad in quads_for_pattern(subject, predicate, object_):
-            if quad.graph_name == graph:
-                found.append(quad)
-            elif elsewhere == MOST_ELSEWHERE:
-                return list(quads_for_pattern(subject, predicate, object_, graph))
-            else:
-                elsewhere += 1
-        return found
+        selects = subject is not None or object_ is not None
+        if selects and isinstance(graph, DefaultGraph) and predicate not in self._crowded:
+            everywhere = list(quads_for_pattern(subject, predicate, object_))
+            found = [quad for quad in everywhere if quad.graph_name == graph]
+            if len(everywhere) > len(found) + MOST_ELSEWHERE:
+                self._crowded.add(predicate)
+            return found
+        return list(quads_for_pattern(subject, predicate, object_, graph))
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
@@ -175,20 +179,20 @@ class QuadStore:
         Readers see it at once. Raises StorageError like `apply`, when there is too much to defer.
         """
         if delta.graphs_created or delta.graphs_dropped:
-            self.apply(delta)
+            self._write(delta)
             return
         with self.writing:
-            if len(self._pending) > MOST_PENDING:
+            if len(self._pending) > self._home.most_pending:
                 self.flush()
             self._pending.apply(delta)
 
     @property
     def is_pending(self) -> bool:
-        """Whether the disk lacks something that readers see."""
-        return len(self._pending) > 0
+        """Whether there is a disk, and it lacks something that readers see."""
+        return self._home.is_lasting and len(self._pending) > 0
 
     def flush(self) -> None:
-        """Bring deferred changes to the disk, as one transaction. Raises StorageError."""
+        """Bring deferred changes to Oxigraph, as one transaction. Raises StorageError."""
         if not self._pending:
             return
         with self.writing:
@@ -197,7 +201,13 @@ class QuadStore:
             self._pending = Pending()
 
     def apply(self, delta: Delta) -> None:
-        """Make the change, all or nothing. Raises StorageError and leaves the store as it was."""
+        """Make the change, all or nothing. Raises StorageError and leaves the store as it was.
+
+        In memory there is nothing to lose: it waits for the next query to be written.
+        """
+        (self._write if self._home.is_lasting else self.defer)(delta)
+
+    def _write(self, delta: Delta) -> None:
         with self.writing:
             self.flush()
             self._apply(delta)
@@ -264,9 +274,6 @@ class QuadStore:
 
 
 MOST_ELSEWHERE = 16
-"""Quads of other graphs that a look-up in the default graph passes over."""
-
-MOST_PENDING = 20_000
-"""Quads that may be deferred: some 10 MB."""
+"""Quads of other graphs that a look-up in the default graph may pass over."""
 
 _NEVER = "https://sosa-gateway.example/ns#a-graph-that-never-exists"

@@ -59,9 +59,13 @@ class QuadTemplate:
         """Whether some of its quads are in named graphs."""
         return bool(self._in_named)
 
-    def instantiate(self, row: Row) -> list[Quad]:
-        """The quads for one row; blank nodes of the template are fresh each time."""
-        return self._fill(row) if self._ready is None else self._ready
+    def instantiate(self, rows: Sequence[Row]) -> list[Quad]:
+        """The quads for these rows; blank nodes of the template are fresh in each."""
+        if self._ready is not None:
+            return self._ready if rows else []
+        if len(rows) == 1:
+            return self._fill(rows[0])
+        return [quad for row in rows for quad in self._fill(row)]
 
     def _fill(self, row: Row) -> list[Quad]:
         values = (*row, *self._constants)

@@ -120,18 +120,17 @@ class Data:
         """Add or remove the quads."""
         row = tuple(map(bindings.__getitem__, self._columns))
         if self._deletes:
-            working.remove(self._template.instantiate(row))
+            working.remove(self._template.instantiate((row,)))
         else:
             _insert(working, self._template, (row,))
 
 
-def _insert(working: Working, template: QuadTemplate, rows: Iterable[Row]) -> None:
-    for row in rows:
-        quads = template.instantiate(row)
-        working.add(quads)
-        if template.names_graphs:
-            for graph in {quad.graph_name for quad in quads}:
-                working.create_graph(graph)
+def _insert(working: Working, template: QuadTemplate, rows: Sequence[Row]) -> None:
+    quads = template.instantiate(rows)
+    working.add(quads)
+    if template.names_graphs:
+        for graph in {quad.graph_name for quad in quads}:
+            working.create_graph(graph)
 
 
 class Modify:
@@ -157,8 +156,7 @@ class Modify:
             found = [quad for row in rows for quad in row[-self._matched :]]
             working.remove_present(dict.fromkeys(found))
         if not self._delete.is_empty:
-            for row in rows:
-                working.remove(self._delete.instantiate(row))
+            working.remove(self._delete.instantiate(rows))
         if not self._insert.is_empty:
             _insert(working, self._insert, rows)
 

@@ -29,9 +29,15 @@ REWRITE_RATIO = {"memory": 1, "disk": 10}
 
 
 class Home(Protocol):
-    """Where a store lives; `store` may be another one after `keep_up`."""
+    """Where a store lives; `store` may be another one after `keep_up`.
+
+    `is_lasting` says whether it is there after a crash, `most_pending` how many quads may wait to
+    be written to it: 10,000 are some 5 MB and half a second of a Raspberry Pi.
+    """
 
     store: Store
+    is_lasting: bool
+    most_pending: int
 
     def keep_up(self, removals: int) -> None:
         """Take note of removals, and forget the past when it is due. Called by the writer."""
@@ -42,6 +48,9 @@ class Home(Protocol):
 
 class Memory:
     """A store in memory."""
+
+    is_lasting = False
+    most_pending = 8_000
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -69,6 +78,9 @@ class Folder:
     leaves the old one or the new one; what else lies there is removed at the next start.
     Raises OSError where it cannot be opened.
     """
+
+    is_lasting = True
+    most_pending = 20_000
 
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)

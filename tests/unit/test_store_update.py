@@ -19,6 +19,7 @@ _P = NamedNode("urn:p")
 def _update(store: Store, text: str) -> None:
     quad_store = QuadStore(store)
     quad_store.apply(evaluate(quad_store, [(compile_update(text), {})]))
+    quad_store.flush()
 
 
 def _with_blank_graph() -> Store:

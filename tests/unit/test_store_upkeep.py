@@ -39,6 +39,7 @@ def churn(store: QuadStore, times: int) -> Quad:
     for number in range(times):
         new = Quad(P, P, Literal(number))
         store.apply(Delta((new,), (old,)))
+        store.flush()
         old = new
     return old
 
