@@ -6,7 +6,7 @@ joined one after the other, always one of those with the most known positions; w
 go through too much, the store's SPARQL, which is faster a row, does it instead.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -190,7 +190,7 @@ class _Step:
         self._is_graph_open = not isinstance(slots[3], NamedNode | DefaultGraph)
         self.width = width
 
-    def extend(self, match: Callable[..., list[Quad]], rows: list[Row]) -> list[Row]:
+    def extend(self, match: Callable[..., Iterable[Quad]], rows: list[Row]) -> list[Row]:
         """The rows of the next step."""
         subject, predicate, object_, graph = self._places
         take = self._take
@@ -202,7 +202,7 @@ class _Step:
             for quad in match(row[subject], row[predicate], row[object_], row[graph])
         ]
 
-    def _checked(self, match: Callable[..., list[Quad]]) -> Callable[..., list[Quad]]:
+    def _checked(self, match: Callable[..., Iterable[Quad]]) -> Callable[..., Iterable[Quad]]:
         def checked(subject: Any, predicate: Any, object_: Any, graph: Any) -> list[Quad]:
             if not isinstance(graph, NamedNode | BlankNode | DefaultGraph | None):
                 return []
