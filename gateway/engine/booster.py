@@ -5,13 +5,18 @@ completed by index look-ups, the one with the most bound positions first. Remove
 on the state before the UPDATE, added rows on the one after it. A derivation that uses several
 changed quads counts once: it is found at the first pattern of the query that uses one, since
 patterns before it look at unchanged quads only. So bags come out right, equal rows included.
+
+Parameters are variables too: queries that differ in constants alone are joined together, and a
+solution is dropped as soon as its parameters are those of nobody (`members`).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from operator import attrgetter, itemgetter
+from typing import Any, Protocol, TypeVar
 
-from pyoxigraph import Quad
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import GraphName, Term
@@ -19,29 +24,53 @@ from gateway.rdf.terms import GraphName, Term
 Slot = Term | str
 """A constant, or the name of a variable."""
 
+Key = Hashable
+"""The values of parameters, as `picker` gives them: none is (), one stands alone."""
+
+Thing = TypeVar("Thing")
+
+Solution = tuple[Any, ...]
+"""The constants of a plan, None among them, then terms in the order in which they are bound."""
+
+
+def put(slot: Slot, terms: Mapping[str, Term]) -> Slot:
+    """What stands there with these variables bound."""
+    return terms.get(slot, slot) if isinstance(slot, str) else slot
+
 
 @dataclass(frozen=True, slots=True)
 class JoinPattern:
-    """A triple pattern in one graph; names are variables, hidden ones (blank nodes) included."""
+    """A triple pattern in a graph; names are variables, hidden ones (blank nodes) included.
+
+    A variable graph stands for the named graphs.
+    """
 
     subject: Slot
     predicate: Slot
     object: Slot
-    graph: GraphName
+    graph: GraphName | str
 
     @property
-    def slots(self) -> tuple[Slot, Slot, Slot]:
-        """Subject, predicate, object."""
-        return (self.subject, self.predicate, self.object)
+    def slots(self) -> tuple[Slot | GraphName, ...]:
+        """Subject, predicate, object, graph."""
+        return (self.subject, self.predicate, self.object, self.graph)
 
     @property
     def variables(self) -> frozenset[str]:
         """The names in it."""
         return frozenset(slot for slot in self.slots if isinstance(slot, str))
 
+    def put(self, terms: Mapping[str, Term]) -> "JoinPattern":
+        """The same with these variables bound."""
+        graph = terms.get(self.graph, self.graph) if isinstance(self.graph, str) else self.graph
+        subject, predicate, object_ = (
+            put(slot, terms) for slot in (self.subject, self.predicate, self.object)
+        )
+        return JoinPattern(subject, predicate, object_, graph)  # type: ignore[arg-type]
+
 
 class Quads(Protocol):
-    """Something that has quads: the store."""
+    """Something that has quads: the store, the CTS."""
 
     def match(
         self,
@@ -56,10 +85,11 @@ class Quads(Protocol):
 class Before:
     """The state before a Delta: (now without `added`) and `removed`."""
 
-    def __init__(self, now: Quads, added: Collection[Quad], removed: Sequence[Quad]) -> None:
+    def __init__(self, now: Quads, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
         self._now = now
-        self._added = added
+        self._added = frozenset(added)
         self._removed = removed
+        self._predicates = {quad.predicate for quad in (*added, *removed)}
 
     def match(
         self,
@@ -67,103 +97,285 @@ class Before:
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
-    ) -> Iterator[Quad]:
+    ) -> Iterable[Quad]:
         """The quads of a pattern in that state."""
-        for quad in self._now.match(subject, predicate, object_, graph):
-            if quad not in self._added:
-                yield quad
-        for quad in self._removed:
-            if (
-                (subject is None or subject == quad.subject)
-                and (predicate is None or predicate == quad.predicate)
-                and (object_ is None or object_ == quad.object)
-                and (graph is None or graph == quad.graph_name)
-            ):
-                yield quad
+        found = self._now.match(subject, predicate, object_, graph)
+        if predicate is not None and predicate not in self._predicates:
+            return found
+        quads = [quad for quad in found if quad not in self._added]
+        quads += [
+            quad
+            for quad in self._removed
+            if (subject is None or subject == quad.subject)
+            and (predicate is None or predicate == quad.predicate)
+            and (object_ is None or object_ == quad.object)
+            and (graph is None or graph == quad.graph_name)
+        ]
+        return quads
 
 
-Solution = dict[str, Term]
+class Members(Protocol):
+    """Whose parameters are looked for."""
+
+    def among(self, places: tuple[int, ...]) -> Collection[Key]:
+        """The values that the parameters in these places have together; it stays up to date."""
 
 
 class Booster:
-    """The join of several patterns, incrementally.
+    """The join of one or several patterns, incrementally.
 
-    `patterns` may share variables in any way; their constants are as the store gives them.
+    `patterns` may share variables in any way; their constants are as the store gives them. Each
+    row has the `columns`, constants or variables (None where no pattern has one), and comes with
+    the values of its `parameters`, variables of the patterns.
     """
 
-    def __init__(self, patterns: Sequence[JoinPattern], columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        patterns: Sequence[JoinPattern],
+        columns: Sequence[Slot],
+        parameters: Sequence[str] = (),
+        members: Members | None = None,
+    ) -> None:
         self._patterns = tuple(patterns)
         self._columns = tuple(columns)
-        self._plans = [_plan(self._patterns, seed) for seed in range(len(self._patterns))]
+        self._parameters = tuple(parameters)
+        self._members = members
 
-    def rows(self, state: Quads, changed: Sequence[Quad]) -> Iterator[Row]:
+    @cached_property
+    def _plans(self) -> Mapping[Term | None, Sequence["_Plan"]]:
+        return by_predicate(self._patterns, [self._plan(n) for n in range(len(self._patterns))])
+
+    @cached_property
+    def _whole(self) -> "_Plan":
+        return self._plan(None)
+
+    def _plan(self, seed: int | None) -> "_Plan":
+        return _Plan(self._patterns, seed, self._columns, self._parameters, self._members)
+
+    def rows(self, state: Quads, changed: Sequence[Quad]) -> Iterator[tuple[Key, Row]]:
         """The rows of `state` with a derivation through a changed quad, which `state` has."""
-        changes = frozenset(changed)
-        for seed, pattern in enumerate(self._patterns):
-            plan = self._plans[seed]
-            predicate = pattern.predicate
-            for quad in changed:
-                if not isinstance(predicate, str) and predicate != quad.predicate:
-                    continue
-                solution = _extend({}, pattern, quad)
+        plans = self._plans
+        anyway = plans[None]
+        begun: dict[_Plan, list[Solution]] = {}
+        for quad in changed:
+            for plan in plans.get(quad.predicate, anyway):
+                solution = plan.begin(quad)
                 if solution is not None:
-                    for found in self._complete(state, changes, seed, plan, solution):
-                        yield tuple(found.get(name) for name in self._columns)
+                    begun.setdefault(plan, []).append(solution)
+        for plan, solutions in begun.items():
+            yield from plan.complete(state, solutions, changed)
 
-    def everything(self, state: Quads) -> Iterator[Row]:
-        """The rows of all derivations in `state`."""
-        pattern = self._patterns[0]
-        for quad in _look_up(state, pattern, {}):
-            solution = _extend({}, pattern, quad)
-            if solution is not None:
-                for found in self._complete(state, frozenset(), 0, self._plans[0], solution):
-                    yield tuple(found.get(name) for name in self._columns)
+    def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
+        """The rows of all derivations in `state` with these parameters."""
+        plan = self._whole
+        for _, row in plan.complete(state, [(*plan.constants, *parameters)], ()):
+            yield row
 
-    def _complete(
+
+class _Plan:
+    """One order of look-ups; it begins with a quad of the pattern `seed`, or with parameters."""
+
+    def __init__(
         self,
-        state: Quads,
-        changes: frozenset[Quad],
-        seed: int,
-        plan: Sequence[int],
-        solution: Solution,
-    ) -> Iterator[Solution]:
-        if not plan:
-            yield solution
-            return
-        place, rest = plan[0], plan[1:]
-        pattern = self._patterns[place]
-        for quad in _look_up(state, pattern, solution):
-            if place < seed and quad in changes:
-                continue
-            extended = _extend(solution, pattern, quad)
-            if extended is not None:
-                yield from self._complete(state, changes, seed, rest, extended)
+        patterns: Sequence[JoinPattern],
+        seed: int | None,
+        columns: Sequence[Slot],
+        parameters: Sequence[str],
+        members: Members | None,
+    ) -> None:
+        constants = [slot for p in patterns for slot in p.slots if not isinstance(slot, str)]
+        constants += [slot for slot in columns if not isinstance(slot, str)]
+        self.constants: Solution = tuple(dict.fromkeys((None, *constants)))
+        places: dict[Any, int] = {term: place for place, term in enumerate(self.constants)}
+        if seed is None:
+            places |= {name: len(places) + place for place, name in enumerate(parameters)}
+        self._seed = -1 if seed is None else seed
+        self._reader = None if seed is None else _Reader(patterns[seed], places)
+        self._fits = None if seed is None else constants_test(patterns[seed])
+        prunes = _Prunes(parameters, None if seed is None else members)
+        self._first = prunes.after(places)
+        self._steps: list[_Step] = []
+        for place in _order(patterns, seed, set(places)):
+            step = _Step(place, patterns[place], places)
+            step.prune = prunes.after(places)
+            self._steps.append(step)
+        self._row = _row_picker([places.get(column, 0) for column in columns])
+        self._key = picker([places[name] for name in parameters])
 
-
-def _look_up(state: Quads, pattern: JoinPattern, solution: Solution) -> Iterable[Quad]:
-    subject, predicate, object_ = (
-        solution.get(slot) if isinstance(slot, str) else slot for slot in pattern.slots
-    )
-    return state.match(subject, predicate, object_, pattern.graph)
-
-
-def _extend(solution: Solution, pattern: JoinPattern, quad: Quad) -> Solution | None:
-    """The solution with the pattern's variables bound by the quad; None if it does not fit."""
-    if pattern.graph != quad.graph_name:
-        return None
-    extended = dict(solution)
-    for slot, term in zip(pattern.slots, (quad.subject, quad.predicate, quad.object), strict=True):
-        if isinstance(slot, str):
-            if extended.setdefault(slot, term) != term:
-                return None
-        elif slot != term:
+    def begin(self, quad: Quad) -> Solution | None:
+        """What a changed quad binds, if it matches the seed and somebody may care."""
+        reader = self._reader
+        if reader is None or (self._fits is not None and not self._fits(quad)):
             return None
-    return extended
+        if reader.accept is not None and not reader.accept(quad):
+            return None
+        solution = self.constants + reader.new(quad)
+        prune = self._first
+        return solution if prune is None or prune[0](solution) in prune[1] else None
+
+    def complete(
+        self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
+    ) -> Iterator[tuple[Key, Row]]:
+        """The rows of all extensions; patterns before the seed take no changed quad."""
+        for step in self._steps:
+            skipped = step.skipped(changed) if step.place < self._seed else ()
+            solutions = step.extend(state, solutions, skipped)
+            if not solutions:
+                return
+        key, row = self._key, self._row
+        for solution in solutions:
+            yield key(solution), row(solution)
 
 
-def _plan(patterns: Sequence[JoinPattern], seed: int) -> tuple[int, ...]:
+Prune = tuple[Callable[[Solution], Key], Collection[Key]]
+
+
+class _Prunes:
+    """After which steps parameters become known, so that solutions of nobody can be dropped."""
+
+    def __init__(self, parameters: Sequence[str], members: Members | None) -> None:
+        self._parameters = parameters
+        self._members = members
+        self._known = 0
+
+    def after(self, places: Mapping[Any, int]) -> Prune | None:
+        """The test that pays now, with the variables of `places` bound."""
+        known = tuple(n for n, name in enumerate(self._parameters) if name in places)
+        if self._members is None or len(known) == self._known:
+            return None
+        self._known = len(known)
+        key = picker([places[self._parameters[number]] for number in known])
+        return key, self._members.among(known)
+
+
+class _Reader:
+    """What a quad of a pattern adds to a solution; extends `places` by its new variables."""
+
+    def __init__(self, pattern: JoinPattern, places: dict[Any, int]) -> None:
+        found: dict[str, list[str]] = {}
+        for slot, attribute in zip(pattern.slots, ATTRIBUTES, strict=True):
+            if isinstance(slot, str) and slot not in places:
+                found.setdefault(slot, []).append(attribute)
+        for name in found:
+            places[name] = len(places)
+        self.new = _terms_getter([attributes[0] for attributes in found.values()])
+        equal = [(each[0], other) for each in found.values() for other in each[1:]]
+        self.accept = _acceptance(equal, is_named=isinstance(pattern.graph, str))
+
+
+class _Step:
+    """The look-ups of one pattern with what the solutions know of it."""
+
+    prune: Prune | None = None
+
+    def __init__(self, place: int, pattern: JoinPattern, places: dict[Any, int]) -> None:
+        self.place = place
+        self._look = picker([places.get(slot, 0) for slot in pattern.slots])
+        self._predicate = pattern.predicate
+        self._graph = places.get(pattern.graph, 0) if isinstance(pattern.graph, str) else 0
+        self._reader = _Reader(pattern, places)
+
+    def skipped(self, changed: Sequence[Quad]) -> Collection[Quad]:
+        """The changed quads that may match the pattern."""
+        predicate = self._predicate
+        if isinstance(predicate, str):
+            return frozenset(changed)
+        return {quad for quad in changed if quad.predicate == predicate}
+
+    def extend(
+        self, state: Quads, solutions: Sequence[Solution], skipped: Collection[Quad]
+    ) -> list[Solution]:
+        """Every solution with every quad that fits it."""
+        if self._graph:
+            solutions = [each for each in solutions if isinstance(each[self._graph], _GRAPH_NAMES)]
+        look, match = self._look, state.match
+        new, accept = self._reader.new, self._reader.accept
+        extended: list[Solution] = []
+        for solution in solutions:
+            quads = match(*look(solution))
+            if accept is not None:
+                quads = filter(accept, quads)
+            if skipped:
+                quads = [quad for quad in quads if quad not in skipped]
+            extended += [solution + new(quad) for quad in quads]
+        if self.prune is None:
+            return extended
+        key, known = self.prune
+        return [solution for solution in extended if key(solution) in known]
+
+
+_GRAPH_NAMES = (NamedNode, BlankNode)
+
+ATTRIBUTES = ("subject", "predicate", "object", "graph_name")
+"""Of a quad, in the order of `JoinPattern.slots`."""
+
+
+def by_predicate(
+    patterns: Sequence[JoinPattern], things: Sequence[Thing]
+) -> Mapping[Term | None, Sequence[Thing]]:
+    """What belongs to each pattern, by the predicate of a quad that it may match; None is any."""
+    found: dict[Term | None, list[Thing]] = {None: []}
+    for pattern in patterns:
+        if not isinstance(pattern.predicate, str):
+            found[pattern.predicate] = []
+    for pattern, thing in zip(patterns, things, strict=True):
+        variable = isinstance(pattern.predicate, str)
+        for predicate, its_things in found.items():
+            if variable or predicate == pattern.predicate:
+                its_things.append(thing)
+    return found
+
+
+def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """What stands in these places: of one the thing itself, of several a tuple."""
+    return itemgetter(*places) if places else lambda _: ()
+
+
+def _row_picker(places: Sequence[int]) -> Callable[[Solution], Row]:
+    if len(places) == 1:
+        (only,) = places
+        return lambda solution: (solution[only],)
+    return picker(places)
+
+
+def _terms_getter(attributes: Sequence[str]) -> Callable[[Quad], Solution]:
+    if not attributes:
+        return lambda _: ()
+    get = attrgetter(*attributes)
+    return get if len(attributes) > 1 else lambda quad: (get(quad),)
+
+
+def _acceptance(
+    equal: Sequence[tuple[str, str]], *, is_named: bool
+) -> Callable[[Quad], bool] | None:
+    """The test of a quad that a look-up cannot make; None where there is nothing to test."""
+    if not equal and not is_named:
+        return None
+
+    def accept(quad: Quad) -> bool:
+        if is_named and isinstance(quad.graph_name, DefaultGraph):
+            return False
+        return all(getattr(quad, one) == getattr(quad, other) for one, other in equal)
+
+    return accept
+
+
+def constants_test(pattern: JoinPattern) -> Callable[[Quad], bool] | None:
+    """Whether a quad, its predicate apart, has the constants of a pattern; None without any."""
+    wanted = {
+        attribute: slot
+        for slot, attribute in zip(pattern.slots, ATTRIBUTES, strict=True)
+        if not isinstance(slot, str) and attribute != "predicate"
+    }
+    if not wanted:
+        return None
+    get, terms = attrgetter(*wanted), picker(range(len(wanted)))(tuple(wanted.values()))
+    return lambda quad: bool(get(quad) == terms)
+
+
+def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -> list[int]:
     """The order of the other patterns: always one with the most positions known."""
-    known = set(patterns[seed].variables)
+    known = {slot for slot in bound if isinstance(slot, str)}
     left = [place for place in range(len(patterns)) if place != seed]
     order: list[int] = []
     while left:
@@ -171,7 +383,7 @@ def _plan(patterns: Sequence[JoinPattern], seed: int) -> tuple[int, ...]:
         left.remove(best)
         order.append(best)
         known |= patterns[best].variables
-    return tuple(order)
+    return order
 
 
 def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool]:

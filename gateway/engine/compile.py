@@ -1,75 +1,125 @@
 """From a subscribed query to the cheapest unit that is exact for it."""
 
-from gateway.engine.conjunction import conjunction
+from typing import Protocol
+
+from gateway.engine.conjunction import Conjunction, NotAJoinError, conjunction
 from gateway.engine.incremental.query import incremental_query
 from gateway.engine.incremental.unit import IncrementalUnit
-from gateway.engine.join import JoinUnit
+from gateway.engine.join import JoinUnit, UnfilteredUnit
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.requery import RequeryUnit
-from gateway.engine.single_pattern import SinglePatternUnit
-from gateway.engine.spu import Dataset, Spu, Subject, Unit
+from gateway.engine.shapes import Shapes
+from gateway.engine.spu import Dataset, Placed, Spu, Subject, Unit
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
-from gateway.sparql import patterns
+from gateway.sparql import algebra, patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.parser import parse_query
 from gateway.store.readable import Readable
 
 
-def compile_unit(store: Dataset, subject: Subject) -> Unit:
-    """A unit with the subject's SPU as its member: parse, refuse, choose the tier.
+class Compiler(Protocol):
+    """Chooses the units of SPUs."""
 
-    Raises SparqlSyntaxError with the place, UnsupportedQueryError with the reason.
+    def place(self, subject: Subject) -> Placed:
+        """A new SPU for the subject, and its unit.
+
+        Raises SparqlSyntaxError with the place, UnsupportedQueryError with the reason.
+        """
+
+    def remove(self, spu: Spu, unit: Unit) -> None:
+        """Take the SPU out of its unit."""
+
+
+class TierCompiler:
+    """Chooses the first tier that is exact; joins of one shape share a unit."""
+
+    def __init__(self, store: Dataset) -> None:
+        self._store = store
+        self._shapes = Shapes(store)
+
+    def place(self, subject: Subject) -> Placed:
+        """The SPU in the unit of its shape, or in one of its own."""
+        query = parse_subscribed(subject)
+        spu = Spu(subject, query.form.name, query.variables)
+        if subject.readable is not None:
+            return Placed(spu, self._restricted(query, spu, subject.readable), is_made=True)
+        try:
+            return self._shapes.place(spu, _join(query, subject))
+        except NotAJoinError:
+            return Placed(spu, self._alone(query, spu), is_made=True)
+
+    def _restricted(self, query: Query, spu: Spu, readable: frozenset[GraphName]) -> Unit:
+        lutt = _visible(_lutt(query, spu.subject), readable)
+        return RequeryUnit(Readable(self._store, readable), spu, lutt)
+
+    def _alone(self, query: Query, spu: Spu) -> Unit:
+        subject = spu.subject
+        lutt = _lutt(query, subject)
+        incremental = incremental_query(query, subject.default_graphs, subject.named_graphs)
+        if incremental is not None:
+            return IncrementalUnit(self._store, spu, lutt, incremental)
+        return RequeryUnit(self._store, spu, lutt)
+
+    def remove(self, spu: Spu, unit: Unit) -> None:
+        """A unit of its own ends with it."""
+        if isinstance(unit, JoinUnit):
+            self._shapes.remove(spu, unit)
+
+
+class OracleCompiler:
+    """Re-queries after every change: trusts no look-up table and no tier."""
+
+    def __init__(self, store: Dataset) -> None:
+        self._store = store
+
+    def place(self, subject: Subject) -> Placed:
+        """The SPU in a unit of its own."""
+        query = parse_subscribed(subject)
+        store = self._store
+        if subject.readable is not None:
+            store = Readable(store, subject.readable)
+        spu = Spu(subject, query.form.name, query.variables)
+        return Placed(spu, RequeryUnit(store, spu, (EVERYTHING,)), is_made=True)
+
+    def remove(self, spu: Spu, unit: Unit) -> None:
+        """The unit ends with it."""
+
+
+class UnfilteredCompiler(OracleCompiler):
+    """Without LUTTs: each unit is given every Delta and looks for itself what of it matches.
+
+    What the LUTTs are worth is measured against it.
     """
-    query = _parse(subject)
-    spu = Spu(subject, query.form.name, query.variables)
-    lutt = _lutt(query, subject)
-    if subject.readable is not None:
-        return RequeryUnit(Readable(store, subject.readable), spu, _visible(lutt, subject.readable))
-    if not subject.has_dataset:
-        single = patterns.single_pattern(query)
-        if single is not None:
-            return SinglePatternUnit(store, spu, lutt, single)
-        joined = conjunction(query)
-        if joined is not None:
-            return JoinUnit(store, spu, lutt, joined)
-    incremental = incremental_query(query, subject.default_graphs, subject.named_graphs)
-    if incremental is not None:
-        return IncrementalUnit(store, spu, lutt, incremental)
-    return RequeryUnit(store, spu, lutt)
+
+    def place(self, subject: Subject) -> Placed:
+        """The SPU in a unit of its own: a join, or re-queried."""
+        query = parse_subscribed(subject)
+        spu = Spu(subject, query.form.name, query.variables)
+        if subject.readable is not None:
+            return super().place(subject)
+        try:
+            unit = UnfilteredUnit(self._store, spu, _join(query, subject))
+        except NotAJoinError:
+            return super().place(subject)
+        return Placed(spu, unit, is_made=True)
 
 
-def compile_oracle(store: Dataset, subject: Subject) -> Unit:
-    """A unit that re-queries after every change: it trusts no look-up table and no tier.
-
-    Raises what `compile_unit` raises.
-    """
-    query = _parse(subject)
-    if subject.readable is not None:
-        store = Readable(store, subject.readable)
-    return RequeryUnit(store, Spu(subject, query.form.name, query.variables), (EVERYTHING,))
-
-
-def compile_unfiltered(store: Dataset, subject: Subject) -> Unit:
-    """A unit that is given every Delta and looks for itself what of it matches: no LUTT.
-
-    What the LUTTs are worth is measured against it. Raises what `compile_unit` raises.
-    """
-    query = _parse(subject)
-    spu = Spu(subject, query.form.name, query.variables)
-    joined = None if subject.has_dataset else conjunction(query)
-    if joined is not None:
-        return JoinUnit(store, spu, (EVERYTHING,), joined)
-    return RequeryUnit(store, spu, (EVERYTHING,))
-
-
-def _parse(subject: Subject) -> Query:
+def parse_subscribed(subject: Subject) -> Query:
+    """The query of a subject. Raises SparqlSyntaxError, UnsupportedQueryError."""
     query = parse_query(subject.text)
     reason = patterns.unsupported(query)
     if reason is not None:
         raise UnsupportedQueryError(f"this query cannot be subscribed: {reason}")
     return query
+
+
+def _join(query: Query, subject: Subject) -> Conjunction:
+    dataset = query.dataset
+    if subject.has_dataset:
+        dataset = algebra.Dataset(subject.default_graphs, subject.named_graphs)
+    return conjunction(query, dataset)
 
 
 def _lutt(query: Query, subject: Subject) -> tuple[LuttEntry, ...]:

@@ -1,21 +1,25 @@
 """Which queries are joins of triple patterns alone: the shape that the BOOSTER answers exactly.
 
-SELECT [DISTINCT] of plain variables over triple patterns without paths, in the default graph or in
-`GRAPH <iri>`, connected by shared variables. `FILTER(?v = <iri>)` is made a constant, which means
-the same for IRIs and is worth orders of magnitude (engine.md, section 4).
+SELECT [DISTINCT] of plain variables over triple patterns without paths, in one default graph, in
+`GRAPH <iri>` or in `GRAPH ?g`, connected by shared variables. `FILTER(?v = <iri>)` is made a
+constant, which means the same for IRIs and is worth orders of magnitude (engine.md, section 4).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
-from gateway.engine.booster import JoinPattern, Slot
+from gateway.engine.booster import JoinPattern, Slot, put
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
-from gateway.sparql.algebra import Element, Query, QueryForm
+from gateway.sparql.algebra import Dataset, Element, Group, Query, QueryForm
 from gateway.sparql.paths import Path
+
+
+class NotAJoinError(Exception):
+    """Says why a query is more than a join."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,74 +30,139 @@ class Conjunction:
     columns: tuple[Slot, ...]
     distinct: bool
 
+    def put(self, terms: Mapping[str, Term]) -> "Conjunction":
+        """The same with these variables bound."""
+        return Conjunction(
+            tuple(each.put(terms) for each in self.patterns),
+            tuple(put(column, terms) for column in self.columns),
+            self.distinct,
+        )
 
-def conjunction(query: Query) -> Conjunction | None:
-    """The conjunction that a query is, or None."""
-    if not _is_plain(query):
-        return None
+    def generalise(self, names: Mapping[Slot, Slot]) -> "Conjunction":
+        """The same with names for these constants, where they are subject, object or column."""
+        return Conjunction(
+            tuple(
+                replace(
+                    p, subject=names.get(p.subject, p.subject), object=names.get(p.object, p.object)
+                )
+                for p in self.patterns
+            ),
+            tuple(names.get(column, column) for column in self.columns),
+            self.distinct,
+        )
+
+    def constants(self) -> tuple[Term, ...]:
+        """The constant subjects and objects, each once: what may be parameters."""
+        ends = (end for each in self.patterns for end in (each.subject, each.object))
+        return tuple(dict.fromkeys(end for end in ends if not isinstance(end, str)))
+
+
+def conjunction(query: Query, dataset: Dataset | None) -> Conjunction:
+    """The conjunction that a query is; `dataset` as the text or the protocol says.
+
+    Raises NotAJoinError.
+    """
+    _expect_plain(query)
     patterns: list[JoinPattern] = []
     constants: dict[str, Term] = {}
-    for element in query.where.elements:
+    for element in _flat(query.where):
         if isinstance(element, algebra.Filter):
-            equality = _equality(element.expression)
-            if equality is None or equality[0] in constants:
-                return None
-            constants[equality[0]] = equality[1]
+            name, iri = _equality(element.expression)
+            if name in constants:
+                raise NotAJoinError("two FILTERs on one variable")
+            constants[name] = iri
         else:
-            found = _patterns(element)
-            if found is None:
-                return None
-            patterns += found
-    names = {name for pattern in patterns for name in pattern.variables}
-    if not constants.keys() <= names:
-        return None
-    bound = tuple(_substitute(pattern, constants) for pattern in patterns)
-    if not _is_connected(bound):
-        return None
-    columns = tuple(constants.get(name, name) for name in query.variables)
-    return Conjunction(bound, columns, query.distinct)
+            patterns += _patterns(element, dataset)
+    if not constants.keys() <= {name for pattern in patterns for name in pattern.variables}:
+        raise NotAJoinError("a FILTER on a variable that no pattern binds")
+    found = Conjunction(tuple(patterns), query.variables, query.distinct).put(constants)
+    if not _is_connected(found.patterns):
+        raise NotAJoinError("patterns that share no variable")
+    return found
 
 
-def _is_plain(query: Query) -> bool:
-    """A SELECT whose rows are the solutions of its group, projected."""
-    return (
-        query.form is QueryForm.SELECT
-        and query.dataset is None
-        and query.values is None
-        and query.limit is None
-        and query.offset is None
-        and not (query.reduced or query.group_by or query.having or query.order_by)
-        and not any(column.expression for column in query.projection or ())
-    )
+def _expect_plain(query: Query) -> None:
+    """That it is a SELECT whose rows are the solutions of its group, projected."""
+    reasons = {
+        f"the form {query.form.name}": query.form is not QueryForm.SELECT,
+        "VALUES": query.values is not None,
+        "LIMIT or OFFSET": query.limit is not None or query.offset is not None,
+        "REDUCED": query.reduced,
+        "GROUP BY or HAVING": bool(query.group_by or query.having),
+        "ORDER BY": bool(query.order_by),
+        "computed columns": any(column.expression for column in query.projection or ()),
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise NotAJoinError(reason)
 
 
-def _patterns(element: Element) -> list[JoinPattern] | None:
+def _flat(group: Group) -> Iterator[Element]:
+    """The elements, those of groups within that only join included."""
+    for element in group.elements:
+        if isinstance(element, Group) and not any(
+            isinstance(inner, algebra.Filter) for inner in element.elements
+        ):
+            yield from _flat(element)
+        else:
+            yield element
+
+
+def _default_graph(dataset: Dataset | None) -> GraphName:
+    if dataset is None:
+        return DEFAULT_GRAPH
+    if len(dataset.default_graphs) != 1:
+        raise NotAJoinError("a default graph that is not one graph")
+    return dataset.default_graphs[0]
+
+
+def _patterns(element: Element, dataset: Dataset | None) -> Iterator[JoinPattern]:
     match element:
         case algebra.BasicPattern(patterns=patterns):
-            return _in_graph(patterns, DEFAULT_GRAPH)
-        case algebra.Graph(name=NamedNode() as name, group=group):
-            match group.elements:
-                case (algebra.BasicPattern(patterns=patterns),):
-                    return _in_graph(patterns, name)
-    return None
+            graph = _default_graph(dataset)
+            for each in patterns:
+                yield _pattern(each, graph)
+        case algebra.Graph(name=name, group=group):
+            yield from _in_graph(group, _named_graph(name, dataset))
+        case _:
+            raise NotAJoinError(_name(element))
 
 
-def _in_graph(
-    patterns: Sequence[algebra.TriplePattern], graph: GraphName
-) -> list[JoinPattern] | None:
-    if any(pattern.is_path for pattern in patterns):
-        return None
-    return [
-        JoinPattern(_slot(each.subject), _slot(each.predicate), _slot(each.object), graph)
-        for each in patterns
-    ]
+def _in_graph(group: Group, graph: GraphName | str) -> Iterator[JoinPattern]:
+    elements = tuple(_flat(group))
+    if not elements:
+        raise NotAJoinError("a GRAPH without patterns")
+    for element in elements:
+        if not isinstance(element, algebra.BasicPattern):
+            raise NotAJoinError(f"GRAPH with {_name(element)}")
+        for each in element.patterns:
+            yield _pattern(each, graph)
 
 
-def _slot(node: algebra.PatternTerm | Path) -> Slot:
-    return node.value if isinstance(node, Variable) else canonical(node)  # type: ignore[arg-type]
+def _name(element: Element) -> str:
+    return type(element).__name__.upper()
 
 
-def _equality(expression: algebra.Expression) -> tuple[str, Term] | None:
+def _named_graph(name: algebra.VarOrIri, dataset: Dataset | None) -> GraphName | str:
+    if isinstance(name, NamedNode) and (dataset is None or name in dataset.named_graphs):
+        return name
+    if isinstance(name, Variable) and dataset is None:
+        return name.value
+    raise NotAJoinError("named graphs of which FROM NAMED leaves some out")
+
+
+def _pattern(pattern: algebra.TriplePattern, graph: GraphName | str) -> JoinPattern:
+    if isinstance(pattern.predicate, Path):
+        raise NotAJoinError("a property path")
+    ends = _slot(pattern.subject), _slot(pattern.predicate), _slot(pattern.object)
+    return JoinPattern(*ends, graph)
+
+
+def _slot(node: algebra.PatternTerm) -> Slot:
+    return node.value if isinstance(node, Variable) else canonical(node)
+
+
+def _equality(expression: algebra.Expression) -> tuple[str, Term]:
     """`?v = <iri>`, either way round: for IRIs the same as being that term."""
     match expression:
         case algebra.Operation(name="=", args=(Variable() as variable, NamedNode() as iri)):
@@ -101,14 +170,7 @@ def _equality(expression: algebra.Expression) -> tuple[str, Term] | None:
         case algebra.Operation(name="=", args=(NamedNode() as iri, Variable() as variable)):
             return variable.value, iri
         case _:
-            return None
-
-
-def _substitute(pattern: JoinPattern, constants: dict[str, Term]) -> JoinPattern:
-    subject, predicate, object_ = (
-        constants.get(slot, slot) if isinstance(slot, str) else slot for slot in pattern.slots
-    )
-    return replace(pattern, subject=subject, predicate=predicate, object=object_)
+            raise NotAJoinError("a FILTER that is not ?variable = <IRI>")
 
 
 def _is_connected(patterns: Sequence[JoinPattern]) -> bool:

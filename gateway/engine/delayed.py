@@ -82,6 +82,7 @@ class DelayedUpdates:
 
     tier = "delayed"
     members: tuple[Spu, ...] = ()
+    context: tuple[LuttEntry, ...] = ()
     lutt = (
         LuttEntry(None, _DUE, None, DELAYED_GRAPH),
         LuttEntry(None, _REQUEST, None, DELAYED_GRAPH),
@@ -159,6 +160,11 @@ class DelayedUpdates:
     def reach(self, artq: Artq) -> int:
         """No member is reached."""
         del artq
+        return 0
+
+    def hits(self, spu: Spu) -> int:
+        """It has no members."""
+        del spu
         return 0
 
     def process(self, artq: Artq) -> Iterable[Change]:

@@ -16,12 +16,12 @@ from typing import Self
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.compile import compile_oracle, compile_unfiltered, compile_unit
+from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
 from gateway.engine.notification import Notification
 from gateway.engine.performance import MeasuredProcessing, Performance
-from gateway.engine.processing import Compile, Processing
-from gateway.engine.spu import Subject
+from gateway.engine.processing import Processing
+from gateway.engine.spu import Dataset, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.errors import StorageError, UnsupportedQueryError
@@ -82,11 +82,11 @@ class Engine:
         self.statistics = EngineStatistics()
         self.performance = performance
         self._clock = store.clock = Clock(clock)
-        compile_ = _compile(oracle=oracle, lutt=lutt)
+        compiler = _compiler(oracle=oracle, lutt=lutt)
         self._processing = (
-            Processing(store, compile_, self.statistics)
+            Processing(store, compiler, self.statistics)
             if performance is None
-            else MeasuredProcessing(store, compile_, self.statistics, performance)
+            else MeasuredProcessing(store, compiler, self.statistics, performance)
         )
         self._subscriptions = Subscriptions()
         self._clocked = count(1)
@@ -288,10 +288,10 @@ class Engine:
         return notifications
 
 
-def _compile(*, oracle: bool, lutt: bool) -> Compile:
+def _compiler(*, oracle: bool, lutt: bool) -> Callable[[Dataset], Compiler]:
     if oracle:
-        return compile_oracle
-    return compile_unit if lutt else compile_unfiltered
+        return OracleCompiler
+    return TierCompiler if lutt else UnfilteredCompiler
 
 
 def _bound(

@@ -1,90 +1,138 @@
-"""`JoinUnit`: a conjunction of triple patterns, answered by the BOOSTER from its ARTQ alone."""
+"""`JoinUnit`: joins of triple patterns that differ in constants alone, answered by the BOOSTER.
+
+A unit is made for one query; its constants stay, and so its look-ups are the most selective. Of
+the second query of the same shape on, where they differ are parameters (`shapes`). One pattern
+alone is a join too: each changed quad that matches is a row.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 
-from gateway.engine.booster import Before, Booster
+from gateway.engine.booster import Before, Booster, Key
 from gateway.engine.conjunction import Conjunction
-from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
+from gateway.engine.members import Members
+from gateway.engine.reach import Reach
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
+from gateway.rdf.terms import Term
 
 
 class JoinUnit:
-    """Keeps nothing of its answer, but for DISTINCT how often each row is derived."""
+    """Keeps nothing of the answers, but for DISTINCT how often each row is derived.
 
-    tier = "booster"
+    `general` has names for the `parameters`; all members have the same `variables`.
+    """
 
     def __init__(
-        self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...], conjunction: Conjunction
+        self, store: Dataset, general: Conjunction, parameters: Sequence[str] = ()
     ) -> None:
-        self.members = (spu,)
-        self.lutt = lutt
-        self._variables = spu.variables
         self._store = store
-        names = [column for column in conjunction.columns if isinstance(column, str)]
-        self._booster = Booster(conjunction.patterns, names)
-        self._constants = {
-            place: column
-            for place, column in enumerate(conjunction.columns)
-            if not isinstance(column, str)
-        }
-        self._derivations: SolutionBag | None = None
-        if conjunction.distinct:
-            self._derivations = Counter(self._all())
+        self._members = Members(len(parameters))
+        self._reach = Reach(general.patterns, parameters, self._members)
+        self._booster = Booster(general.patterns, general.columns, parameters, self._members)
+        self._derivations: dict[Key, SolutionBag] | None = {} if general.distinct else None
+        self.lutt = tuple(
+            dict.fromkeys(
+                LuttEntry(*(None if isinstance(slot, str) else slot for slot in each.slots))  # type: ignore[arg-type]
+                for each in general.patterns
+            )
+        )
+        self.tier = "single pattern" if len(general.patterns) == 1 else "booster"
+
+    @property
+    def members(self) -> Collection[Spu]:
+        """The SPUs that it serves."""
+        return self._members
+
+    @property
+    def context(self) -> tuple[LuttEntry, ...]:
+        """What it looks up: nothing where a changed quad says all."""
+        return () if self.tier == "single pattern" else self.lutt
+
+    def values(self, spu: Spu) -> tuple[Term, ...]:
+        """The parameters of a member."""
+        return self._members.values(spu)
+
+    def join(self, spu: Spu, values: tuple[Term, ...] = (), hits: int = 0) -> None:
+        """A further member, with its values for the parameters and its hits elsewhere."""
+        self._members.add(spu, values)
+        self._reach.join(spu, hits)
+        if self._derivations is not None:
+            key = self._members.key(spu)
+            if key not in self._derivations:
+                self._derivations[key] = Counter(self._booster.everything(self._store, values))
+
+    def leave(self, spu: Spu) -> None:
+        """The reverse of `join`."""
+        key = self._members.key(spu)
+        self._members.remove(spu)
+        self._reach.leave(spu)
+        if self._derivations is not None and key not in self._members.whole():
+            del self._derivations[key]
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer, from the store or from the derivations known."""
-        if self._derivations is None:
+        """The whole answer: the first member's from the store, which checks the text as well."""
+        if self._derivations is not None:
+            answer = Counter(dict.fromkeys(self._derivations[self._members.key(spu)], 1))
+        elif len(self._members) == 1:
             answer = evaluate(self._store, spu.subject)
         else:
-            answer = Counter(dict.fromkeys(self._derivations, 1))
-        return difference(self._variables, Counter(), answer)
+            answer = Counter(self._booster.everything(self._store, self._members.values(spu)))
+        return difference(spu.variables, Counter(), answer)
+
+    def hits(self, spu: Spu) -> int:
+        """How many updates reached a member."""
+        return self._reach.hits(spu)
 
     def reach(self, artq: Artq) -> int:
-        """The one member."""
-        del artq
-        return 1
+        """How many members' own LUTTs let something through."""
+        return self._reach.count(artq)
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
-        (spu,) = self.members
-        return ((spu, self._changed(artq)),)
+        before = Before(self._store, artq.added, artq.removed)
+        rows: dict[Key, tuple[list[Row], list[Row]]] = {}
+        for key, row in self._booster.rows(before, artq.removed):
+            rows.setdefault(key, ([], []))[1].append(row)
+        for key, row in self._booster.rows(self._store, artq.added):
+            rows.setdefault(key, ([], []))[0].append(row)
+        whole = self._members.whole()
+        for key, (added, removed) in rows.items():
+            spus = whole[key]
+            variables = next(iter(spus)).variables
+            results = consolidate(variables, added, removed)
+            if self._derivations is not None:
+                results = _distinct(self._derivations[key], results)
+            for spu in spus:
+                yield spu, results
 
-    def _changed(self, artq: Artq) -> ResultsDelta:
-        before = Before(self._store, frozenset(artq.added), artq.removed)
-        removed = [self._row(row) for row in self._booster.rows(before, artq.removed)]
-        added = [self._row(row) for row in self._booster.rows(self._store, artq.added)]
-        if self._derivations is None:
-            return consolidate(self._variables, added, removed)
-        return self._distinct(added, removed)
 
-    def _distinct(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
-        """Only the first derivation of a row adds it, only the last one removes it."""
-        derivations = self._derivations or Counter()
-        touched = dict.fromkeys(added + removed)
-        had = {row: derivations[row] > 0 for row in touched}
-        derivations.update(added)
-        derivations.subtract(removed)
-        for row in touched:
-            if derivations[row] == 0:
-                del derivations[row]
-        self._derivations = derivations
-        return ResultsDelta(
-            self._variables,
-            tuple(row for row in touched if row in derivations and not had[row]),
-            tuple(row for row in touched if row not in derivations and had[row]),
-        )
+class UnfilteredUnit(JoinUnit):
+    """A join of one member that is given every Delta, as if there were no LUTTs."""
 
-    def _all(self) -> Iterator[Row]:
-        """Every derivation there is now."""
-        return map(self._row, self._booster.everything(self._store))
+    def __init__(self, store: Dataset, spu: Spu, join: Conjunction) -> None:
+        super().__init__(store, join)
+        self.lutt = (EVERYTHING,)
+        self.join(spu)
 
-    def _row(self, row: Row) -> Row:
-        if not self._constants:
-            return row
-        terms = iter(row)
-        return tuple(
-            self._constants[place] if place in self._constants else next(terms)
-            for place in range(len(self._variables))
-        )
+    def reach(self, artq: Artq) -> int:
+        """Always the member."""
+        super().reach(artq)
+        return 1
+
+
+def _distinct(derivations: SolutionBag, change: ResultsDelta) -> ResultsDelta:
+    """Only the first derivation of a row adds it, only the last one removes it."""
+    touched = dict.fromkeys((*change.added, *change.removed))
+    had = {row: derivations[row] > 0 for row in touched}
+    derivations.update(change.added)
+    derivations.subtract(change.removed)
+    for row in touched:
+        if derivations[row] == 0:
+            del derivations[row]
+    return ResultsDelta(
+        change.variables,
+        tuple(row for row in touched if row in derivations and not had[row]),
+        tuple(row for row in touched if row not in derivations and had[row]),
+    )

@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 from time import perf_counter_ns
 
-from gateway.engine.processing import Compile, Processing, Queues
+from gateway.engine.processing import MakeCompiler, Processing, Queues
 from gateway.engine.spu import Change, Dataset
 from gateway.engine.statistics import EngineStatistics
 from gateway.rdf.delta import Delta
@@ -182,11 +182,11 @@ class MeasuredProcessing(Processing):
     def __init__(
         self,
         store: Dataset,
-        compile_: Compile,
+        compiler: MakeCompiler,
         statistics: EngineStatistics,
         performance: Performance,
     ) -> None:
-        super().__init__(store, compile_, statistics)
+        super().__init__(store, compiler, statistics)
         self._performance = performance
 
     def match(self, delta: Delta) -> Queues:

@@ -9,6 +9,8 @@ the queues that `match` filled, in this thread, before the next UPDATE.
 import logging
 from collections.abc import Callable, Mapping
 
+from gateway.engine.compile import Compiler
+from gateway.engine.cts import Cts
 from gateway.engine.lutt import Artq, LuttIndex
 from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
@@ -19,17 +21,21 @@ from gateway.rdf.solutions import ResultsDelta
 log = logging.getLogger(__name__)
 
 Queues = Mapping[Unit, Artq]
-Compile = Callable[[Dataset, Subject], Unit]
-"""Makes the unit of a new subject; raises a GatewayError for what cannot be subscribed."""
+MakeCompiler = Callable[[Dataset], Compiler]
 
 
 class Processing:
-    """The units of all SPUs, and the LUTT index that leads to them."""
+    """The units of all SPUs, the LUTT index that leads to them, and the CTS that they look at."""
 
-    def __init__(self, store: Dataset, compile_: Compile, statistics: EngineStatistics) -> None:
-        self._store = store
-        self._compile = compile_
+    def __init__(
+        self,
+        store: Dataset,
+        compiler: MakeCompiler,
+        statistics: EngineStatistics,
+    ) -> None:
         self._statistics = statistics
+        self._cts = Cts(store)
+        self._compiler = compiler(self._cts)
         self._lutt: LuttIndex[Unit] = LuttIndex()
         self._units: dict[Spu, Unit] = {}
         self._clocked: dict[Unit, None] = {}
@@ -41,16 +47,22 @@ class Processing:
 
     def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
         """A new SPU and its whole answer; where this raises, nothing is registered."""
-        unit = self._compile(self._store, subject)
-        (spu,) = unit.members
-        results = unit.initial(spu)
-        self._units[spu] = unit
-        self._count(unit, +1)
+        placed = self._compiler.place(subject)
+        spu, unit = placed.spu, placed.unit
+        for gone in placed.gone:
+            self._deregister(gone)
+        for member in unit.members if placed.gone else (spu,):
+            self._units[member] = unit
+        if placed.is_made:
+            self._register(unit)
         if subject.clocked:
             self._clocked[unit] = None
-        for entry in unit.lutt:
-            self._lutt.insert(entry, unit)
-        return spu, results
+        self._count(unit, +1)
+        try:
+            return spu, unit.initial(spu)
+        except GatewayError:
+            self.remove(spu)
+            raise
 
     def watch(self, unit: Unit) -> None:
         """Let a unit without members see the changes that its LUTT lets through, for good."""
@@ -65,16 +77,35 @@ class Processing:
         """The reverse of `add`."""
         unit = self._units.pop(spu)
         self._clocked.pop(unit, None)
+        is_last = len(unit.members) == 1
+        self._compiler.remove(spu, unit)
         self._count(unit, -1)
+        if is_last:
+            self._deregister(unit)
+
+    def _register(self, unit: Unit) -> None:
+        for entry in unit.lutt:
+            self._lutt.insert(entry, unit)
+        self._cts.hold(unit.context)
+
+    def _deregister(self, unit: Unit) -> None:
         for entry in unit.lutt:
             self._lutt.remove(entry, unit)
+        self._cts.release(unit.context)
 
     def match(self, delta: Delta) -> Queues:
-        """The units that a change may concern, each with its ARTQ."""
-        queues = self._lutt.match(delta)
+        """The units that a change concerns, each with its ARTQ; the store already has it."""
+        self._cts.apply(delta)
+        found = self._lutt.match(delta)
         for unit in self._clocked:
-            queues.setdefault(unit, Artq())
-        hits = sum(unit.reach(artq) for unit, artq in queues.items())
+            found.setdefault(unit, Artq())
+        queues: dict[Unit, Artq] = {}
+        hits = 0
+        for unit, artq in found.items():
+            reached = unit.reach(artq)
+            if reached or not unit.members:
+                hits += reached
+                queues[unit] = artq
         self._statistics.lutt_hits += hits
         self._statistics.lutt_misses += len(self._units) - hits
         return queues

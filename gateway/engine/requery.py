@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.sole import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 
 
-class RequeryUnit:
+class RequeryUnit(SoleMember):
     """Exact for every query; remembers the answer of its one member."""
 
     tier = "requery"
 
     def __init__(self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...]) -> None:
-        self.members = (spu,)
-        self.lutt = lutt
+        super().__init__(spu, lutt)
         self._store = store
         self._answer: SolutionBag | None = None
 
@@ -24,11 +24,6 @@ class RequeryUnit:
         if self._answer is None:
             self._answer = evaluate(self._store, spu.subject)
         return difference(spu.variables, Counter(), self._answer)
-
-    def reach(self, artq: Artq) -> int:
-        """The one member."""
-        del artq
-        return 1
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """The difference between the answer now and the last one told."""

@@ -3,7 +3,7 @@
 An `Spu` names what is subscribed. The work is done by a `Unit`: it owns the LUTT entries of the
 SPUs that it serves, its members, and answers one question for them: the store has changed by what
 is in my ARTQ; which rows did each answer gain and lose? Kinds of units, the cheapest first:
-`single_pattern`, `join`, `requery`. A unit needs of its store what `Dataset` says and nothing of
+`join`, `requery`. A unit needs of its store what `Dataset` says and nothing of
 the engine, so a worker process can build the same one on its own CTS.
 """
 
@@ -84,6 +84,10 @@ class Unit(Protocol):
         """The patterns of all quads that can change an answer of a member."""
 
     @property
+    def context(self) -> tuple[LuttEntry, ...]:
+        """The patterns of the quads that it looks up when something changed: what a CTS holds."""
+
+    @property
     def members(self) -> Collection[Spu]:
         """The SPUs that it serves."""
 
@@ -91,10 +95,23 @@ class Unit(Protocol):
         """The whole answer of a member now, as additions: sequence 0 of every subscriber."""
 
     def reach(self, artq: Artq) -> int:
-        """How many members' own LUTTs let something of the ARTQ through."""
+        """How many members' own LUTTs let something of the ARTQ through; counts their hits."""
+
+    def hits(self, spu: Spu) -> int:
+        """How many updates reached a member."""
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """What changed for whom; the store already has the change. Members may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An SPU and the unit that serves it; `gone` are units whose members that one took over."""
+
+    spu: Spu
+    unit: Unit
+    is_made: bool = False
+    gone: tuple[Unit, ...] = ()
 
 
 def evaluate(store: Dataset, subject: Subject) -> SolutionBag:

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine import Engine
-from gateway.engine.compile import compile_unit
+from gateway.engine.compile import TierCompiler
 from gateway.engine.join import JoinUnit
 from gateway.engine.spu import Subject, evaluate
 from gateway.rdf.solutions import SolutionBag
@@ -19,7 +19,17 @@ patterns = st.tuples(nodes, predicates, objects).map(" ".join)
 groups = st.tuples(
     st.lists(patterns, min_size=2, max_size=4).map(" . ".join),
     st.sampled_from(
-        ["", "", "FILTER(?x = <urn:a>)", "FILTER(<urn:b> = ?y)", "GRAPH <urn:g> { ?x <urn:p> ?y }"]
+        [
+            "",
+            "",
+            "FILTER(?x = <urn:a>)",
+            "FILTER(<urn:b> = ?y)",
+            "GRAPH <urn:g> { ?x <urn:p> ?y }",
+            "GRAPH ?z { ?x <urn:p> ?y }",
+            "GRAPH ?g { ?x <urn:p> ?y . ?y ?p ?z }",
+            "FILTER(?p = <urn:q>)",
+            "FILTER(?z = <urn:g>)",
+        ]
     ),
 ).map(lambda parts: f"{{ {parts[0]} . {parts[1]} }}")
 queries = st.tuples(
@@ -61,8 +71,11 @@ def test_joins_of_patterns_are_the_boosters() -> None:
         "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> 1 }",
         "SELECT DISTINCT ?x { ?x <urn:p> _:b . _:b <urn:q> ?z }",
         "SELECT * { ?x <urn:p> ?y GRAPH <urn:g> { ?y <urn:q> ?z } FILTER(?z = <urn:a>) }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z } }",
+        "SELECT ?x FROM <urn:g> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
+        "SELECT ?g { GRAPH ?g { { ?x <urn:p> ?g } } FILTER(?x = <urn:a>) }",
     ):
-        assert isinstance(compile_unit(store, Subject(query)), JoinUnit), query
+        assert isinstance(TierCompiler(store).place(Subject(query)).unit, JoinUnit), query
 
 
 def test_queries_that_are_more_than_joins_are_not() -> None:
@@ -74,10 +87,13 @@ def test_queries_that_are_more_than_joins_are_not() -> None:
         "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(?z = 1) }",
         "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z } LIMIT 1",
         "SELECT ?x { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }",
-        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z } }",
-        "SELECT ?x FROM <urn:g> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z . GRAPH ?h { ?x <urn:p> ?y } } }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z FILTER(?z = <urn:a>) } }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { { } } }",
+        "SELECT ?x FROM <urn:g> FROM <urn:h> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
+        "SELECT ?x FROM <urn:g> FROM NAMED <urn:h> { GRAPH ?g { ?x <urn:p> ?y . ?y <urn:q> ?z } }",
     ):
-        assert not isinstance(compile_unit(store, Subject(query)), JoinUnit), query
+        assert not isinstance(TierCompiler(store).place(Subject(query)).unit, JoinUnit), query
 
 
 def test_filter_on_a_variable_that_is_not_joined_is_not_a_constant() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.compile import compile_unit
+from gateway.engine.compile import TierCompiler
 from gateway.engine.engine import Engine
 from gateway.engine.spu import Subject, evaluate
 from gateway.errors import GatewayError
@@ -128,7 +128,7 @@ class Subscriber:
     def __init__(self, engine: Engine, text: str) -> None:
         self._engine = engine
         self._subject = Subject(text)
-        self.tier = compile_unit(engine.store, self._subject).tier
+        self.tier = TierCompiler(engine.store).place(self._subject).unit.tier
         first = engine.subscribe(text)
         self.spuid = first.spuid
         self.rows: SolutionBag = Counter(first.results.added)

@@ -54,7 +54,7 @@ def test_kpis_are_those_of_table_1() -> None:
 def test_latencies_are_of_the_quickest_spu_and_of_the_slowest_update() -> None:
     # Readings: begin, stored 1, matched 2, two units 3 and 4, end 5.
     performance = Performance(ticking(0, 1, 2, 3, 4, 5), reading=0)
-    engine = engine_with(performance, ONE, ONE + " #")
+    engine = engine_with(performance, ONE, "SELECT ?s { ?s <urn:p> ?o }")
     engine.update("INSERT DATA { <urn:s> <urn:p> 1 }")
     kpi = performance.kpi(subscriptions=2)
     assert kpi.nl_min_ms * 1e6 == 2 + 3 + 5 // 2

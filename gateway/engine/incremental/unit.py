@@ -11,11 +11,12 @@ from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.states import Now, States
 from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.sole import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 
 
-class IncrementalUnit:
+class IncrementalUnit(SoleMember):
     """Evaluates the solutions that a Delta concerns, before and after."""
 
     tier = "incremental"
@@ -23,22 +24,21 @@ class IncrementalUnit:
     def __init__(
         self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...], query: IncrementalQuery
     ) -> None:
-        self.members = (spu,)
-        self.lutt = lutt
+        super().__init__(spu, lutt)
         self._store = store
         self._query = query
         self._answer: Answer | None = None
+
+    @property
+    def context(self) -> tuple[LuttEntry, ...]:
+        """It looks up what its patterns match."""
+        return self.lutt
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer; of a set, how often each row is derived is counted at the first."""
         if self._answer is None:
             self._answer = self._first_answer(spu)
         return difference(spu.variables, Counter(), self._answer.now())
-
-    def reach(self, artq: Artq) -> int:
-        """The one member."""
-        del artq
-        return 1
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """The rows of the solutions concerned, netted by the form of the query."""
@@ -49,8 +49,10 @@ class IncrementalUnit:
         return ((spu, self._answer.change(removed, added)),)
 
     def _first_answer(self, spu: Spu) -> Answer:
+        store = self._store  # not self: a cycle would keep the store open after its end
+
         def whole() -> SolutionBag:
-            return evaluate(self._store, spu.subject)
+            return evaluate(store, spu.subject)
 
         if spu.form == "ASK":
             return Truth(whole)

@@ -1,0 +1,205 @@
+"""CTS: the context triple store, quads that joins look up, as Python dictionaries (engine.md, 5).
+
+Place: between the units and the store. A look-up in the store costs microseconds, one here a few
+tenths of one. A table holds the quads of one predicate in one graph, while a LUTT entry of a live
+subscription wants it; it is filled from the store and kept up from each Delta. It is a cache: what
+is too big for it, or has no constant predicate and graph, is asked of the store itself.
+
+Changes wait until somebody looks: a table that is changed more often than looked up costs next to
+nothing, and when more waits than it holds it is forgotten and filled again at the next look-up.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from pyoxigraph import BlankNode, NamedNode, Quad
+
+from gateway.engine.lutt import LuttEntry
+from gateway.engine.spu import Dataset
+from gateway.rdf.delta import Delta
+from gateway.rdf.terms import GraphName, Term
+from gateway.store.quad_store import QueryResults
+
+MOST_QUADS = 50_000
+"""Of a table: some 40 MB. A predicate with more is looked up in the store."""
+
+_FEWEST_LATE = 1_000
+"""Changes that may wait at any rate."""
+
+Place = tuple[Term, GraphName]
+Index = dict[Term, dict[Quad, None]]
+Key = TypeVar("Key")
+
+
+class Cts:
+    """A dataset with the tables that are wanted in front of it.
+
+    Terms of a look-up are as the store gives them (`rdf.canonical`). Not for several threads.
+    """
+
+    def __init__(self, store: Dataset) -> None:
+        self._store = store
+        self._wanted: Counter[Place] = Counter()
+        self._tables: dict[Place, _Table] = {}
+
+    def __len__(self) -> int:
+        """The quads in all tables."""
+        return sum(len(table) for table in self._tables.values())
+
+    def size(self, entry: LuttEntry) -> int:
+        """The quads in the table that serves an entry; 0 where the store does."""
+        table = self._tables.get((entry.predicate, entry.graph))  # type: ignore[arg-type]
+        return len(table) if table else 0
+
+    def hold(self, entries: Iterable[LuttEntry]) -> None:
+        """Keep tables for these entries, filled now; linear in their quads."""
+        for place in _places(entries):
+            self._wanted[place] += 1
+            if place not in self._tables:
+                self._tables[place] = table = _Table(self._store, place)
+                table.refresh()
+
+    def release(self, entries: Iterable[LuttEntry]) -> None:
+        """The reverse of `hold`."""
+        for place in _places(entries):
+            self._wanted[place] -= 1
+            if not self._wanted[place]:
+                del self._wanted[place], self._tables[place]
+
+    def apply(self, delta: Delta) -> None:
+        """Take up what the store already has."""
+        if self._tables:
+            for quad in delta.removed:
+                table = self._tables.get((quad.predicate, quad.graph_name))
+                if table is not None:
+                    table.removed(quad)
+            for quad in delta.added:
+                table = self._tables.get((quad.predicate, quad.graph_name))
+                if table is not None:
+                    table.added(quad)
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """The quads of a pattern; None is a wildcard."""
+        table = self._tables.get((predicate, graph))  # type: ignore[arg-type]
+        if table is None or not table.is_current():
+            return self._store.match(subject, predicate, object_, graph)
+        return table.match(subject, object_)
+
+    def query(
+        self,
+        text: str,
+        default_graphs: Sequence[GraphName] | None = None,
+        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
+    ) -> QueryResults:
+        """Evaluate a query in the store."""
+        return self._store.query(text, default_graphs, named_graphs)
+
+    def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
+        """Whether the named graph exists, be it empty."""
+        return self._store.contains_graph(graph)
+
+
+class _Table:
+    """The quads of one predicate and graph, by subject and by object."""
+
+    __slots__ = ("_by_object", "_by_subject", "_late", "_place", "_quads", "_store", "_too_big")
+
+    def __init__(self, store: Dataset, place: Place) -> None:
+        self._store = store
+        self._place = place
+        self._quads: dict[Quad, None] | None = None
+        self._by_subject: Index = {}
+        self._by_object: Index = {}
+        self._late: dict[Quad, bool] = {}
+        self._too_big = False
+
+    def __len__(self) -> int:
+        return len(self._quads or ())
+
+    def added(self, quad: Quad) -> None:
+        """Note a quad that is there now."""
+        self._note(quad, True)
+
+    def removed(self, quad: Quad) -> None:
+        """Note a quad that is gone."""
+        self._note(quad, False)
+
+    def _note(self, quad: Quad, is_there: bool) -> None:
+        if self._quads is not None:
+            self._late[quad] = is_there
+            if len(self._late) > max(_FEWEST_LATE, len(self._quads)):
+                self._forget()
+
+    def is_current(self) -> bool:
+        """Whether it can be asked: brought up to date if need be, not if it is too big."""
+        if self._late:
+            self._catch_up()
+        elif self._quads is None and not self._too_big:
+            self.refresh()
+        return self._quads is not None
+
+    def match(self, subject: Term | None, object_: Term | None) -> Iterable[Quad]:
+        """The quads with these ends; only when it is current."""
+        if subject is not None:
+            found = self._by_subject.get(subject, ())
+            if object_ is None:
+                return found
+            return [quad for quad in found if quad.object == object_]
+        if object_ is not None:
+            return self._by_object.get(object_, ())
+        return self._quads or ()
+
+    def refresh(self) -> None:
+        """Fill it from the store, if it is not too big for that."""
+        predicate, graph = self._place
+        quads = self._store.match(None, predicate, None, graph)
+        self._quads = dict.fromkeys(islice(quads, MOST_QUADS + 1))
+        if len(self._quads) > MOST_QUADS:
+            self._too_big = True
+            self._forget()
+        for quad in self._quads or ():
+            self._insert(quad)
+
+    def _catch_up(self) -> None:
+        late, self._late = self._late, {}
+        quads = self._quads
+        if quads is None:
+            return
+        for quad, is_there in late.items():
+            if is_there and quad not in quads:
+                quads[quad] = None
+                self._insert(quad)
+            elif not is_there and quad in quads:
+                del quads[quad]
+                _drop(self._by_subject, quad.subject, quad)
+                _drop(self._by_object, quad.object, quad)
+
+    def _insert(self, quad: Quad) -> None:
+        self._by_subject.setdefault(quad.subject, {})[quad] = None
+        self._by_object.setdefault(quad.object, {})[quad] = None
+
+    def _forget(self) -> None:
+        self._quads, self._by_subject, self._by_object, self._late = None, {}, {}, {}
+
+
+def _places(entries: Iterable[LuttEntry]) -> set[Place]:
+    return {
+        (entry.predicate, entry.graph)
+        for entry in entries
+        if entry.predicate is not None and entry.graph is not None
+    }
+
+
+def _drop(index: Index, key: Term, quad: Quad) -> None:
+    quads = index[key]
+    del quads[quad]
+    if not quads:
+        del index[key]
