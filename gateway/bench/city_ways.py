@@ -20,7 +20,7 @@ from gateway.bench.city import (
     road_iri,
 )
 from gateway.bench.city_profile import Profile, Update, row_text
-from gateway.bench.clips_city import Clips
+from gateway.bench.clips_city import Clips, ClipsByText
 from gateway.bench.way import Way
 from gateway.engine import Engine, Outcome
 from gateway.engine.performance import Performance
@@ -169,6 +169,7 @@ WAYS: Mapping[str, Callable[[Profile], Way]] = {
     "bare_store": BareStore,
     "naive": Naive,
     "clips": Clips,
+    "clips_text": ClipsByText,
     "lutt_off": EngineWithoutLutt,
 }
 

@@ -179,4 +179,4 @@ def test_clips_is_left_out_where_it_is_not_installed(
     assert run(["lamp", "--roads", f"{FEW}", "--rounds", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["matches"]
-    assert found["cpu_ms_per_update"].keys() == WAYS.keys() - {"clips"}
+    assert found["cpu_ms_per_update"].keys() == WAYS.keys() - {"clips", "clips_text"}
