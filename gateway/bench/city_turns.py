@@ -68,15 +68,19 @@ class Turn:
     """A way that takes turns: its process, what must come of it, what has."""
 
     def __init__(self, way: str, profile: Profile, children: ExitStack) -> None:
-        """Start its process and wait until it is ready."""
+        """Start its process; `wait` is for it to be ready."""
         self.way = way
         self._profile = profile
         specification = json.dumps({"way": way, "profile": asdict(profile)})
         child = python_child(way, "gateway.bench.city_child", specification)
         self._child: Child = children.enter_context(child)
         self._model = Model(profile.subscriptions)
-        self.measured = Measured(ready=self._child.result(_READY_S))
         list(self._model.apply(profile.warm_up))
+        self.measured = Measured()
+
+    def wait(self) -> None:
+        """Until the city is loaded and everybody has subscribed."""
+        self.measured.ready = self._child.result(_READY_S)
 
     def take(self, value: str, start: int, stop: int) -> None:
         """Run these updates of a round, each setting the value."""
@@ -94,7 +98,9 @@ class Turn:
 
 
 def rounds(turns: Sequence[Turn], updates: int, number: int) -> None:
-    """So many rounds of so many updates, a slice after the other."""
+    """So many rounds of so many updates, a slice after the other, once all are ready."""
+    for turn in turns:
+        turn.wait()
     size = ceil(updates / SLICES)
     for round_ in range(number):
         taking = [turn for turn in turns if round_ == 0 or turn.way not in SAMPLED]
