@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 
 from gateway.config import Config
 from gateway.crossing import Crossing
-from gateway.engine import Engine
+from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
@@ -28,7 +28,7 @@ from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.http import HttpGate
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
 from gateway.gates.outbox import OutboxLimits
-from gateway.gates.query_pool import QueryPool
+from gateway.gates.query_pool import QueryLimits, QueryPool
 from gateway.gates.websocket import SocketLimits, WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
@@ -107,6 +107,7 @@ class Gateway:
         engine = Engine.open(
             folder / "store" if config.store.kind == "disk" else None,
             performance=Performance() if config.engine.performance else None,
+            limits=Limits(config.limits.query_solutions, config.limits.query_s),
         )
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(
@@ -204,7 +205,10 @@ class Gateway:
         self, starting: AsyncExitStack, engine: Engine, crossing: Crossing
     ) -> None:
         config = self._config
-        pool = starting.enter_context(QueryPool(engine.query))
+        queries = QueryLimits(
+            timeout_s=config.limits.query_s, solutions=config.limits.query_solutions
+        )
+        pool = starting.enter_context(QueryPool(engine.query, queries))
         limits = SocketLimits(outbox=OutboxLimits(messages=config.limits.outbox))
         sockets = WebSocketGate(self.scheduler, crossing, limits)
         self._parts.sockets = sockets

@@ -191,6 +191,8 @@ class LimitsSettings(_Section):
     outbox: Count = 1_000
     payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
     future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
+    query_solutions: Count = 100_000
+    query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 
 
 class JournalSettings(_Section):

@@ -11,6 +11,7 @@
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
     │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
     │   ├── TooLargeError           413  too_large             a size limit was passed
+    │   │   └── TooManySolutionsError   413  too_many_solutions    a query has too many solutions
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
@@ -118,6 +119,19 @@ class TooLargeError(ClientError):
     http_status = 413
 
 
+class TooManySolutionsError(TooLargeError):
+    """A query has more solutions than `limit`, which [limits] query_solutions sets."""
+
+    code = "too_many_solutions"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"the query has more than {limit} solutions",
+            "ask for less with FILTER or LIMIT, or raise [limits] query_solutions",
+        )
+        self.limit = limit
+
+
 class TooManyRequestsError(ClientError):
     """A bounded queue is full; try again after `retry_after_s` seconds."""
 
@@ -129,17 +143,24 @@ class TooManyRequestsError(ClientError):
         self.retry_after_s = retry_after_s
 
 
+class QueryTimeoutError(GatewayError):
+    """A query took longer than `limit_s` seconds, which [limits] query_s sets."""
+
+    code = "query_timeout"
+    http_status = 503
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(
+            f"the query took longer than {limit_s:g} s",
+            "ask for less at once, join on fewer solutions, or raise [limits] query_s",
+        )
+        self.limit_s = limit_s
+
+
 class ConfigurationError(GatewayError):
     """gateway.toml, a JSAP profile or a mapping is wrong; names file and line or path."""
 
     code = "configuration"
-
-
-class QueryTimeoutError(GatewayError):
-    """A QUERY took longer than its limit."""
-
-    code = "query_timeout"
-    http_status = 503
 
 
 class StorageError(GatewayError):

@@ -2,7 +2,8 @@
 
 from gateway.engine.delayed import DelayedUpdate
 from gateway.engine.engine import Engine, Outcome
+from gateway.engine.limits import Limits
 from gateway.engine.notification import Notification
 from gateway.rdf.rights import Rights
 
-__all__ = ["DelayedUpdate", "Engine", "Notification", "Outcome", "Rights"]
+__all__ = ["DelayedUpdate", "Engine", "Limits", "Notification", "Outcome", "Rights"]

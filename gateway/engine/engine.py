@@ -18,15 +18,22 @@ from pyoxigraph import NamedNode
 
 from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
+from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Processing
-from gateway.engine.spu import Dataset, Subject
+from gateway.engine.spu import Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
-from gateway.errors import StorageError, UnsupportedQueryError
+from gateway.errors import (
+    QueryTimeoutError,
+    StorageError,
+    TooManySolutionsError,
+    UnsupportedQueryError,
+)
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
+from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.clock_calls import calls_clock
@@ -72,15 +79,18 @@ class Engine:
         oracle: bool = False,
         lutt: bool = True,
         performance: Performance | None = None,
+        limits: Limits = UNLIMITED,
     ) -> None:
         """With `oracle`, every query is evaluated again after every update: slow and simple.
 
         Without `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance`
-        is told where the time of each update goes.
+        is told where the time of each update goes. `limits` are those of the first answer of a
+        subscription.
         """
         self.store = store
         self.statistics = EngineStatistics()
         self.performance = performance
+        self._limits = limits
         self._clock = store.clock = Clock(clock)
         compiler = _compiler(oracle=oracle, lutt=lutt)
         self._processing = (
@@ -103,10 +113,11 @@ class Engine:
         oracle: bool = False,
         lutt: bool = True,
         performance: Performance | None = None,
+        limits: Limits = UNLIMITED,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError."""
         store = QuadStore.open(None if path is None else Path(path))
-        return cls(store, clock, oracle=oracle, lutt=lutt, performance=performance)
+        return cls(store, clock, oracle=oracle, lutt=lutt, performance=performance, limits=limits)
 
     def close(self) -> None:
         """Hand the store to the disk and forget every subscription."""
@@ -257,21 +268,40 @@ class Engine:
 
         A graph that `rights` do not let read is as if it did not exist.
 
-        Raises SparqlSyntaxError or UnsupportedQueryError.
+        Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
+        QueryTimeoutError where the first answer passes a limit. Then nothing is subscribed.
         """
         clocked = next(self._clocked) if calls_clock(text) else 0
         graphs = (tuple(default_graphs), tuple(named_graphs))
         readable = restriction(text, *graphs, rights.read)
         subject = Subject(text, *graphs, clocked, readable)
-        spu = self._subscriptions.spu(subject)
         with self._clock.held() as time:
-            if spu is None:
-                spu, results = self._processing.add(subject)
-            else:
-                results = self._processing.initial(spu)
+            spu, results = self._first_answer(subject)
         subscription = self._subscriptions.add(spu, alias)
         self.statistics.subscriptions += 1
         return Notification(subscription.spuid, 0, alias, time, results, spu.form)
+
+    def _first_answer(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
+        try:
+            with limited(self._limits):
+                spu = self._subscriptions.spu(subject)
+                if spu is not None:
+                    return spu, self._within_limits(self._processing.initial(spu))
+                spu, results = self._processing.add(subject)
+        except (TooManySolutionsError, QueryTimeoutError) as error:
+            # Its traceback keeps results of the store, which only this thread may drop.
+            raise error.with_traceback(None) from None
+        try:
+            return spu, self._within_limits(results)
+        except TooManySolutionsError:
+            self._processing.remove(spu)
+            raise
+
+    def _within_limits(self, results: ResultsDelta) -> ResultsDelta:
+        most = self._limits.solutions
+        if most is not None and len(results.added) > most:
+            raise TooManySolutionsError(most)
+        return results
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from gateway.engine.booster import Before, Booster, Key
 from gateway.engine.conjunction import Conjunction
+from gateway.engine.limits import bounded
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
 from gateway.engine.members import Members
 from gateway.engine.reach import Reach
@@ -78,7 +79,8 @@ class JoinUnit:
         elif len(self._members) == 1:
             answer = evaluate(self._store, spu.subject)
         else:
-            answer = Counter(self._booster.everything(self._store, self._members.values(spu)))
+            rows = self._booster.everything(self._store, self._members.values(spu))
+            answer = Counter(bounded(rows))
         return difference(spu.variables, Counter(), answer)
 
     def hits(self, spu: Spu) -> int:

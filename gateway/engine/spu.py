@@ -15,6 +15,7 @@ from typing import Protocol
 from pyoxigraph import BlankNode, NamedNode, QueryBoolean, QuerySolutions
 
 from gateway.engine.booster import Quads
+from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
@@ -117,14 +118,15 @@ class Placed:
 def evaluate(store: Dataset, subject: Subject) -> SolutionBag:
     """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples.
 
-    What a LIMIT takes is decided by a total order (gateway/sparql/tie_break.py).
+    Keeps to the limits in force (gateway/engine/limits.py). What a LIMIT takes is decided by a
+    total order (gateway/sparql/tie_break.py).
     """
     dataset = (
         (subject.default_graphs, subject.named_graphs) if subject.has_dataset else (None, None)
     )
     results = store.query(with_tie_break(subject.text), *dataset)
     if isinstance(results, QuerySolutions):
-        return Counter(tuple(row) for row in results)
+        return Counter(tuple(row) for row in bounded(results))
     if isinstance(results, QueryBoolean):
         return Counter([()] if results else [])
-    return Counter({(t.subject, t.predicate, t.object): 1 for t in results})
+    return Counter({(t.subject, t.predicate, t.object): 1 for t in bounded(results)})

@@ -11,19 +11,30 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from types import TracebackType
 from typing import Protocol, Self
 
-from pyoxigraph import NamedNode, QueryTriples
+from pyoxigraph import (
+    NamedNode,
+    QueryResultsFormat,
+    QuerySolutions,
+    QueryTriples,
+    RdfFormat,
+    serialize,
+)
 
 from gateway.errors import (
     BadRequestError,
+    GatewayError,
     QueryTimeoutError,
     TooLargeError,
     TooManyRequestsError,
+    TooManySolutionsError,
 )
 from gateway.gates.media_types import GRAPHS, RESULTS, Acceptable, agreed
 from gateway.gates.protocol_request import Operation
+from gateway.gates.solution_count import solution_count
 from gateway.store.quad_store import QueryResults
 
 
@@ -34,6 +45,7 @@ class QueryLimits:
     threads: int = 2
     waiting: int = 16
     timeout_s: float = 30.0
+    solutions: int = 100_000
     result_bytes: int = 64 * 1024 * 1024
 
 
@@ -103,9 +115,7 @@ class QueryPool:
                 answer = await asyncio.wrap_future(rendering)
         except (TimeoutError, QueryTimeoutError) as error:
             self.statistics.timed_out += 1
-            raise QueryTimeoutError(
-                f"the query took longer than {self._limits.timeout_s:g} s", "ask for less at once"
-            ) from error
+            raise QueryTimeoutError(self._limits.timeout_s) from error
         self.statistics.answered += 1
         return answer
 
@@ -113,28 +123,46 @@ class QueryPool:
         if not self._places.acquire(blocking=False):
             self.statistics.refused += 1
             raise TooManyRequestsError("too many queries at once")
-        body = _BoundedBody(self._limits.result_bytes, time.monotonic() + self._limits.timeout_s)
+        body = _BoundedBody(self._limits)
         rendering = self._threads.submit(_render, self._evaluate, operation, acceptable, body)
         rendering.add_done_callback(lambda _: self._places.release())
         return rendering
 
 
 class _BoundedBody(BytesIO):
-    """A body in memory that refuses to grow beyond a size or after a time (monotonic)."""
+    """A body in memory that refuses to grow beyond a size, and after a time from now on."""
 
-    def __init__(self, limit_bytes: int, deadline: float) -> None:
+    def __init__(self, limits: QueryLimits) -> None:
         super().__init__()
-        self._limit_bytes = limit_bytes
-        self._deadline = deadline
+        self._limits = limits
+        self._deadline = time.monotonic() + limits.timeout_s
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]  # pyoxigraph writes bytes
-        if self.tell() + len(data) > self._limit_bytes:
+        if self.tell() + len(data) > self._limits.result_bytes:
             raise TooLargeError(
-                f"the result is longer than {self._limit_bytes} bytes", "use LIMIT and OFFSET"
+                f"the result is longer than {self._limits.result_bytes} bytes",
+                "use LIMIT and OFFSET",
             )
         if time.monotonic() > self._deadline:
-            raise QueryTimeoutError("the query is past its time")
+            raise QueryTimeoutError(self._limits.timeout_s)
         return super().write(data)
+
+    def write_triples(self, triples: QueryTriples, rdf_format: RdfFormat) -> None:
+        """Write them out, so many at most. Raises TooManySolutionsError, QueryTimeoutError."""
+        most = self._limits.solutions
+        serialize(islice(triples, most), self, rdf_format)
+        if next(triples, None) is not None:
+            raise TooManySolutionsError(most)
+
+    def write_solutions(
+        self, solutions: QuerySolutions, results_format: QueryResultsFormat
+    ) -> None:
+        """Write them out. Raises TooManySolutionsError, QueryTimeoutError."""
+        solutions.serialize(self, results_format)
+        most, body = self._limits.solutions, self.getvalue()
+        # A short body cannot have so many.
+        if len(body) > most and solution_count(body, results_format) > most:
+            raise TooManySolutionsError(most)
 
 
 def _render(
@@ -149,13 +177,18 @@ def _render(
     try:
         if isinstance(results, QueryTriples):
             media_type = agreed(acceptable.graphs, GRAPHS)
-            results.serialize(body, GRAPHS[media_type])
+            body.write_triples(results, GRAPHS[media_type])
         else:
             media_type = agreed(acceptable.results, RESULTS)
-            results.serialize(body, RESULTS[media_type])
+            if isinstance(results, QuerySolutions):
+                body.write_solutions(results, RESULTS[media_type])
+            else:
+                results.serialize(body, RESULTS[media_type])
     except (OSError, RuntimeError, ValueError) as error:
         raise BadRequestError(f"the query failed: {error}") from error
+    except GatewayError as error:
+        raise error.with_traceback(None) from None
     finally:
-        # A traceback keeps this frame, and would drop the results in another thread.
+        # A traceback keeps its frames, and would drop the results in another thread.
         del results
     return Answer(media_type, body.getvalue())

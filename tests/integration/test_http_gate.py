@@ -19,7 +19,7 @@ from starlette.routing import Route
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError, StorageError
 from gateway.gates.http import HttpGate
-from gateway.gates.media_types import choose
+from gateway.gates.media_types import RESULTS, choose
 from gateway.gates.operations import (
     LOOPBACK_NAMES,
     OperationsGate,
@@ -329,6 +329,27 @@ async def test_result_beyond_its_size_is_refused() -> None:
     async with open_gate(limits=QueryLimits(result_bytes=50)) as client:
         response = await client.get("/query", params={"query": ALL})
         _check_error(response, 413, "too_large")
+
+
+@pytest.mark.parametrize(
+    ("query", "accept"),
+    [
+        *((ALL, media_type) for media_type in RESULTS),
+        ("CONSTRUCT WHERE { ?s ?p ?o }", "text/turtle"),
+    ],
+)
+async def test_result_with_too_many_solutions_is_refused(query: str, accept: str) -> None:
+    data = "INSERT DATA { <urn:s> <urn:p> 1, 2, 3, 4 }"
+    for solutions in (4, 3):
+        async with open_gate(limits=QueryLimits(solutions=solutions)) as client:
+            await client.post("/update", data={"update": "CLEAR ALL"})
+            await client.post("/update", data={"update": data})
+            headers = {"Accept": accept}
+            response = await client.get("/query", params={"query": query}, headers=headers)
+            if solutions == 4:
+                assert response.status_code == 200
+            else:
+                _check_error(response, 413, "too_many_solutions")
 
 
 @pytest.mark.parametrize("host", ["localhost:1234", "LOCALHOST", "127.0.0.1", "[::1]:8000"])
