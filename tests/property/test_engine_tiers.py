@@ -88,6 +88,7 @@ class Writer:
             lambda: f"GRAPH {self.pick('?g', '?g', '<urn:g>', '?y')} {self.group(depth - 1)}",
             lambda: self.group(depth - 1),
             lambda: f"{{ SELECT ?x {self.pick('', '?y', '?z')} {self.group(depth - 1)} }}",
+            lambda: f"{{ {self._grouped(self.group(depth - 1))} }}",
         ]
         return self._draw(st.sampled_from(flat + deep if depth else flat))()
 
@@ -113,6 +114,8 @@ class Writer:
             for _ in range(self._draw(st.integers(1, 3)))
         )
         keys, by = self.pick("/", "?x/?x", "?y/?y", "?x ?z/?x ?z", "?k/(STR(?y) AS ?k)").split("/")
+        fresh = f"?k{self._next()}"
+        keys, by = keys.replace("?k", fresh), by.replace("?k", fresh)
         having = self.pick("", "", " HAVING (COUNT(*) > 1)", " HAVING (SUM(?z) > 1)")
         return f"SELECT {keys} {columns} {where}{' GROUP BY ' + by if by else ''}{having}"
 

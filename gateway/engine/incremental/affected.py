@@ -9,7 +9,8 @@ EXISTS, ...): of these, the values of the certain variables that both have.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gateway.engine.incremental.core import Solution, Solutions, join_core, unify
+from gateway.engine.incremental.core import Solutions, join_core, unify
+from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
 from gateway.engine.incremental.solve import Keep, solve
 from gateway.engine.incremental.states import States

@@ -32,6 +32,31 @@ class Bag:
         return consolidate(self._variables, added, removed)
 
 
+class Remembered(Bag):
+    """A SELECT with groups in a sub-query, which at times only the store can evaluate."""
+
+    def __init__(self, variables: tuple[str, ...], evaluate: Callable[[], SolutionBag]) -> None:
+        super().__init__(variables, self._remembered)
+        self._evaluate = evaluate
+        self._answer = evaluate()
+
+    def _remembered(self) -> SolutionBag:
+        return self._answer
+
+    def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
+        """The rows themselves, netted."""
+        results = super().change(removed, added)
+        self._answer.update(results.added)
+        self._answer.subtract(results.removed)
+        self._answer += Counter()
+        return results
+
+    def renew(self) -> ResultsDelta:
+        """Evaluate again."""
+        before, self._answer = self._answer, self._evaluate()
+        return difference(self._variables, before, self._answer)
+
+
 class RowSet:
     """DISTINCT and CONSTRUCT: how often each row is derived; the first and the last count."""
 

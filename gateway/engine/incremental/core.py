@@ -10,11 +10,10 @@ from operator import attrgetter, itemgetter
 
 from pyoxigraph import Quad
 
+from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import CorePattern, Filter, Names, Plan, Table
 from gateway.engine.incremental.states import LookUp, State, is_named
-from gateway.rdf.terms import Term
 
-Solution = dict[str, Term]
 Solutions = list[Solution]
 CoreStep = Callable[[State, Solutions], Solutions]
 """Partial solutions with an element of the core joined to them."""

@@ -13,6 +13,7 @@ from gateway.engine.incremental.plan import (
     Body,
     CorePattern,
     Filter,
+    GroupedJoin,
     Join,
     Names,
     Plan,
@@ -49,16 +50,16 @@ class Draft:
         return NO_NAMES.union(*(part.variables for part in parts))
 
     def plan(self) -> Plan:
-        """The draft, finished."""
+        """The draft, finished. Raises NotIncrementalError where changes could not be told."""
+        certain = self.certain
+        for step in self.steps:
+            for body in step.bodies:
+                if not all(nested.certain & certain for nested in body.plans):
+                    raise NotIncrementalError("a group shares no certainly bound variable")
         return Plan(self.patterns, self.tables, self.constants, self.filters, self.steps)
 
     def step(self, step: Step) -> "Draft":
-        """With one step more. Raises NotIncrementalError where its changes could not be told."""
-        for body in step.bodies:
-            if not all(nested.certain & self.certain for nested in body.plans):
-                raise NotIncrementalError(
-                    "a group shares no certainly bound variable with what precedes"
-                )
+        """With one step more."""
         return replace(self, steps=(*self.steps, step))
 
     def filter(self, step: Filter) -> "Draft":
@@ -85,9 +86,15 @@ class Draft:
 
 
 def _passes(variables: Names, draft: Draft) -> bool:
-    """Whether patterns with these variables may be drawn in front of the draft's steps."""
+    """Whether patterns with these variables may be drawn in front of the draft's steps.
+
+    In front of joins they always may.
+    """
     certain = draft.certain
-    return all(step.variables & variables <= certain for step in draft.steps)
+    return all(
+        isinstance(step, Join | GroupedJoin) or step.variables & variables <= certain
+        for step in draft.steps
+    )
 
 
 def product(drafts: Iterable[Draft], others: Iterable[Draft], most: int) -> list[Draft]:

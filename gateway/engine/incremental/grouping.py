@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.engine.incremental.aggregates import Accumulator, UnsureError, accumulator
-from gateway.engine.incremental.core import Solution
-from gateway.engine.incremental.expressions import Expression
+from gateway.engine.incremental.expressions import Expression, Solution
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
 from gateway.sparql import algebra
 
@@ -61,6 +60,22 @@ class Grouping:
                 if value is not None:
                     solution[column.name] = value
         return (tuple(solution.get(column.name) for column in self.columns),)
+
+    def of(self, solutions: Iterable[Solution]) -> list[Solution]:
+        """The groups of these solutions, as solutions of the columns. Raises UnsureError."""
+        groups: dict[Key, Group] = {}
+        for solution in solutions:
+            key = tuple([solution.get(name) for name in self.keys])
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = self.new_group()
+            group.add(tuple([solution.get(name) for name in self.arguments]), +1)
+        names = [column.name for column in self.columns]
+        return [
+            {name: term for name, term in zip(names, row, strict=True) if term is not None}
+            for key, group in groups.items()
+            for row in self.row(key, group)
+        ]
 
 
 @dataclass(slots=True)

@@ -3,18 +3,31 @@
 Place: under `query`. Source: SPARQL 1.1 Query Language, section 18.2.4.1.
 """
 
+from typing import Protocol
+
 from pyoxigraph import Variable
 
 from gateway.engine.incremental.aggregates import accumulator
 from gateway.engine.incremental.draft import NotIncrementalError
+from gateway.engine.incremental.expressions import Expression as Compiled
 from gateway.engine.incremental.grouping import Column, Grouping
 from gateway.engine.incremental.syntax import Expression, Replacement
-from gateway.engine.incremental.translate import Translator
 from gateway.sparql import algebra
 from gateway.sparql.algebra import Query, QueryForm
 from gateway.sparql.scope import walk
 
 Columns = list[tuple[str, Expression]]
+
+
+class Translates(Protocol):
+    """The translator of the query."""
+
+    def hidden(self, kind: str) -> str:
+        """A variable that no text has."""
+
+    def plain(self, tree: Expression) -> Compiled:
+        """An expression without EXISTS and aggregates. Raises NotIncrementalError."""
+
 
 NO_ARGUMENT = ""
 """The argument of `COUNT(*)`: a name that nothing binds."""
@@ -27,7 +40,7 @@ def is_grouped(query: Query) -> bool:
     )
 
 
-def grouping_of(query: Query, translator: Translator) -> tuple[Grouping, Columns, Columns]:
+def grouping_of(query: Query, translator: Translates) -> tuple[Grouping, Columns, Columns]:
     """The grouping, and which keys and arguments are to be computed. Raises NotIncrementalError."""
     if query.form is not QueryForm.SELECT or query.distinct or query.reduced or query.values:
         raise NotIncrementalError("groups of something else than a plain SELECT")
@@ -50,7 +63,7 @@ def grouping_of(query: Query, translator: Translator) -> tuple[Grouping, Columns
 
 
 def _columns(
-    query: Query, translator: Translator, names: dict[algebra.Aggregate, str]
+    query: Query, translator: Translates, names: dict[algebra.Aggregate, str]
 ) -> list[Column]:
     return [
         Column(
@@ -64,7 +77,7 @@ def _columns(
 
 
 def _named(
-    tree: Expression, translator: Translator, names: dict[algebra.Aggregate, str]
+    tree: Expression, translator: Translates, names: dict[algebra.Aggregate, str]
 ) -> Expression:
     """The expression with a variable in the place of each aggregate; equal ones share it."""
 
@@ -78,7 +91,7 @@ def _named(
     return Replacement(algebra.Aggregate, name_of).expression(tree)
 
 
-def _keys(query: Query, translator: Translator) -> tuple[tuple[str, ...], Columns]:
+def _keys(query: Query, translator: Translates) -> tuple[tuple[str, ...], Columns]:
     names: list[str] = []
     computed: Columns = []
     for key in query.group_by:
@@ -92,7 +105,7 @@ def _keys(query: Query, translator: Translator) -> tuple[tuple[str, ...], Column
 
 
 def _arguments(
-    names: dict[algebra.Aggregate, str], translator: Translator
+    names: dict[algebra.Aggregate, str], translator: Translates
 ) -> tuple[tuple[str, ...], Columns]:
     arguments: list[str] = []
     computed: Columns = []

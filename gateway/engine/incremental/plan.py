@@ -16,6 +16,7 @@ from typing import Any
 
 from gateway.engine.booster import Slot
 from gateway.engine.incremental.expressions import Expression
+from gateway.engine.incremental.grouping import Grouping
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 
 Names = frozenset[str]
@@ -188,7 +189,25 @@ class Join:
         return (self.body,)
 
 
-Step = Filter | Extend | LeftJoin | Minus | Join
+@dataclass(frozen=True, slots=True)
+class GroupedJoin:
+    """A sub-query with groups: a row for each group of the solutions of the body."""
+
+    body: "Body"
+    grouping: Grouping
+
+    @property
+    def variables(self) -> Names:
+        """Its columns: everything else in it has a name of its own."""
+        return frozenset(column.name for column in self.grouping.columns)
+
+    @property
+    def bodies(self) -> tuple["Body", ...]:
+        """The group."""
+        return (self.body,)
+
+
+Step = Filter | Extend | LeftJoin | Minus | Join | GroupedJoin
 
 
 @dataclass(frozen=True, slots=True, eq=False)

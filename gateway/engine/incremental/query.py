@@ -10,8 +10,9 @@ from pyoxigraph import BlankNode, NamedNode, Variable
 
 from gateway.engine.booster import Slot
 from gateway.engine.incremental.affected import changed_solutions
-from gateway.engine.incremental.core import Solution, Solutions
+from gateway.engine.incremental.core import Solutions
 from gateway.engine.incremental.draft import NotIncrementalError
+from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.incremental.grouping_of import grouping_of, is_grouped
 from gateway.engine.incremental.plan import NO_NAMES, Plan
@@ -34,10 +35,14 @@ class IncrementalQuery:
     plans: tuple[Plan, ...]
     rows: Rows
     is_set: bool
+    has_groups_within: bool = False
     grouping: Grouping | None = None
 
     def changed(self, states: States) -> tuple[list[Row], list[Row]]:
-        """Rows before and after, of the solutions that may have changed; not netted."""
+        """Rows before and after, of the solutions that may have changed; not netted.
+
+        Raises UnsureError where a group in a sub-query has a value that only the store can say.
+        """
         before: Solutions = []
         after: Solutions = []
         for plan in self.plans:
@@ -80,11 +85,14 @@ def incremental_query(
 def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery | None:
     drafts = translator.extended(translator.query(query), computed(query))
     plans = tuple(draft.plan() for draft in drafts)
+    within = translator.has_groups_within
+    if within and (query.distinct or query.form is not QueryForm.SELECT):
+        return None
     match query.form:
         case QueryForm.CONSTRUCT:
             return IncrementalQuery(plans, _triples_of(query.template), is_set=True)
         case QueryForm.SELECT | QueryForm.ASK:
-            return IncrementalQuery(plans, _projection(query.variables), query.distinct)
+            return IncrementalQuery(plans, _projection(query.variables), query.distinct, within)
         case _:
             return None
 
@@ -93,6 +101,8 @@ def _grouped(query: Query, translator: Translator) -> IncrementalQuery:
     """Rows have the keys, then the argument of each aggregate."""
     grouping, keys, arguments = grouping_of(query, translator)
     drafts = translator.extended(translator.query(query), (*keys, *arguments))
+    if translator.has_groups_within:
+        raise NotIncrementalError("groups of groups")
     plans = tuple(draft.plan() for draft in drafts)
     names = (*grouping.keys, *grouping.arguments)
     return IncrementalQuery(plans, _projection(names), is_set=False, grouping=grouping)

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyoxigraph import Literal
 
-from gateway.engine.incremental.core import Solution, Solutions, join_core
+from gateway.engine.incremental.core import Solutions, join_core
+from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import (
     Body,
     Condition,
     Extend,
     Filter,
+    GroupedJoin,
     Join,
     LeftJoin,
     Minus,
@@ -71,6 +73,8 @@ def _take(step: Step, state: State, solutions: Solutions) -> Solutions:
             return _left_join(step, state, solutions)
         case Minus(body=body):
             return _minus(body, state, solutions)
+        case GroupedJoin():
+            return _grouped_join(step, state, solutions)
         case Join(body=body):
             return [
                 merged
@@ -132,6 +136,19 @@ def _minus(body: Body, state: State, solutions: Solutions) -> Solutions:
         for solution, others in zip(solutions, _nested(body, state, solutions), strict=True)
         if not any(other.keys() & solution.keys() for other in _compatible(solution, others))
     ]
+
+
+def _grouped_join(step: GroupedJoin, state: State, solutions: Solutions) -> Solutions:
+    """Groups are complete where their keys agree; the others do not go with the solution."""
+    names = sorted(step.variables)
+    known: dict[tuple[Term | None, ...], Solutions] = {}
+    found: Solutions = []
+    for solution, others in zip(solutions, _nested(step.body, state, solutions), strict=True):
+        key = tuple([solution.get(name) for name in names])
+        if key not in known:
+            known[key] = step.grouping.of(others)
+        found += _merged(solution, known[key])
+    return found
 
 
 def _merged(solution: Solution, others: Solutions) -> Solutions:

@@ -15,6 +15,7 @@ from gateway.engine.booster import Slot
 from gateway.engine.incremental.draft import Draft, NotIncrementalError, product
 from gateway.engine.incremental.expressions import Expression as CompiledExpression
 from gateway.engine.incremental.expressions import expression
+from gateway.engine.incremental.grouping_of import grouping_of, is_grouped
 from gateway.engine.incremental.plan import (
     Body,
     Condition,
@@ -23,6 +24,7 @@ from gateway.engine.incremental.plan import (
     Extend,
     Filter,
     GraphScope,
+    GroupedJoin,
     LeftJoin,
     Minus,
     Table,
@@ -55,6 +57,7 @@ class Translator:
         self._base = base
         self._dataset = dataset
         self._numbers = count()
+        self.has_groups_within = False
         self._around = Surroundings(self._default_scope())
 
     def query(self, query: Query) -> Drafts:
@@ -222,20 +225,24 @@ class Translator:
     # sub-queries ------------------------------------------------------------------------
 
     def _sub_select(self, query: Query, around: Surroundings) -> Drafts:
-        """A sub-query that only projects: its other variables are hidden."""
-        if not only_projects(query) or query.distinct or query.values or around.in_exists:
-            raise NotIncrementalError("a sub-query that does more than project")
+        """A sub-query that projects, or groups: its other variables are hidden."""
+        if around.in_exists or (isinstance(around.scope.name, str) and around.scope.name):
+            raise NotIncrementalError("a sub-query in GRAPH ?g or EXISTS")
         shown = frozenset(query.variables)
-        names = {
-            node.value
-            for node in walk((query.where, query.projection))
-            if isinstance(node, Variable)
-        }
-        renamed = {name: self.hidden("local") for name in names - shown}
-        if isinstance(around.scope.name, str) and around.scope.name:
-            raise NotIncrementalError("a sub-query in GRAPH ?g")
-        inner = replaced(query, renamed)
+        parts = (query.where, query.projection, query.group_by, query.having)
+        names = {node.value for node in walk(parts) if isinstance(node, Variable)}
+        inner = replaced(query, {name: self.hidden("local") for name in names - shown})
+        if is_grouped(inner):
+            return [Draft(steps=(self._grouped_join(inner, around),))]
+        if not only_projects(query) or query.distinct or query.values:
+            raise NotIncrementalError("a sub-query that does more than project or group")
         return self.extended(self.group(inner.where, around), computed(inner), around)
+
+    def _grouped_join(self, query: Query, around: Surroundings) -> GroupedJoin:
+        grouping, keys, arguments = grouping_of(query, self)
+        drafts = self.extended(self.group(query.where, around), (*keys, *arguments), around)
+        self.has_groups_within = True
+        return GroupedJoin(Body(tuple(draft.plan() for draft in drafts)), grouping)
 
     # expressions ------------------------------------------------------------------------
 

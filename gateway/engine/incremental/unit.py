@@ -6,7 +6,8 @@ Place: between the LUTT index and the notification, one per subscribed query of 
 from collections import Counter
 from collections.abc import Iterable
 
-from gateway.engine.incremental.answers import Answer, Bag, RowSet, Truth
+from gateway.engine.incremental.aggregates import UnsureError
+from gateway.engine.incremental.answers import Answer, Bag, Remembered, RowSet, Truth
 from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.states import Now, States
@@ -45,7 +46,12 @@ class IncrementalUnit(SoleMember):
         (spu,) = self.members
         if self._answer is None:
             return ()
-        removed, added = self._query.changed(States(self._store, artq))
+        try:
+            removed, added = self._query.changed(States(self._store, artq))
+        except UnsureError:
+            if isinstance(self._answer, Remembered):
+                return ((spu, self._answer.renew()),)
+            raise
         return ((spu, self._answer.change(removed, added)),)
 
     def _first_answer(self, spu: Spu) -> Answer:
@@ -61,4 +67,5 @@ class IncrementalUnit(SoleMember):
         if self._query.grouping is not None:
             rows = self._query.everything(Now(self._store))
             return GroupedAnswer(spu.variables, self._query.grouping, rows, whole)
-        return Bag(spu.variables, whole)
+        kind = Remembered if self._query.has_groups_within else Bag
+        return kind(spu.variables, whole)
