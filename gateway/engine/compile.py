@@ -1,5 +1,6 @@
 """From a subscribed query to the cheapest unit that is exact for it."""
 
+from dataclasses import replace
 from typing import Protocol
 
 from gateway.engine.conjunction import Conjunction, NotAJoinError, conjunction
@@ -15,6 +16,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra, patterns
 from gateway.sparql.algebra import Query
+from gateway.sparql.constants import with_constants
 from gateway.sparql.parser import parse_query
 from gateway.store.readable import Readable
 
@@ -60,7 +62,8 @@ class TierCompiler:
         incremental = incremental_query(query, subject.default_graphs, subject.named_graphs)
         if incremental is not None:
             return IncrementalUnit(self._store, spu, lutt, incremental)
-        return RequeryUnit(self._store, spu, lutt)
+        faster = replace(subject, text=with_constants(subject.text))
+        return RequeryUnit(self._store, spu, lutt, faster)
 
     def remove(self, spu: Spu, unit: Unit) -> None:
         """A unit of its own ends with it."""

@@ -25,7 +25,11 @@ class Bag:
 
     def __init__(self, variables: tuple[str, ...], evaluate: Callable[[], SolutionBag]) -> None:
         self._variables = variables
-        self.now = evaluate
+        self._evaluate = evaluate
+
+    def now(self) -> SolutionBag:
+        """The whole answer."""
+        return self._evaluate()
 
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """The rows themselves, netted."""
@@ -36,11 +40,11 @@ class Remembered(Bag):
     """A SELECT with groups in a sub-query, which at times only the store can evaluate."""
 
     def __init__(self, variables: tuple[str, ...], evaluate: Callable[[], SolutionBag]) -> None:
-        super().__init__(variables, self._remembered)
-        self._evaluate = evaluate
+        super().__init__(variables, evaluate)
         self._answer = evaluate()
 
-    def _remembered(self) -> SolutionBag:
+    def now(self) -> SolutionBag:
+        """The whole answer."""
         return self._answer
 
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
