@@ -7,7 +7,8 @@ snapshot of a whole update.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -18,13 +19,17 @@ from pyoxigraph import NamedNode
 
 from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
+from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
+from gateway.engine.parallel import ParallelProcessing
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Processing
 from gateway.engine.spu import Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
+from gateway.engine.worker_link import Link, ProcessLink
+from gateway.engine.workers import ARTQ, WorkerCount, Workers, worker_count
 from gateway.errors import (
     QueryTimeoutError,
     StorageError,
@@ -80,25 +85,32 @@ class Engine:
         lutt: bool = True,
         performance: Performance | None = None,
         limits: Limits = UNLIMITED,
+        workers: WorkerCount = 0,
+        artq: int = ARTQ,
+        on_notification: Listener | None = None,
+        launch: Callable[[], Link] = ProcessLink,
     ) -> None:
-        """With `oracle`, every query is evaluated again after every update: slow and simple.
-
-        Without `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance`
-        is told where the time of each update goes. `limits` are those of the first answer of a
-        subscription.
-        """
+        """See `open`; `launch` starts a worker."""
         self.store = store
         self.statistics = EngineStatistics()
         self.performance = performance
         self._limits = limits
         self._clock = store.clock = Clock(clock)
-        compiler = _compiler(oracle=oracle, lutt=lutt)
-        self._processing = (
-            Processing(store, compiler, self.statistics)
-            if performance is None
-            else MeasuredProcessing(store, compiler, self.statistics, performance)
-        )
         self._subscriptions = Subscriptions()
+        self.delivery = Delivery(self._subscriptions, on_notification)
+        parts = (store, _compiler(oracle=oracle, lutt=lutt), self.statistics)
+        self.workers: Workers | None = None
+        self._processing: Processing
+        number = worker_count(workers)
+        if number and performance is None:
+            self.workers = Workers(store, launch, self.delivery.arrived, number=number, bound=artq)
+            self._processing = ParallelProcessing(*parts, self.workers)
+        elif number:
+            raise ValueError("performance is that of the sequential mode: workers = 0")
+        elif performance is None:
+            self._processing = Processing(*parts)
+        else:
+            self._processing = MeasuredProcessing(*parts, performance)
         self._clocked = count(1)
         self._opened = self._clock()
         self._delayed = DelayedUpdates(store)
@@ -114,13 +126,40 @@ class Engine:
         lutt: bool = True,
         performance: Performance | None = None,
         limits: Limits = UNLIMITED,
+        workers: WorkerCount = 0,
+        artq: int = ARTQ,
+        on_notification: Listener | None = None,
     ) -> Self:
-        """An engine on the folder `path`, or in memory. Raises StorageError."""
+        """An engine on the folder `path`, or in memory. Raises StorageError.
+
+        With `oracle`, every query is evaluated again after every update: slow and simple. Without
+        `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance` is told
+        where the time of each update goes. `limits` are those of the first answer of a
+        subscription.
+
+        `workers` processes beside this one share the work (`auto`: one for each core but this
+        one's): an UPDATE returns before they are done with it, as long as none has more than
+        `artq` UPDATEs to do. Notifications then come to `on_notification`, from several threads,
+        those of one subscription in order. It may be set without workers too; where it is not, an
+        Outcome has the notifications. It must not raise and must not wait for the engine.
+        """
         store = QuadStore.open(None if path is None else Path(path))
-        return cls(store, clock, oracle=oracle, lutt=lutt, performance=performance, limits=limits)
+        return cls(
+            store,
+            clock,
+            oracle=oracle,
+            lutt=lutt,
+            performance=performance,
+            limits=limits,
+            workers=workers,
+            artq=artq,
+            on_notification=on_notification,
+        )
 
     def close(self) -> None:
-        """Hand the store to the disk and forget every subscription."""
+        """Hand the store to the disk and forget every subscription; workers finish before."""
+        if self.workers is not None:
+            self.workers.close()
         for spuid in self._subscriptions:
             self.unsubscribe(spuid)
         self.store.close()
@@ -128,6 +167,11 @@ class Engine:
     def time(self) -> int:
         """The engine's clock: µs since the Unix epoch."""
         return self._clock()
+
+    def drain(self) -> None:
+        """Wait until the workers have answered every UPDATE so far; at once without workers."""
+        if self.workers is not None:
+            self.workers.drain()
 
     def prepare(self, text: str) -> UpdatePlan:
         """Compile an update once, to be run many times with forced bindings."""
@@ -160,7 +204,7 @@ class Engine:
         if self.performance is not None:
             self.performance.begin()
         bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
-        with self.store.writing, self._clock.held() as time:
+        with self._writing() as time:
             if at is not None:
                 request = _request(update, bound, using_graphs, using_named_graphs, rights)
                 id_, delta = self._delayed.entry(request, due_time(at, time), time)
@@ -199,7 +243,7 @@ class Engine:
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
-        with self.store.writing, self._clock.held() as time:
+        with self._writing() as time:
             self._delayed.require(id_)
             return self._change(self._delayed.without(id_), self.store.apply, time, id_)
 
@@ -209,7 +253,7 @@ class Engine:
         In one transaction with taking it off the list. One that fails is logged, counted and off
         the list as well. Raises StorageError: then it still waits.
         """
-        with self.store.writing, self._clock.held() as time:
+        with self._writing() as time:
             first = self._delayed.first
             if first is None or first[0] > time:
                 return None
@@ -277,7 +321,7 @@ class Engine:
         subject = Subject(text, *graphs, clocked, readable)
         with self._clock.held() as time:
             spu, results = self._first_answer(subject)
-        subscription = self._subscriptions.add(spu, alias)
+        subscription = self.delivery.add(spu, alias)
         self.statistics.subscriptions += 1
         return Notification(subscription.spuid, 0, alias, time, results, spu.form)
 
@@ -305,17 +349,27 @@ class Engine:
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
-        last = self._subscriptions.remove(spuid)
+        last = self.delivery.remove(spuid)
         self.statistics.subscriptions -= 1
         if last is not None:
             self._processing.remove(last)
 
     def _notify(self, delta: Delta, time: int) -> tuple[Notification, ...]:
+        if self.workers is not None:
+            self.workers.post(delta, time)
         queues = self._processing.match(delta)
         changes = self._processing.process(queues)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)
-        return notifications
+        return self.delivery.deliver(notifications)
+
+    @contextmanager
+    def _writing(self) -> Iterator[int]:
+        """The place of an UPDATE in the order of all, and its time; then workers get their part."""
+        with self.store.writing, self._clock.held() as time:
+            yield time
+        if self.workers is not None:
+            self.workers.pump()
 
 
 def _compiler(*, oracle: bool, lutt: bool) -> Callable[[Dataset], Compiler]:

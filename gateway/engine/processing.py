@@ -69,6 +69,10 @@ class Processing:
         for entry in unit.lutt:
             self._lutt.insert(entry, unit)
 
+    def unit(self, spu: Spu) -> Unit | None:
+        """The unit that works for an SPU; None where it is not one of these."""
+        return self._units.get(spu)
+
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
         return self._units[spu].initial(spu)
@@ -92,6 +96,10 @@ class Processing:
         for entry in unit.lutt:
             self._lutt.remove(entry, unit)
         self._cts.release(unit.context)
+
+    def fill(self, delta: Delta) -> None:
+        """Take note that the store has more or less of what no answer depends on (a worker's)."""
+        self._cts.apply(delta)
 
     def match(self, delta: Delta) -> Queues:
         """The units that a change concerns, each with its ARTQ; the store already has it."""

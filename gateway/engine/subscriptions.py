@@ -63,8 +63,11 @@ class Subscriptions:
         return spu
 
     def address(self, changes: Iterable[Change], time: int) -> Iterator[Notification]:
-        """A notification for every subscriber of each SPU whose answer changed."""
+        """A notification for every subscriber of each SPU whose answer changed.
+
+        An SPU whose last subscriber has just gone has none.
+        """
         for spu, results in changes:
-            for each in self._subscribers[spu]:
+            for each in self._subscribers.get(spu, ()):
                 each.sequence += 1
                 yield Notification(each.spuid, each.sequence, each.alias, time, results, spu.form)

@@ -1,0 +1,69 @@
+"""CTS: context triple store, the quads that match at least one LUTT entry of a worker's SPUs.
+
+Place: in a worker process, between the pipe and the units (seed 000, section III). What an answer
+depends on matches the query's LUTT, so evaluating on the CTS and on the whole store is the same.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Quad
+
+from gateway.engine.lutt import LuttEntry, LuttIndex
+from gateway.rdf.delta import Delta
+from gateway.store.quad_store import QuadStore
+
+
+class ContextStore:
+    """A store in memory and the entries that say what belongs in it.
+
+    Invariant: it has exactly the quads of the whole dataset that match an entry.
+    """
+
+    def __init__(self) -> None:
+        self.store = QuadStore.open(None)
+        self._covered: LuttIndex[ContextStore] = LuttIndex()
+
+    def cover(self, entries: Iterable[LuttEntry], quads: Sequence[Quad]) -> Delta:
+        """Take up entries that are not covered yet, with the quads that match them.
+
+        What was made of it: quads that another entry covers may have been there.
+        """
+        for entry in entries:
+            self._covered.insert(entry, self)
+        delta = Delta(added=tuple(quads))
+        self.store.apply(delta)
+        return delta
+
+    def uncover(self, entries: Sequence[LuttEntry]) -> Delta:
+        """Give entries up, and the quads that match no other one; what it forgot."""
+        for entry in entries:
+            self._covered.remove(entry, self)
+        matching = dict.fromkeys(quad for entry in entries for quad in matches(self.store, entry))
+        kept = self._covered.match(Delta(added=tuple(matching))).get(self)
+        for quad in kept.added if kept is not None else ():
+            del matching[quad]
+        delta = Delta(removed=tuple(matching))
+        self.store.apply(delta)
+        return delta
+
+
+def matches(store: QuadStore, entry: LuttEntry) -> Iterable[Quad]:
+    """The quads in the store that match an entry."""
+    return store.match(entry.subject, entry.predicate, entry.object, entry.graph)
+
+
+def quads_then(
+    store: QuadStore, entries: Iterable[LuttEntry], deltas: Sequence[Delta]
+) -> tuple[Quad, ...]:
+    """The quads that matched an entry before these Deltas, the oldest first, were applied."""
+    index: LuttIndex[str] = LuttIndex()
+    found: dict[Quad, None] = {}
+    for entry in entries:
+        index.insert(entry, "")
+        found.update(dict.fromkeys(matches(store, entry)))
+    for delta in reversed(deltas):
+        for quad in delta.added:
+            found.pop(quad, None)
+        then = index.match(Delta(removed=delta.removed)).get("")
+        found.update(dict.fromkeys(then.removed if then is not None else ()))
+    return tuple(found)
