@@ -166,7 +166,6 @@ class Gateway:
                     mqtt.read_password(),
                 ),
                 inbox,
-                crossing,
             )
             self._parts.external = external
             external.set_filters(mappings.registry.topic_filters)
@@ -186,11 +185,12 @@ class Gateway:
     async def _connected(self, external: ExternalBroker, inbox: Inbox) -> AsyncIterator[None]:
         """At the end nothing more is taken from the broker; the rest it sends again next time."""
         self.mqtt_port = self._config.mqtt.port
-        async with self._task(external.run, "broker"):
-            try:
-                yield
-            finally:
-                inbox.close()
+        external.start()
+        try:
+            yield
+        finally:
+            inbox.close()
+            await asyncio.to_thread(external.close)
 
     @asynccontextmanager
     async def _serving(

@@ -16,8 +16,7 @@
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
-    ├── StorageError            503  storage               disk full, store or journal broken
-    └── BrokerError             502  broker                the external broker refuses or is broken
+    └── StorageError            503  storage               disk full, store or journal broken
 
 `code` and `http_status` are stable and part of the wire protocol (README, "Errors").
 """
@@ -168,10 +167,3 @@ class StorageError(GatewayError):
 
     code = "storage"
     http_status = 503
-
-
-class BrokerError(GatewayError):
-    """An external MQTT broker that does not answer, refuses us or does not speak MQTT 5."""
-
-    code = "broker"
-    http_status = 502

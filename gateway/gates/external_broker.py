@@ -1,36 +1,35 @@
-"""The MQTT gate to an external broker: devices in, commands out, by MQTT 5.
+"""The MQTT gate to an external broker: devices in, commands out, by paho and MQTT 5.
 
 Place on the way of the data: before the inbox. Deliveries wait there and are acknowledged when
 ingest has settled them, that is after our commit. The session is persistent: what arrives while
 the gateway is down waits at the broker. What we publish is not ingested again: a user property
 (MQTT 5.0, 3.3.2.3.7) marks it as ours, also when it is retained.
+
+paho lives in a thread that drives its network loop in turns: what has come goes into the inbox as
+one batch, what was settled meanwhile is acknowledged by one write.
 """
 
-import asyncio
 import logging
+import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from select import select
+from time import monotonic
+
+from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
-from gateway.crossing import Crossing
-from gateway.errors import BrokerError
-from gateway.gates.mqtt5_commands import Commands
-from gateway.gates.mqtt5_connection import Connection
-from gateway.gates.mqtt5_packets import (
-    AT_LEAST_ONCE,
-    NO_LOCAL,
-    RETAINED_IF_NEW,
-    Answer,
-    Connect,
-    Kind,
-    Publish,
-    encode_puback,
-    encode_subscribe,
-    encode_unsubscribe,
-)
+from gateway.gates.acknowledgements import Acknowledgements
+from gateway.gates.buffered_client import BufferedClient, BufferedSocket
+from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
 
 log = logging.getLogger(__name__)
@@ -38,11 +37,16 @@ log = logging.getLogger(__name__)
 _ORIGIN = "sosa-gateway"
 _WEEK_S = 7 * 24 * 3600
 _COMMANDS = 1000
+_UNSENT = 65_536
+"""Bytes that may wait for a broker that reads slowly; commands behind them wait here."""
 _CONNECT_S = 10.0
 _PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
-_OPTIONS = AT_LEAST_ONCE | NO_LOCAL | RETAINED_IF_NEW
-"""A retained message is sent once, not at each reconnection: it may be without a time."""
+_IDLE_S = 1.0
+_TURN_S = 0.004
+"""The rest after a turn with work: many messages then share one turn."""
+_FULL_S = 0.02
+"""How often a full inbox is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,247 +60,316 @@ class ExternalSettings:
     password: str | None = None
     inflight: int = 1000
 
-    def connect(self) -> Connect:
-        """What we say to it first."""
-        return Connect(
-            self.client_id,
-            self.username,
-            self.password,
-            session_expiry_s=_WEEK_S,
-            receive_maximum=self.inflight,
-        )
 
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A message of ours."""
 
-@dataclass(slots=True)
-class _Unsettled:
-    """A message that the broker waits for."""
-
-    packet_id: int
-    settled: bool = False
-
-
-class Acknowledgements:
-    """Acknowledges in the order of arrival, as MQTT asks (5.0, 4.6); of one connection.
-
-    What a connection brought can be acknowledged on no other: the broker sends it again there.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._waiting: deque[_Unsettled] = deque()
-
-    def expect(self, packet_id: int) -> _Unsettled:
-        """Note that a message has arrived."""
-        unsettled = _Unsettled(packet_id)
-        self._waiting.append(unsettled)
-        return unsettled
-
-    def settle(self, unsettled: _Unsettled, error: Exception | None) -> None:
-        """Acknowledge the message and those that waited for it; after an error do nothing."""
-        if error is not None:
-            return
-        unsettled.settled = True
-        while self._waiting and self._waiting[0].settled:
-            self._connection.send(encode_puback(self._waiting.popleft().packet_id))
+    topic: str
+    payload: bytes
+    qos: int
+    retain: bool
 
 
 class ExternalBroker:
-    """Subscribes what mappings ask for, acknowledges after our commit; `run` is a task.
+    """Subscribes what mappings ask for, acknowledges after our commit.
 
-    `set_filters` and `publish` may be called from any thread and do not wait; everything else
-    happens in the event loop.
+    `set_filters` and `publish` may be called from any thread and do not wait. Commands beyond
+    1,000 are dropped and counted; at QoS 1 and 2 they are kept over a lost connection.
     """
 
-    def __init__(self, settings: ExternalSettings, inbox: Inbox, crossing: Crossing) -> None:
+    def __init__(self, settings: ExternalSettings, inbox: Inbox) -> None:
         self.echoes = 0
         self.connections = 0
+        self.dropped = 0
         self._settings = settings
         self._inbox = inbox
-        self._crossing = crossing
         self._mark = (_ORIGIN, settings.client_id)
-        self._commands = Commands(_COMMANDS)
+        self._waker = Waker()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)
+        self._commands: deque[_Command] = deque()
+        self._in_flight: set[int] = set()
+        self._most_qos = 2
+        self._largest = 0
+        self._reason = ""
         self._wanted: frozenset[str] = frozenset()
         self._held: frozenset[str] = frozenset()
-        self._asked: dict[int, tuple[str, ...]] = {}
-        self._connection: Connection | None = None
-        self._acknowledgements: Acknowledgements
-        self._held_up: deque[Delivery] = deque()
-        self._feeding: asyncio.Task[None] | None = None
-
-    @property
-    def dropped(self) -> int:
-        """Commands that found too many others waiting."""
-        return self._commands.dropped
+        self._asked: dict[int, Sequence[str]] = {}
+        self._arrived: list[Delivery] = []
+        self._acknowledgements = Acknowledgements(self._waker.wake)
+        self._client = self._make_client()
 
     @property
     def is_connected(self) -> bool:
         """Whether the broker has accepted us and is still there."""
-        return self._connection is not None
+        return self._client.is_connected()
 
-    async def run(self) -> None:
-        """Connect and keep trying, until cancelled."""
-        pause_s = _PAUSE_S
-        while True:
-            before = self.connections
-            try:
-                await self._connect()
-            except TimeoutError:
-                log.warning("broker_unreachable", extra={"reason": f"silent for {_CONNECT_S:g} s"})
-            except (OSError, BrokerError) as error:
-                log.warning("broker_unreachable", extra={"reason": str(error)})
-            if self.connections > before:
-                pause_s = _PAUSE_S
-            await asyncio.sleep(pause_s)
-            pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
+    def start(self) -> None:
+        """Connect in the background and keep trying."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Say goodbye; the broker keeps the session. The inbox must be closed before."""
+        self._closing.set()
+        self._waker.wake()
+        self._thread.join()
+        self._waker.close()
 
     def set_filters(self, filters: Iterable[str]) -> None:
         """Subscribe to these topic filters and no others."""
-        self._crossing.call(self._set_filters, frozenset(filters))
+        self._wanted = frozenset(filters)
+        self._waker.wake()
 
     def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
-        """Send a message marked as ours; QoS 1 and 2 are kept over a lost connection."""
-        message = Publish(topic, payload, qos, retain=retain, user=(self._mark,))
-        self._crossing.call(self._publish, message)
+        """Send a message marked as ours."""
+        # What is published before the first connection, by a rule at start, waits for it.
+        is_lost = qos == 0 and self.connections > 0 and not self.is_connected
+        if is_lost or len(self._commands) + len(self._in_flight) >= _COMMANDS:
+            self._drop(topic)
+            return
+        self._commands.append(_Command(topic, payload, qos, retain))
+        self._waker.wake()
 
-    def accepted(self, connection: Connection, answer: Answer) -> None:
-        """See Receiver: say what waited for the broker, in order."""
+    def _make_client(self) -> BufferedClient:
+        settings = self._settings
+        client = BufferedClient(
+            CallbackAPIVersion.VERSION2,
+            settings.client_id,
+            protocol=MQTTProtocolVersion.MQTTv5,
+            manual_ack=True,
+        )
+        if settings.username is not None:
+            client.username_pw_set(settings.username, settings.password)
+        client.connect_timeout = _CONNECT_S
+        client.max_queued_messages_set(_COMMANDS)
+        client.on_connect = self._on_connect
+        client.on_disconnect = self._on_disconnect
+        client.on_message = self._on_message
+        client.on_publish = self._on_publish
+        client.on_subscribe = self._on_answer
+        client.on_unsubscribe = self._on_answer
+        client.on_socket_register_write = _ignore  # then paho leaves the writing to us
+        return client
+
+    # From here on everything happens in the thread.
+
+    def _work(self) -> None:
+        pause_s = _PAUSE_S
+        while not self._closing.is_set():
+            before = self.connections
+            self._reason = "it does not answer as an MQTT 5 broker does"
+            if self._connect():
+                self._serve()
+            if self.connections == before and not self._closing.is_set():
+                log.warning("broker_unreachable", extra={"reason": self._reason})
+            pause_s = _PAUSE_S if self.connections > before else min(_LONGEST_PAUSE_S, pause_s * 2)
+            self._closing.wait(pause_s)
+
+    def _connect(self) -> bool:
+        """Open the socket and send CONNECT."""
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        properties.SessionExpiryInterval = _WEEK_S
+        properties.ReceiveMaximum = self._settings.inflight
+        try:
+            self._client.connect(
+                self._settings.host, self._settings.port, clean_start=False, properties=properties
+            )
+        except OSError as error:
+            self._reason = str(error)
+            return False
+        return True
+
+    def _serve(self) -> None:
+        """One connection, until it is lost or the gateway stops."""
+        client, deadline = self._client, monotonic() + _CONNECT_S
+        self._write()
+        while client.socket() is not None:
+            if self._closing.is_set() or (monotonic() > deadline and not client.is_connected()):
+                client.disconnect()
+                client.loop_write()
+                break
+            if self._turn():
+                self._closing.wait(_TURN_S)
+        self._arrived.clear()  # the broker sends it again
+
+    def _turn(self) -> bool:
+        """Wait for work and do it; False when there was none."""
+        client, buffered = self._client, self._client.buffered
+        reading: list[Waker | BufferedSocket] = [self._waker]
+        if not self._arrived:
+            reading.append(buffered)
+        writing = [buffered] if buffered.unsent else []
+        wait_s = _FULL_S if self._arrived else _IDLE_S
+        readable, writable, _ = select(reading, writing, [], wait_s)
+        self._waker.rest()
+        if buffered in readable:
+            self._read()
+        self._offer()
+        if client.is_connected():
+            self._hold_filters()
+            self._acknowledge()
+            self._send_commands()
+        self._write()
+        client.loop_misc()
+        return bool(readable or writable)
+
+    def _read(self) -> None:
+        """Hand everything that one read brings to paho."""
+        client = self._client
+        while client.loop_read() == MQTTErrorCode.MQTT_ERR_SUCCESS:
+            if not client.buffered.has_arrived:
+                return
+
+    def _offer(self) -> None:
+        """What the inbox has no room for waits here; meanwhile nothing more is read."""
+        if self._arrived:
+            del self._arrived[: self._inbox.offer(self._arrived)]
+
+    def _acknowledge(self) -> None:
+        for packet_id in self._acknowledgements.take():
+            self._client.ack(packet_id, 1)
+
+    def _send_commands(self) -> None:
+        while self._commands and self._client.buffered.unsent < _UNSENT:
+            command = self._commands.popleft()
+            if self._largest and _size(command, self._mark) > self._largest:
+                self._drop(command.topic)
+                continue
+            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+            properties.UserProperty = self._mark
+            qos = min(command.qos, self._most_qos)
+            sent = self._client.publish(
+                command.topic, command.payload, qos, command.retain, properties
+            )
+            if qos:
+                self._in_flight.add(sent.mid)
+            self._write()
+
+    def _write(self) -> None:
+        """Send what paho has for the broker, in one piece."""
+        client = self._client
+        if client.want_write():
+            client.loop_write()
+        try:
+            client.buffered.flush()
+        except OSError:
+            client.loop_read()  # paho finds out for itself that the connection is lost
+
+    def _hold_filters(self) -> None:
+        wanted = self._wanted
+        if wanted == self._held:
+            return
+        gone, new = sorted(self._held - wanted), sorted(wanted - self._held)
+        self._held = wanted
+        if gone:
+            self._note(self._client.unsubscribe(gone), gone)
+        if new:
+            # A retained message is sent once, not at each reconnection: it may be without a time.
+            options = SubscribeOptions(
+                qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
+            )
+            self._note(self._client.subscribe([(each, options) for each in new]), new)
+
+    def _note(self, asked: tuple[MQTTErrorCode, int | None], filters: Sequence[str]) -> None:
+        """Remember what an answer of the broker will be about."""
+        if asked[1] is not None:
+            self._asked[asked[1]] = filters
+
+    def _drop(self, topic: str) -> None:
+        self.dropped += 1
+        log.error("command_dropped", extra={"topic": topic})
+
+    def _on_connect(
+        self,
+        client: Client,
+        _userdata: object,
+        flags: ConnectFlags,
+        reason: ReasonCode,
+        properties: Properties | None,
+    ) -> None:
+        if reason.is_failure:
+            self._reason = f"it refused us: {reason}"
+            client.disconnect()
+            return
         log.info("broker_connected", extra={"host": self._settings.host})
         self.connections += 1
-        self._connection = connection
-        self._acknowledgements = Acknowledgements(connection)
+        self._acknowledgements = Acknowledgements(self._waker.wake)
         self._asked.clear()
-        if not answer.session_present:
-            self._held = frozenset()
-        self._unsubscribe(self._held - self._wanted)
-        self._subscribe(self._wanted)
-        for packet in self._commands.reconnect(answer.properties):
-            connection.send(packet)
-        self.writable()
+        self._most_qos = getattr(properties, "MaximumQoS", 2)
+        self._largest = getattr(properties, "MaximumPacketSize", 0)
+        # Asked for again also where the broker remembers: it may have refused before.
+        gone = self._held - self._wanted if flags.session_present else frozenset[str]()
+        self._held = gone
+        self._hold_filters()
 
-    def received(self, messages: Sequence[Publish]) -> None:
-        """See Receiver."""
-        now = datetime.now(UTC)
-        deliveries = [
-            delivery for each in messages if (delivery := self._delivery(each, now)) is not None
-        ]
-        taken = 0 if self._held_up else self._inbox.offer(deliveries)
-        if taken < len(deliveries):
-            self._hold_up(deliveries[taken:])
+    def _on_disconnect(
+        self,
+        _client: Client,
+        _userdata: object,
+        _flags: DisconnectFlags,
+        reason: ReasonCode,
+        _properties: Properties | None,
+    ) -> None:
+        log.info("broker_disconnected", extra={"reason": str(reason)})
 
-    def answered(self, answer: Answer) -> None:
-        """See Receiver."""
-        if answer.is_refusal:
-            about = self._asked.get(answer.packet_id, ("a command",))
-            log.error("broker_refused", extra={"what": " ".join(about), "reasons": answer.reasons})
-        if answer.kind in (Kind.SUBACK, Kind.UNSUBACK):
-            self._asked.pop(answer.packet_id, None)
-        elif answer.kind is not Kind.PINGRESP:
-            reply = self._commands.answered(answer)
-            if reply is not None and self._connection is not None:
-                self._connection.send(reply)
-            self.writable()
+    def _on_answer(
+        self,
+        _client: Client,
+        _userdata: object,
+        packet_id: int,
+        reasons: Sequence[ReasonCode],
+        _properties: Properties | None,
+    ) -> None:
+        filters = self._asked.pop(packet_id, ())
+        refused = [str(reason) for reason in reasons if reason.is_failure]
+        if refused:
+            log.error("broker_refused", extra={"what": " ".join(filters), "reasons": refused})
 
-    def writable(self) -> None:
-        """See Receiver."""
-        connection = self._connection
-        if connection is not None and connection.is_writable:
-            for packet in self._commands.sendable():
-                connection.send(packet)
+    def _on_publish(
+        self,
+        _client: Client,
+        _userdata: object,
+        packet_id: int,
+        reason: ReasonCode,
+        _properties: Properties | None,
+    ) -> None:
+        self._in_flight.discard(packet_id)
+        if reason.is_failure:
+            log.error("broker_refused", extra={"what": "a command", "reasons": [str(reason)]})
 
-    async def _connect(self) -> None:
-        """One connection, from its attempt to its loss; raises OSError or BrokerError."""
-        settings = self._settings
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(_CONNECT_S):
-            _, connection = await loop.create_connection(
-                lambda: Connection(settings.connect(), self), settings.host, settings.port
-            )
-        try:
-            async with asyncio.timeout(_CONNECT_S):
-                await connection.accepted
-            reason = await connection.lost
-            log.info("broker_disconnected", extra={"reason": reason})
-        finally:
-            self._connection = None
-            await self._stop_feeding()
-            connection.close()
-
-    def _set_filters(self, filters: frozenset[str]) -> None:
-        self._wanted = filters
-        self._unsubscribe(self._held - filters)
-        self._subscribe(filters - self._held)
-
-    def _subscribe(self, filters: frozenset[str]) -> None:
-        if self._connection is not None and filters:
-            packet_id = self._ask(filters)
-            self._held |= filters
-            self._connection.send(encode_subscribe(packet_id, sorted(filters), _OPTIONS))
-
-    def _unsubscribe(self, filters: frozenset[str]) -> None:
-        if self._connection is not None and filters:
-            packet_id = self._ask(filters)
-            self._held -= filters
-            self._connection.send(encode_unsubscribe(packet_id, sorted(filters)))
-
-    def _ask(self, filters: frozenset[str]) -> int:
-        packet_id = self._commands.packet_id()
-        self._asked[packet_id] = tuple(sorted(filters))
-        return packet_id
-
-    def _publish(self, message: Publish) -> None:
-        # What is published before the first connection, by a rule at start, waits for it.
-        is_lost = message.qos == 0 and self._connection is None and self.connections > 0
-        if is_lost or not self._commands.add(message):
-            log.error("command_dropped", extra={"topic": message.topic})
-        self.writable()
-
-    def _delivery(self, received: Publish, now: datetime) -> Delivery | None:
-        """What ingest has to do with a message; None for our own."""
-        is_ours = self._mark in received.user
-        self.echoes += is_ours
-        settle = _ignore
+    def _on_message(self, _client: Client, _userdata: object, received: MQTTMessage) -> None:
+        settle = _settled
+        is_ours = self._mark in getattr(received.properties, "UserProperty", ())
         if received.qos:
-            unsettled = self._acknowledgements.expect(received.packet_id)
-            if is_ours:
-                self._acknowledgements.settle(unsettled, None)
-            settle = partial(self._crossing.call, self._acknowledgements.settle, unsettled)
+            unsettled = self._acknowledgements.expect(received.mid)
+            settle = partial(self._acknowledgements.settle, unsettled)
         if is_ours:
-            return None
+            self.echoes += 1
+            settle(None)
+            return
         message = Message(
             received.topic,
-            received.payload,
-            now,
+            bytes(received.payload),
+            datetime.now(UTC),
             self._settings.client_id,
-            received.packet_id,
-            received.duplicate,
+            received.mid,
+            received.dup,
             received.retain,
             received.qos,
         )
-        return Delivery(message, settle)
-
-    def _hold_up(self, deliveries: Sequence[Delivery]) -> None:
-        """The inbox is full: read nothing more until it has taken these."""
-        self._held_up.extend(deliveries)
-        connection = self._connection
-        if self._feeding is None and connection is not None:
-            connection.pause()
-            self._feeding = asyncio.create_task(self._feed(connection), name="feed")
-
-    async def _feed(self, connection: Connection) -> None:
-        while self._held_up:
-            if not await self._inbox.put_soon(self._held_up[0]):
-                return  # the gateway stops; the broker sends it again next time
-            self._held_up.popleft()
-        self._feeding = None
-        connection.resume()
-
-    async def _stop_feeding(self) -> None:
-        if self._feeding is not None:
-            self._feeding.cancel()
-            await asyncio.wait({self._feeding})
-            self._feeding = None
-        self._held_up.clear()
+        self._arrived.append(Delivery(message, settle))
 
 
-def _ignore(error: Exception | None) -> None:
+def _size(command: _Command, mark: tuple[str, str]) -> int:
+    """An upper bound of the PUBLISH packet: its fields, their lengths, packet id and header."""
+    texts = (command.topic, *mark)
+    return sum(len(text.encode()) + 2 for text in texts) + len(command.payload) + 12
+
+
+def _settled(error: Exception | None) -> None:
     """QoS 0 knows no acknowledgement."""
+
+
+def _ignore(_client: Client, _userdata: object, _socket: object) -> None:
+    """Our thread writes at the end of each turn."""
