@@ -8,25 +8,23 @@ it holds of each stream is known here, and told at start by the query STREAMS.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import cast
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
 from gateway.sosa import Identity, ObservationTemplates, result_time
 from gateway.store.retention import Kept, Retention, Stream
-from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
+from gateway.store.templates import Bindings
+from gateway.store.update import BoundUpdate, UpdatePlan
+from gateway.store.working import Working
 
-_APPLIED = GW + "appliedJournal"
-_STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway <{_APPLIED}>"
-
-
-def applied_plan() -> UpdatePlan:
-    """Puts the journal position `?position` in the place of `?before`."""
-    return compile_update(
-        f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
-    )
+_APPLIED = NamedNode(f"{GW}appliedJournal")
+_STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway {_APPLIED}"
+ADVANCE = f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
+"""Puts the journal position `?position` in the place of `?before`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,24 @@ class Request:
         yield (self.position,)
 
 
+@dataclass(frozen=True, slots=True)
+class _Advance:
+    """What ADVANCE says, as a step that has its quads already, since every message takes it."""
+
+    before: Quad | None
+    after: Quad
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """See Step."""
+        del bindings
+        if self.before is not None:
+            working.remove((self.before,))
+        working.add((self.after,))
+        working.create_graph(self.after.graph_name)
+
+
 class Present:
-    """Makes the requests; `applied` is the journal position that the store has, None for none.
+    """Makes the requests, from the journal position `applied` on.
 
     `late` counts observations that never entered the store, since newer ones were there.
     """
@@ -61,12 +75,22 @@ class Present:
     def __init__(
         self, templates: ObservationTemplates, identity: Identity, latest: int = 1
     ) -> None:
-        self.applied: Position | None = None
         self.late = 0
         self._templates = templates
         self._identity = identity
         self._retention = Retention(latest)
-        self._apply = applied_plan()
+        self._node = identity.node
+        self._applied: Quad | None = None
+
+    @property
+    def applied(self) -> Position | None:
+        """The journal position that the store has, None for none."""
+        applied = self._applied
+        return None if applied is None else Position.parse(cast(Literal, applied.object).value)
+
+    @applied.setter
+    def applied(self, position: Position | None) -> None:
+        self._applied = None if position is None else self._state(position)
 
     def recall(self, stream: Stream, observation: str, stamp: str) -> None:
         """Take up an observation (its IRI) that the store already has.
@@ -97,7 +121,7 @@ class Present:
         entering, leaving = self._retention.admit(arriving)
         self.late += len(records) - len(entering)
         return Request(
-            (self._apply, self._position(records[-1].position)),
+            self._advance(records[-1].position),
             tuple([self._templates.forget(iri) for iri in leaving]),
             tuple(
                 [
@@ -108,15 +132,17 @@ class Present:
             ),
         )
 
-    def _position(self, position: Position) -> dict[str, Term]:
-        bound: dict[str, Term] = {
-            "gateway": self._identity.node,
-            "position": Literal(str(position)),
-        }
-        if self.applied is not None:
-            bound["before"] = Literal(str(self.applied))
-        self.applied = position
-        return bound
+    def _advance(self, position: Position) -> BoundUpdate:
+        """ADVANCE with its terms."""
+        before, after = self._applied, self._state(position)
+        self._applied = after
+        bound: dict[str, Term] = {"gateway": self._node, "position": after.object}
+        if before is not None:
+            bound["before"] = before.object
+        return UpdatePlan(ADVANCE, (_Advance(before, after),)), bound
+
+    def _state(self, position: Position) -> Quad:
+        return Quad(self._node, _APPLIED, Literal(str(position)), STATE_GRAPH)
 
     def _iri(self, record: Record) -> str:
         return self._identity.observation(record.position)

@@ -7,6 +7,7 @@ overwritten.
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode
 
@@ -110,6 +111,7 @@ class ObservationTemplates:
         return plan, template.bind(values)
 
 
+@lru_cache(maxsize=256)  # messages that came together have one time, and each has it thrice
 def _iso(time: datetime) -> str:
     """UTC with Z and no trailing zeros: the canonical form of xsd:dateTime."""
     text = time.isoformat().removesuffix("+00:00")
