@@ -20,7 +20,7 @@ from gateway.rdf.terms import GraphName
 from gateway.sparql.parser import parse_query
 from gateway.sparql.tie_break import with_tie_break
 from gateway.store.quad_store import QuadStore, QueryResults
-from tests.property.engine_strategies import State, queries, requests, states
+from tests.property.engine_strategies import State, modifies, queries, requests, states
 from tests.property.test_engine_delta import Seen, is_isomorphic
 
 quick = settings(
@@ -38,6 +38,9 @@ _GRAPHS: tuple[GraphName, ...] = (
     NamedNode("urn:h"),
     NamedNode("urn:a"),
 )
+_PRELUDE = "INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:p> <urn:b>, 7 } } ; "
+"""A change that the WHERE behind it must see."""
+
 graph_sets = st.sets(st.sampled_from(_GRAPHS)).map(frozenset)
 
 
@@ -119,6 +122,20 @@ def test_who_may_read_some_graphs_sees_the_dataset_without_the_others(
                 assert rows == expected(engine, text, graphs), text
                 assert rows == bag(engine.query(with_tie_break(text), rights=rights))
     assert engine.statistics.failures == 0
+
+
+@quick
+@given(states, graph_sets, st.sampled_from(["", _PRELUDE]), modifies(using=""))
+def test_where_matches_what_it_matches_without_the_hidden_graphs(
+    state: State, readable: Graphs, prelude: str, text: str
+) -> None:
+    readable |= {_GRAPHS[1]}
+    engine = everything(state)
+    reduced = visible(engine, readable)
+    delta = _run(engine, prelude + text, Rights(read=readable))
+    same = _run(reduced, prelude + text, Rights())
+    assert type(delta) is type(same)
+    assert is_isomorphic(_content(visible(engine, readable)), _content(visible(reduced, readable)))
 
 
 @quick

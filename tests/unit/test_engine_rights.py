@@ -146,6 +146,13 @@ def test_update_of_what_may_not_be_written_is_refused_whole(engine: Engine, upda
             1,
             3,
         ),
+        (
+            "INSERT DATA { GRAPH <urn:open> { <urn:t> <urn:p> 5 } } ; INSERT { GRAPH <urn:open> "
+            "{ <urn:u> <urn:p> ?n } } WHERE { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } "
+            "FILTER(?n > 0) }",
+            1,
+            2,
+        ),
         ("ADD <urn:secret> TO <urn:open>", 1, 1),
         ("COPY DEFAULT TO <urn:open>", 1, 0),
         ("DROP NAMED", 1, 0),
