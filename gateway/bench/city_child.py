@@ -46,6 +46,7 @@ def _run(way: Way, updates: Sequence[Update]) -> Mapping[str, object]:
     prepared = [way.prepare(update) for update in updates]
     cpu_s, wall_s = process_time(), perf_counter()
     outcomes = [way.step(each) for each in prepared]
+    way.finish()
     cpu_s, wall_s = process_time() - cpu_s, perf_counter() - wall_s
     told = zip(updates, outcomes, strict=True)
     return {

@@ -54,6 +54,10 @@ class EngineByText(Way):
         """See Way."""
         return self.engine.update(prepared)
 
+    def finish(self) -> None:
+        """See Way; in memory an engine leaves its store behind until a query needs it."""
+        self.engine.flush()
+
     def rows(self, update: Update, outcome: Outcome) -> Iterator[str]:
         """See Way."""
         for each in outcome.notifications:
@@ -91,6 +95,12 @@ class EngineMeasured(EngineByText):
     def begin(self) -> None:
         """See Way."""
         self._performance.reset()
+
+    def finish(self) -> None:
+        """See Way; it is time of the store, hence T_UPDATE."""
+        started = process_time_ns()
+        super().finish()
+        self._performance.totals.update += process_time_ns() - started
 
     def performance(self) -> Mapping[str, Any]:
         """Components and KPIs."""

@@ -1,7 +1,7 @@
 """`Way`: one way of running the updates of the city (city_ways.py, clips_city.py).
 
 Place on the way of the data: from an update to the rows of subscriptions, in memory. What a way
-needs of an update is prepared before its time is taken; `step` alone is timed.
+needs of an update is prepared before its time is taken; `step` and `finish` are timed.
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +25,10 @@ class Way(ABC):
     @abstractmethod
     def step(self, prepared: Any) -> Any:
         """Run one update."""
+
+    def finish(self) -> None:
+        """Bring to the store what waits after several updates; timed as well."""
+        return
 
     @abstractmethod
     def rows(self, update: Update, outcome: Any) -> Iterator[str]:
