@@ -3,7 +3,7 @@
 Place on the way of the data: after city_run.py has let every way take its turns.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gateway.bench.city_profile import Profile
@@ -27,8 +27,14 @@ def report(profile: Profile, found: Mapping[str, Measured], rounds: int) -> Expe
     return Experiment(
         profile.name,
         tuple(_figures(profile, found, members)),
-        digest([*_rows(found, "told"), _counts(members)]),
-        digest([*_rows(found, "expected"), _expected_counts(profile)]),
+        digest([*_rows(found, "told"), _counts(members), *_columns(members["lutt_hits"])]),
+        digest(
+            [
+                *_rows(found, "expected"),
+                _expected_counts(profile),
+                *_columns([rounds * hits for hits in profile.lutt_columns()]),
+            ]
+        ),
         (
             f"in memory, CPU time, rounds: {rounds}; every text is new to the engine",
             "naive: ask all subscriptions again and compare; clips: rules by hand, ready-made"
@@ -48,13 +54,18 @@ def _counts(members: Mapping[str, Any]) -> str:
     return f"{members['notifications']:g} notifications, hit rate {rate:.2f} %"
 
 
+def _columns(hits: Sequence[int]) -> Iterator[str]:
+    """The LUTT matrix, summed by subscription."""
+    return (f"LUTT of {number}: {count}" for number, count in enumerate(hits))
+
+
 def _expected_counts(profile: Profile) -> str:
     """The paper's on the whole city; on a part of it, those of the definition."""
     if profile.is_whole:
         paper = PAPER[profile.name]
         return f"{paper.notifications} notifications, hit rate {paper.hit_rate} %"
     pairs = profile.roads * len(profile.subscriptions)
-    rate = 100 * profile.lutt_hits() / pairs
+    rate = 100 * sum(profile.lutt_columns()) / pairs
     return f"{profile.notifications()} notifications, hit rate {rate:.2f} %"
 
 
@@ -67,6 +78,7 @@ def _members(profile: Profile, found: Mapping[str, Measured], rounds: int) -> Ma
         "notifications": _notifications(text.told) / rounds,
         "triples_per_update": own["triples_per_update"],
         "lutt_hit_rate_percent": own["lutt_hit_rate_percent"],
+        "lutt_hits": own["lutt_hits"],
         "kpi": own["kpi"],
         "e2e_raw": (text.each_ms - bare.each_ms) / bare.each_ms,
         "components_ms": own["components_ms"],

@@ -112,6 +112,7 @@ class EngineMeasured(EngineByText):
             },
             "triples_per_update": found.triples / found.updates,
             "lutt_hit_rate_percent": 100 * found.lutt_hit_rate,
+            "lutt_hits": [column.hits for column in found.lutt_columns()],
         }
 
 

@@ -9,16 +9,17 @@ it reached; T_NOTIFY the addressing of every subscriber; T_OVERHEAD what measuri
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from statistics import median
 from time import perf_counter_ns
 
 from gateway.engine.processing import MakeCompiler, Processing, Queues
-from gateway.engine.spu import Change, Dataset
+from gateway.engine.spu import Change, Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.rdf.delta import Delta
+from gateway.rdf.solutions import ResultsDelta
 
 Clock = Callable[[], int]
 """ns since whenever."""
@@ -66,6 +67,18 @@ class Kpi:
     e2e: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class LuttColumn:
+    """One SPU's column of the LUTT matrix, summed: updates that its LUTT let through, or did not.
+
+    The paper's matrix has a row for each update.
+    """
+
+    query: str
+    hits: int
+    misses: int
+
+
 class Performance:
     """Counts since the start or the last `reset`; `recent` are the last updates one by one.
 
@@ -85,6 +98,7 @@ class Performance:
         """`reading` is what reading the clock takes, in ns; without it, it is measured now."""
         self._clock = clock
         self._reading = _reading(clock) if reading is None else reading
+        self._processing: MeasuredProcessing | None = None
         self.recent: deque[Components] = deque(maxlen=keep)
         self.reset()
 
@@ -100,6 +114,8 @@ class Performance:
         self._notifying: list[int] = []
         self._matched = False
         self._nl_min = self._nl_max = 0
+        if self._processing is not None:
+            self._processing.reset_hits()
 
     def kpi(self, subscriptions: int) -> Kpi:
         """The KPIs, with so many subscriptions."""
@@ -121,6 +137,14 @@ class Performance:
     def lutt_hit_rate(self) -> float:
         """The part of all pairs of update and SPU in which a LUTT let something through."""
         return self.lutt_hits / max(self.lutt_hits + self.lutt_misses, 1)
+
+    def watch(self, processing: "MeasuredProcessing") -> None:
+        """This is what is measured."""
+        self._processing = processing
+
+    def lutt_columns(self) -> Sequence[LuttColumn]:
+        """The LUTT matrix by SPU, in the order of their first subscription; linear in the SPUs."""
+        return [] if self._processing is None else self._processing.lutt_columns()
 
     def begin(self) -> None:
         """An UPDATE begins."""
@@ -188,10 +212,40 @@ class MeasuredProcessing(Processing):
     ) -> None:
         super().__init__(store, compiler, statistics)
         self._performance = performance
+        self._matched = 0
+        self._since: dict[Spu, tuple[int, int]] = {}
+        performance.watch(self)
+
+    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
+        """See Processing."""
+        spu, results = super().add(subject)
+        self._since[spu] = (self._matched, 0)
+        return spu, results
+
+    def remove(self, spu: Spu) -> None:
+        """See Processing."""
+        super().remove(spu)
+        self._since.pop(spu, None)
+
+    def reset_hits(self) -> None:
+        """Count the hits of every SPU from now on."""
+        self._since = {spu: (self._matched, self._hits(spu)) for spu in self._since}
+
+    def lutt_columns(self) -> Sequence[LuttColumn]:
+        """See Performance."""
+        return [self._column(spu, *since) for spu, since in self._since.items()]
+
+    def _column(self, spu: Spu, matched: int, had: int) -> LuttColumn:
+        hits = self._hits(spu) - had
+        return LuttColumn(spu.subject.text, hits, self._matched - matched - hits)
+
+    def _hits(self, spu: Spu) -> int:
+        return self._units[spu].hits(spu)
 
     def match(self, delta: Delta) -> Queues:
         """See Processing."""
         self._performance.stored()
+        self._matched += 1
         seen = self._statistics
         hits, misses = seen.lutt_hits, seen.lutt_misses
         queues = super().match(delta)

@@ -108,7 +108,7 @@ def test_profiles_concern_as_many_as_the_paper_says(
 ) -> None:
     profile = Profile(name)
     assert profile.notifications() == notifications
-    assert profile.lutt_hits() == hits
+    assert sum(profile.lutt_columns()) == hits
     updates = profile.updates("100")
     assert len({update.text for update in updates}) == ROADS
     assert sum(len(update.lamps.each()) for update in updates) == triples

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from gateway.engine import Engine
-from gateway.engine.performance import Components, Kpi, Performance
+from gateway.engine.performance import Components, Kpi, LuttColumn, Performance
 from gateway.errors import SparqlSyntaxError
 from gateway.metrics import Measures
 from gateway.statistics import performance_measures
@@ -75,6 +75,20 @@ def test_lutt_hit_rate_is_of_pairs_of_update_and_spu() -> None:
     engine.update("INSERT DATA { <urn:s> <urn:p> 1 }")
     engine.update("INSERT DATA { <urn:nobody> <urn:p> 1 }")
     assert performance.lutt_hit_rate == pytest.approx(1 / 4)
+
+
+def test_lutt_columns_are_of_every_spu_since_it_is_there() -> None:
+    performance = Performance()
+    engine = engine_with(performance, ONE)
+    engine.update("INSERT DATA { <urn:s> <urn:p> 1 }")
+    engine.update("INSERT DATA { <urn:nobody> <urn:p> 1 }")
+    last = engine.subscribe(OTHER)
+    engine.update("INSERT DATA { <urn:s> <urn:p> 2 . <urn:other> <urn:p> 2 }")
+    assert performance.lutt_columns() == [LuttColumn(ONE, 2, 1), LuttColumn(OTHER, 1, 0)]
+    performance.reset()
+    engine.unsubscribe(last.spuid)
+    engine.update("INSERT DATA { <urn:nobody> <urn:p> 2 }")
+    assert performance.lutt_columns() == [LuttColumn(ONE, 0, 1)]
 
 
 def test_update_without_effect_is_all_t_update() -> None:
