@@ -51,7 +51,7 @@ SHAPES = {
     "path ^": "SELECT ?a ?b { ?a ^:p ?b }",
     "path !": "SELECT ?a ?b { ?a !(:kind|:value|:p) ?b }",
     "path |": "SELECT ?a ?b { ?a :q|:r ?b }",
-    "path ?": "SELECT ?b { :n1 :p? ?b }",
+    "path ?": "SELECT ?a ?b { ?a :p? ?b . ?b :kind :Rare }",
     "path *": "SELECT ?b { :n1 :r* ?b }",
     "path +": "SELECT ?a ?b { ?a :r+ ?b . ?a :kind :Rare }",
     "MINUS": "SELECT ?a ?b { ?a :p ?b MINUS { ?a :q ?c } }",
