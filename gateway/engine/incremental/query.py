@@ -73,6 +73,8 @@ def incremental_query(
     dataset = query.dataset
     if default_graphs or named_graphs:
         dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    if dataset is not None and _repeats(dataset):
+        return None
     translator = Translator(query.base or "", dataset)
     try:
         if is_grouped(query):
@@ -80,6 +82,12 @@ def incremental_query(
         return _ungrouped(query, translator) if only_projects(query) else None
     except NotIncrementalError:
         return None
+
+
+def _repeats(dataset: Dataset) -> bool:
+    """Whether it names a graph twice: the store has the rows of that graph twice, then."""
+    parts = (dataset.default_graphs, dataset.named_graphs)
+    return any(len(set(graphs)) < len(graphs) for graphs in parts)
 
 
 def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery | None:
