@@ -152,6 +152,9 @@ class _Table:
             found = self._by_subject.get(subject, ())
             if object_ is None:
                 return found
+            others = self._by_object.get(object_, ())
+            if len(others) < len(found):
+                return [quad for quad in others if quad.subject == subject]
             return [quad for quad in found if quad.object == object_]
         if object_ is not None:
             return self._by_object.get(object_, ())

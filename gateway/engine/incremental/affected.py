@@ -9,15 +9,11 @@ EXISTS, ...): of these, the values of the certain variables that both have.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gateway.engine.incremental.core import Solutions, join_core, unify
+from gateway.engine.incremental.core import Solutions, Values, join_core, values_reader
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
 from gateway.engine.incremental.solve import Keep, solve
 from gateway.engine.incremental.states import States
-from gateway.rdf.terms import Term
-
-Values = tuple[Term, ...]
-
 
 BEFORE, AFTER, BOTH = 1, 2, 3
 """In which states a seed can have solutions."""
@@ -34,9 +30,8 @@ class Seeds:
     pattern: int | None
     values: dict[Values, int] = field(default_factory=dict)
 
-    def add(self, solution: Solution, side: int) -> None:
+    def add(self, values: Values, side: int) -> None:
         """One seed more, or another side of it."""
-        values = tuple([solution[name] for name in self.names])
         self.values[values] = self.values.get(values, side) | side
 
     def starts(self, side: int) -> Solutions:
@@ -88,14 +83,15 @@ def all_seeds(plan: Plan, states: States) -> list[Seeds]:
 
 def _in_core(plan: Plan, place: int, states: States) -> Seeds:
     pattern = plan.patterns[place]
+    values_of = values_reader(pattern)
     predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
     found = Seeds(tuple(sorted(pattern.variables)), place)
     for quads, side in ((states.removed, BEFORE), (states.added, AFTER)):
         for quad in quads:
             if predicate is None or predicate == quad.predicate:
-                solution = unify(pattern, quad, {})
-                if solution is not None:
-                    found.add(solution, side)
+                values = values_of(quad)
+                if values is not None:
+                    found.add(values, side)
     return found
 
 
@@ -115,7 +111,7 @@ def _in_nested(
             solutions = join_core(nested, states.either, solutions, known, seeds.pattern)
         shared = found.setdefault(names, Seeds(names, None))
         for solution in solutions:
-            shared.add(solution, BOTH)
+            shared.add(tuple([solution[name] for name in names]), BOTH)
 
 
 def _extends_none_of(others: Sequence[Seeds]) -> Keep:

@@ -92,7 +92,9 @@ class Total:
             return
         if isinstance(known, Decimal):
             self._decimals += times
-        places = int(_EXACT.multiply(Decimal(known), Decimal(_PLACES)))
+            places = int(_EXACT.multiply(known, Decimal(_PLACES)))
+        else:
+            places = known * _PLACES
         self._sum += places * times
         self._magnitude += abs(places) * times
 

@@ -5,7 +5,8 @@ many partial solutions at once. All of them bind the same variables, so what eac
 and binds is worked out once for a set of known variables.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter, itemgetter
 
 from pyoxigraph import Quad
@@ -13,8 +14,10 @@ from pyoxigraph import Quad
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import CorePattern, Filter, Names, Plan, Table
 from gateway.engine.incremental.states import LookUp, State, is_named
+from gateway.rdf.terms import Term
 
 Solutions = list[Solution]
+Values = tuple[Term, ...]
 CoreStep = Callable[[State, Solutions], Solutions]
 """Partial solutions with an element of the core joined to them."""
 
@@ -64,6 +67,42 @@ def unify(pattern: CorePattern, quad: Quad, solution: Solution) -> Solution | No
         elif slot != term:
             return None
     return None if quad.predicate in pattern.excluded else extended
+
+
+@lru_cache(maxsize=1024)
+def values_reader(pattern: CorePattern) -> Callable[[Quad], Values | None]:
+    """Reads the pattern's variables, sorted by name, off a quad; None if it does not fit."""
+    names = sorted(pattern.variables)
+    if not _is_plain(pattern, names):
+
+        def unified(quad: Quad) -> Values | None:
+            solution = unify(pattern, quad, {})
+            return None if solution is None else tuple([solution[name] for name in names])
+
+        return unified
+    constants = [
+        (position, slot)
+        for position, slot in zip(_POSITIONS, pattern.slots, strict=True)
+        if not isinstance(slot, str)
+    ]
+    positions = [_POSITIONS[pattern.slots.index(name)] for name in names]
+
+    def read(quad: Quad) -> Values | None:
+        for position, term in constants:
+            if position(quad) != term:
+                return None
+        return tuple([position(quad) for position in positions])
+
+    return read
+
+
+def _is_plain(pattern: CorePattern, new: Sequence[str]) -> bool:
+    """Whether a quad that has the known terms always fits, where these variables are new."""
+    return (
+        not pattern.excluded
+        and not isinstance(pattern.scope.name, str)
+        and all(pattern.slots.count(name) == 1 for name in new)
+    )
 
 
 # the order ----------------------------------------------------------------------------------
@@ -142,15 +181,10 @@ def _table_step(table: Table) -> CoreStep:
 
 
 def _pattern_step(pattern: CorePattern, bound: Names, unsure: Names) -> CoreStep:
-    scope = pattern.scope
-    slots = pattern.slots
-    new = [slot for slot in slots if isinstance(slot, str) and slot not in bound]
-    is_plain = (
-        not (pattern.excluded or pattern.variables & unsure)
-        and len(set(new)) == len(new)
-        and not isinstance(scope.name, str)
-    )
-    return _plain_step(pattern, bound) if is_plain else _any_step(pattern)
+    new = [slot for slot in pattern.slots if isinstance(slot, str) and slot not in bound]
+    if pattern.variables & unsure or not _is_plain(pattern, new):
+        return _any_step(pattern)
+    return _plain_step(pattern, bound)
 
 
 def _plain_step(pattern: CorePattern, bound: Names) -> CoreStep:
