@@ -108,6 +108,8 @@ class Gateway:
             folder / "store" if config.store.kind == "disk" else None,
             performance=Performance() if config.engine.performance else None,
             limits=Limits(config.limits.query_solutions, config.limits.query_s),
+            workers=config.engine.workers,
+            artq=config.engine.artq,
         )
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(
@@ -133,7 +135,9 @@ class Gateway:
         )
         ingest.recover(profiles.query_text("STREAMS"))
         await starting.enter_async_context(_in_thread(self.scheduler))
-        await self.scheduler.subscribe(profiles.query_text("MAPPINGS"), sink=mappings.learn)
+        await self.scheduler.subscribe(
+            profiles.query_text("MAPPINGS"), sink=mappings.learn, is_prompt=True
+        )
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         publisher, listening = self._mqtt(inbox, mappings, crossing)
@@ -142,7 +146,9 @@ class Gateway:
         republisher = Republisher(self.scheduler, publisher, queries, crossing)
         self._parts.republisher = republisher
         await starting.enter_async_context(self._task(republisher.run, "republish"))
-        await self.scheduler.subscribe(profiles.query_text("RULES"), sink=republisher.learn)
+        await self.scheduler.subscribe(
+            profiles.query_text("RULES"), sink=republisher.learn, is_prompt=True
+        )
         await republisher.settled()
         await starting.enter_async_context(listening)
         await self._start_http(starting, engine, crossing)

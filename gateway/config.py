@@ -93,9 +93,21 @@ class StoreSettings(_Section):
 
 
 class EngineSettings(_Section):
-    """The SUB engine; with `performance` it says in its metrics where the time of UPDATEs goes."""
+    """The SUB engine: its worker processes, and how many UPDATEs may wait for one (`artq`).
 
+    With `performance` it says in its metrics where the time of UPDATEs goes; that is told of the
+    sequential mode only.
+    """
+
+    workers: Annotated[int, Field(ge=0)] | Literal["auto"] = 0
+    artq: Count = 64
     performance: bool = False
+
+    @model_validator(mode="after")
+    def _performance_is_sequential(self) -> Self:
+        if self.performance and self.workers != 0:
+            raise ValueError("performance is that of the sequential mode; say workers = 0")
+        return self
 
 
 class MqttSettings(_Section):

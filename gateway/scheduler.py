@@ -34,7 +34,8 @@ _TURN = 64
 """Requests taken with one lock."""
 
 Sink = Callable[[Notification], None]
-"""Called in the scheduler's thread; must not block and must not raise."""
+"""Called in the scheduler's thread, or by an engine with workers in one that receives from them;
+must not block and must not raise."""
 
 Done = Callable[[Outcome | GatewayError], None]
 """Told in the scheduler's thread how an UPDATE ended."""
@@ -67,6 +68,8 @@ class Scheduler:
         self._missing: StorageError | None = None
         self._sinks: dict[str, Sink] = {}
         self._flush_at: float | None = None
+        if engine.workers is not None:
+            engine.delivery.listener = self._tell
         self._timers = Timers(engine)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
@@ -159,9 +162,13 @@ class Scheduler:
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
         rights: Rights = ALL_RIGHTS,
+        is_prompt: bool = False,
         sink: Sink,
     ) -> str:
-        """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
+        """Subscribe; the sink gets sequence 0 first. Returns the spuid.
+
+        A sink that `is_prompt` is called before an UPDATE is answered, whatever workers there are.
+        """
         return await self._call(
             lambda: self._subscribe(
                 sink,
@@ -170,6 +177,7 @@ class Scheduler:
                 named_graphs=named_graphs,
                 alias=alias,
                 rights=rights,
+                is_prompt=is_prompt,
             ),
             is_update=False,
         )
@@ -308,7 +316,12 @@ class Scheduler:
 
     def _deliver(self, notifications: Iterable[Notification]) -> None:
         for notification in notifications:
-            self._sinks[notification.spuid](notification)
+            self._tell(notification)
+
+    def _tell(self, notification: Notification) -> None:
+        sink = self._sinks.get(notification.spuid)
+        if sink is not None:  # it may have unsubscribed while a worker was at it
+            sink(notification)
 
 
 def _stopping() -> StorageError:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from gateway.engine import Engine
+from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher
 from gateway.gates.external_broker import ExternalBroker
@@ -43,20 +44,26 @@ def summary(parts: Parts) -> Mapping[str, int]:
         "updates": engine.updates,
         "added": engine.quads_added,
         "removed": engine.quads_removed,
-        "notifications": engine.notifications,
+        "notifications": engine.notifications + parts.engine.delivery.late,
         "subscriptions": engine.subscriptions,
         "commands_out": parts.republisher.published if parts.republisher else 0,
         "quarantined": ingest.quarantined,
         "duplicates": ingest.duplicates,
         "late": parts.ingest.present.late,
         "unmapped": ingest.unmapped,
-        "failed": ingest.failed + engine.failures,
+        "failed": ingest.failed + engine.failures + _beside(parts.engine).failures,
     }
 
 
 def measures(parts: Parts) -> tuple[Measure, ...]:
     """Every metric of the gateway (README, "Metrics")."""
-    return (*_ingest(parts), *_engine(parts), *performance_measures(parts.engine), *_gates(parts))
+    return (
+        *_ingest(parts),
+        *_engine(parts),
+        *performance_measures(parts.engine),
+        *_workers(parts.engine),
+        *_gates(parts),
+    )
 
 
 def _ingest(parts: Parts) -> tuple[Measure, ...]:
@@ -89,14 +96,24 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
 
 
 def _engine(parts: Parts) -> tuple[Measure, ...]:
-    engine = parts.engine.statistics
+    engine, beside = parts.engine.statistics, _beside(parts.engine)
     return (
         Measure("updates", "UPDATE requests executed", lambda: engine.updates),
         Measure("quads_added", "quads added, net", lambda: engine.quads_added),
         Measure("quads_removed", "quads removed, net", lambda: engine.quads_removed),
-        Measure("lutt_hits", "SPUs that an UPDATE reached", lambda: engine.lutt_hits),
-        Measure("lutt_misses", "SPUs that an UPDATE did not reach", lambda: engine.lutt_misses),
-        Measure("notifications", "notifications made", lambda: engine.notifications),
+        Measure(
+            "lutt_hits", "SPUs that an UPDATE reached", lambda: engine.lutt_hits + beside.lutt_hits
+        ),
+        Measure(
+            "lutt_misses",
+            "SPUs that an UPDATE did not reach",
+            lambda: engine.lutt_misses + beside.seen - beside.lutt_hits,
+        ),
+        Measure(
+            "notifications",
+            "notifications made",
+            lambda: engine.notifications + parts.engine.delivery.late,
+        ),
         Measure(
             "delayed",
             "delayed UPDATEs that wait",
@@ -106,7 +123,11 @@ def _engine(parts: Parts) -> tuple[Measure, ...]:
         Measure("delayed_executed", "delayed UPDATEs taken", lambda: engine.delayed_executed),
         Measure("delayed_late", "due while the gateway was down", lambda: engine.delayed_late),
         Measure("delayed_failed", "delayed UPDATEs that failed", lambda: engine.delayed_failed),
-        Measure("spu_failures", "evaluations of an SPU that failed", lambda: engine.failures),
+        Measure(
+            "spu_failures",
+            "evaluations of an SPU that failed",
+            lambda: engine.failures + beside.failures,
+        ),
         Measure(
             "subscriptions", "subscriptions now", lambda: engine.subscriptions, is_counter=False
         ),
@@ -114,6 +135,30 @@ def _engine(parts: Parts) -> tuple[Measure, ...]:
         Measure(
             "urq", "UPDATEs waiting", lambda: parts.scheduler.waiting_updates, is_counter=False
         ),
+    )
+
+
+def _beside(engine: Engine) -> WorkersStatistics:
+    """What the workers count."""
+    return WorkersStatistics() if engine.workers is None else engine.workers.statistics
+
+
+def _workers(engine: Engine) -> tuple[Measure, ...]:
+    workers = engine.workers
+    if workers is None:
+        return ()
+    seen = workers.statistics
+    return (
+        Measure("workers", "worker processes up", lambda: workers.alive, is_counter=False),
+        Measure("worker_restarts", "workers that died and were replaced", lambda: workers.restarts),
+        Measure("worker_spus", "SPUs in workers", lambda: seen.spus, is_counter=False),
+        Measure(
+            "worker_outstanding",
+            "requests that workers have not done",
+            lambda: workers.outstanding,
+            is_counter=False,
+        ),
+        Measure("spus_given_up", "SPUs that ended their worker too often", lambda: seen.given_up),
     )
 
 

@@ -307,10 +307,12 @@ class Engine:
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
         rights: Rights = ALL_RIGHTS,
+        is_prompt: bool = False,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
-        A graph that `rights` do not let read is as if it did not exist.
+        A graph that `rights` do not let read is as if it did not exist. What `is_prompt` is told
+        before an UPDATE returns, in parallel mode too.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit. Then nothing is subscribed.
@@ -318,7 +320,7 @@ class Engine:
         clocked = next(self._clocked) if calls_clock(text) else 0
         graphs = (tuple(default_graphs), tuple(named_graphs))
         readable = restriction(text, *graphs, rights.read)
-        subject = Subject(text, *graphs, clocked, readable)
+        subject = Subject(text, *graphs, clocked, readable, is_prompt)
         with self._clock.held() as time:
             spu, results = self._first_answer(subject)
         subscription = self.delivery.add(spu, alias)

@@ -21,6 +21,7 @@ def belongs_in_worker(subject: Subject, unit: Unit) -> bool:
     return (
         unit.tier not in _CHEAP
         and not subject.clocked
+        and not subject.is_prompt
         and all(entry.subject or entry.predicate or entry.object for entry in unit.lutt)
         and not _chooses(subject.text)
     )

@@ -30,7 +30,8 @@ class Subject:
     Without graphs the text's own FROM clauses hold; otherwise the two replace them, as the
     SPARQL 1.1 Protocol says (2.1.4). A query that reads the clock has a number in `clocked`, its
     own: its first answer is that of another moment, so it shares no SPU. `readable` are the graphs
-    that may be read, where that restricts what the query looks at; None restricts nothing.
+    that may be read, where that restricts what the query looks at; None restricts nothing. What
+    `is_prompt` is told before the UPDATE returns, in parallel mode too.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Subject:
     named_graphs: tuple[NamedNode, ...] = ()
     clocked: int = 0
     readable: frozenset[GraphName] | None = None
+    is_prompt: bool = False
 
     @property
     def has_dataset(self) -> bool:

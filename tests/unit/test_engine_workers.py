@@ -27,6 +27,7 @@ from gateway.engine.workers import worker_count
 from gateway.errors import GatewayError, StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
+from gateway.scheduler import Scheduler
 from gateway.store.quad_store import QuadStore
 from tests.worker_threads import Killed, ThreadLink
 
@@ -372,6 +373,30 @@ def test_with_a_listener_the_outcome_is_empty_in_both_modes() -> None:
         engine.drain()
         assert len(listener.told[first.spuid]) == 1
         engine.close()
+
+
+async def test_the_scheduler_tells_who_is_prompt_before_the_update_is_answered() -> None:
+    links = list[SlowLink]()
+
+    def launch() -> SlowLink:
+        links.append(SlowLink())
+        return links[-1]
+
+    prompt, later = list[Notification](), list[Notification]()
+    engine = Engine(QuadStore.open(None), workers=1, launch=launch)
+    with Scheduler(engine) as scheduler:
+        await scheduler.subscribe(OPTIONAL, sink=prompt.append, is_prompt=True)
+        spuid = await scheduler.subscribe(OPTIONAL, sink=later.append)
+        await scheduler.update(insert(1))
+        assert [each.sequence for each in prompt] == [0, 1]
+        assert [each.sequence for each in later] == [0]
+        links[0].go.release(1000)
+        engine.drain()
+        assert [each.sequence for each in later] == [0, 1]
+        await scheduler.unsubscribe(spuid)
+        await scheduler.update(insert(2))
+    assert [each.sequence for each in prompt] == [0, 1, 2]
+    assert [each.sequence for each in later] == [0, 1]
 
 
 def quads(*texts: str) -> Iterator[Delta]:
