@@ -22,6 +22,7 @@ from gateway.config import Config
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
+from gateway.fetch import HttpFetch
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
@@ -43,6 +44,7 @@ from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.statistics import Parts, measures, summary
+from gateway.store.remote import Remote
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +113,9 @@ class Gateway:
             workers=config.engine.workers,
             artq=config.engine.artq,
         )
+        remote = config.remote
+        fetch = HttpFetch(remote.load_bytes, remote.load_s)
+        engine.store.remote = Remote(frozenset(remote.hosts), fetch)
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(
             Journal(

@@ -60,6 +60,14 @@ def _iri_prefix(text: str) -> str:
     return text
 
 
+def _host(text: str) -> str:
+    if not re.fullmatch(
+        r"([a-z0-9-]+\.)*[a-z0-9-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", text
+    ):
+        raise ValueError("use the name of a host in lower case, with :port where it matters")
+    return text
+
+
 def is_loopback(host: str) -> bool:
     """Whether a server bound to `host` is reached from this machine alone."""
     try:
@@ -69,6 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+Host = Annotated[str, AfterValidator(_host)]
 Count = Annotated[int, Field(ge=1)]
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 
@@ -207,6 +216,17 @@ class LimitsSettings(_Section):
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 
 
+class RemoteSettings(_Section):
+    """Other hosts, `name` or `name:port`, that SERVICE and LOAD may reach; none by default.
+
+    `load_bytes` and `load_s` bound one document of LOAD. There is no time limit for a SERVICE.
+    """
+
+    hosts: Annotated[tuple[Host, ...], BeforeValidator(_one_as_list)] = ()
+    load_bytes: Count = 16_777_216
+    load_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 10.0
+
+
 class JournalSettings(_Section):
     """The durable spool of observations; without `fsync` a power cut may cost the last ones."""
 
@@ -236,6 +256,7 @@ class Config(_Section):
     websocket: WebSocketSettings = WebSocketSettings()
     jsap: JsapSettings = JsapSettings()
     limits: LimitsSettings = LimitsSettings()
+    remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
     log: LogSettings = LogSettings()
 

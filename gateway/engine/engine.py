@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -30,12 +29,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.worker_link import Link, ProcessLink
 from gateway.engine.workers import ARTQ, WorkerCount, Workers, worker_count
-from gateway.errors import (
-    QueryTimeoutError,
-    StorageError,
-    TooManySolutionsError,
-    UnsupportedQueryError,
-)
+from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.solutions import ResultsDelta
@@ -43,7 +37,7 @@ from gateway.rdf.terms import Term
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.clock_calls import calls_clock
 from gateway.sparql.parser import parse_query
-from gateway.sparql.patterns import contains_service, graphs_looked_at
+from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.readable import Readable
@@ -293,7 +287,7 @@ class Engine:
 
         A graph that `rights` do not let read is as if it did not exist.
         """
-        refuse_service(text)
+        self.store.remote.require_services(text)
         store = self.store if rights.read is None else Readable(self.store, rights.read)
         if default_graphs or named_graphs:
             return store.query(text, default_graphs, named_graphs)
@@ -420,12 +414,3 @@ def restriction(
         return None
     looked_at = graphs_looked_at(parse_query(text), default_graphs, named_graphs)
     return None if looked_at is not None and looked_at <= readable else readable
-
-
-@lru_cache(maxsize=1024)
-def refuse_service(text: str) -> None:
-    """Raise UnsupportedQueryError for a query that would call another host."""
-    if contains_service(parse_query(text)):
-        raise UnsupportedQueryError(
-            "SERVICE is not allowed", "query the other endpoint yourself and join the results"
-        )

@@ -30,6 +30,7 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.pending import Pending, without
+from gateway.store.remote import Remote
 from gateway.store.upkeep import Folder, Home, Memory
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
@@ -49,6 +50,7 @@ class QuadStore:
         """Without a home, `store` is one in memory."""
         self.writing = RLock()
         self.clock = Clock()
+        self.remote = Remote()
         self._home = home or Memory(store)
         self._store = store
         self._pending = Pending()
@@ -170,7 +172,7 @@ class QuadStore:
             )
         except SyntaxError as error:
             raise SparqlSyntaxError(str(error)) from error
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, OSError) as error:
             raise UpdateFailedError(f"the query failed: {error}") from error
 
     def defer(self, delta: Delta) -> None:
@@ -263,7 +265,7 @@ class QuadStore:
             )
         except SyntaxError as error:
             raise SparqlSyntaxError(str(error)) from error
-        except RuntimeError as error:
+        except (RuntimeError, OSError) as error:
             if _NEVER not in str(error):
                 raise UpdateFailedError(f"the update failed: {error}") from error
 

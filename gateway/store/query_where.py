@@ -16,6 +16,7 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.parameters import Parameters
 from gateway.store.clock import with_clock
+from gateway.store.remote import services
 from gateway.store.templates import Bindings, Row
 from gateway.store.working import Working
 from jsap.lexer import splice, substitute, tokenize
@@ -46,6 +47,7 @@ class QueryWhere:
         self._columns = tuple(columns)
         self._using = using
         self._with = modify.with_graph
+        self._services = services(modify.where)
 
     def rows(self, working: Working, bindings: Bindings) -> list[Row]:
         """Evaluate on the store alone, or within the changes made so far."""
@@ -54,11 +56,15 @@ class QueryWhere:
         }
         where = substitute(self._where, self._tokens, rendered) if rendered else self._where
         wanted = [name for name in self._columns if name not in bindings]
+        working.remote.require(*self._services)
         evaluate = self._select if working.is_unchanged else self._capture
-        found = [
-            tuple(None if term is None else canonical(term) for term in row)
-            for row in evaluate(working, where, wanted)
-        ]
+        try:
+            found = [
+                tuple(None if term is None else canonical(term) for term in row)
+                for row in evaluate(working, where, wanted)
+            ]
+        except OSError as error:
+            raise UpdateFailedError(f"a SERVICE of the WHERE: {error}") from error
         if len(wanted) == len(self._columns):
             return found
         place = {name: number for number, name in enumerate(wanted)}

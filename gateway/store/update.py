@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.errors import BadRequestError, UnsupportedQueryError, UpdateFailedError
+from gateway.errors import BadRequestError, UpdateFailedError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
@@ -22,7 +22,6 @@ from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
-from gateway.sparql.patterns import contains_service
 from gateway.sparql.shape import Shapes
 from gateway.store.conjunction import conjunction, in_graph
 from gateway.store.join_where import JoinWhere
@@ -70,7 +69,7 @@ def compile_update(
     """Parse and compile; `using_graphs` are the protocol's dataset for every WHERE.
 
     Raises SparqlSyntaxError; BadRequestError where the text has its own USING or WITH beside the
-    protocol's (SPARQL 1.1 Protocol, 2.2.3); UnsupportedQueryError for LOAD and SERVICE.
+    protocol's (SPARQL 1.1 Protocol, 2.2.3); UnsupportedQueryError for `SERVICE ?variable`.
     """
     return _compiled(text, Parameters({}), (using_graphs, using_named_graphs))
 
@@ -161,6 +160,28 @@ class Modify:
             _insert(working, self._insert, rows)
 
 
+class Load:
+    """LOAD: a document of a host that may be reached, as if it were INSERT DATA."""
+
+    __slots__ = ("_operation",)
+
+    def __init__(self, operation: algebra.Load) -> None:
+        self._operation = operation
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """Add the triples; SILENT is about documents that do not come, not about forbidden ones."""
+        del bindings
+        graph = _graph_name(self._operation.into)
+        try:
+            quads = working.remote.load(self._operation.source.value, graph)
+        except UpdateFailedError:
+            if self._operation.silent:
+                return
+            raise
+        working.create_graph(graph)
+        working.add(quads)
+
+
 class ManageGraphs:
     """CLEAR, DROP, CREATE, COPY, MOVE, ADD (SPARQL 1.1 Update, section 3.2)."""
 
@@ -243,7 +264,7 @@ def _compile(
         case algebra.Modify() as modify:
             return _compile_modify(text, modify, using, parameters)
         case algebra.Load():
-            raise UnsupportedQueryError("LOAD is not allowed", "fetch the data and INSERT it")
+            return Load(operation)
         case _:
             return ManageGraphs(operation)
 
@@ -255,10 +276,6 @@ def _compile_modify(
         raise BadRequestError(
             "the request names its dataset twice",
             "leave out using-graph-uri, or USING and WITH in the text",
-        )
-    if contains_service(modify.where):
-        raise UnsupportedQueryError(
-            "SERVICE is not allowed in an UPDATE", "query the other endpoint first"
         )
     dataset = using if any(using) else (modify.using, modify.using_named)
     joined = None if any(dataset) else conjunction(modify)

@@ -20,6 +20,7 @@ from gateway.store.pending import without
 from gateway.store.quad_index import QuadIndex, Quads
 from gateway.store.quad_store import QuadStore
 from gateway.store.readable import ReadableStore
+from gateway.store.remote import Remote
 
 GraphNode = NamedNode | BlankNode
 
@@ -138,6 +139,11 @@ class Working:
         listed = list(quads)
         self.require_write(*(quad.graph_name for quad in listed))
         return listed
+
+    @property
+    def remote(self) -> Remote:
+        """The hosts that SERVICE and LOAD may reach."""
+        return self._whole.remote
 
     def create_graph(self, graph: GraphName) -> None:
         """Make the graph exist; the default graph does."""
