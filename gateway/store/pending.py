@@ -37,11 +37,10 @@ class Pending:
                 index.discard(quad)
             else:
                 removed[quad] = None
-        for quad in delta.added:
-            if quad in removed:
-                del removed[quad]
-            else:
-                index.add(quad)
+        back = {quad for quad in delta.added if quad in removed} if removed else ()
+        for quad in back:
+            del removed[quad]
+        index.add([quad for quad in delta.added if quad not in back] if back else delta.added)
 
 
 def without(quads: list[Quad], removed: Quads) -> list[Quad]:

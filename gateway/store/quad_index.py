@@ -22,7 +22,7 @@ class QuadIndex:
     >>> from pyoxigraph import NamedNode
     >>> a, p = NamedNode("urn:a"), NamedNode("urn:p")
     >>> index = QuadIndex()
-    >>> index.add(Quad(a, p, a))
+    >>> index.add([Quad(a, p, a)])
     >>> len(index.match(None, p, a, None)), len(index.match(p, None, None, None))
     (1, 0)
     """
@@ -34,13 +34,14 @@ class QuadIndex:
         self._by_subject: _Index | None = None
         self._by_object: _Index | None = None
 
-    def add(self, quad: Quad) -> None:
-        """Take up a quad that is not here."""
-        self.quads[quad] = None
+    def add(self, quads: Iterable[Quad]) -> None:
+        """Take up quads that are not here."""
+        new = dict.fromkeys(quads)
+        self.quads.update(new)
         if self._by_subject is not None:
-            self._by_subject.waiting[quad] = None
+            self._by_subject.waiting.update(new)
         if self._by_object is not None:
-            self._by_object.waiting[quad] = None
+            self._by_object.waiting.update(new)
 
     def discard(self, quad: Quad) -> None:
         """Forget a quad that is here."""

@@ -99,6 +99,19 @@ class QuadStore:
         self._fresh.add(subject)
         return True
 
+    def missing(self, quads: Sequence[Quad]) -> list[Quad]:
+        """Those that are not here: what `in` says of each, faster."""
+        pending = self._pending
+        if pending:
+            added, removed = pending.added, pending.removed
+            if removed and not removed.keys().isdisjoint(quads):
+                return [quad for quad in quads if quad not in self]
+            quads = [quad for quad in quads if quad not in added]
+        if self._home.is_lasting:
+            return [quad for quad in quads if not self._knows(quad)]
+        store = self._store
+        return [quad for quad in quads if quad not in store]
+
     def __len__(self) -> int:
         return len(self._store) + len(self._pending.added) - len(self._pending.removed)
 

@@ -5,7 +5,8 @@ instance with an unbound variable, a literal subject or a predicate that is no I
 the specification says.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pyoxigraph import BlankNode, Quad, Variable
@@ -31,7 +32,7 @@ def variables(quads: Iterable[QuadPattern]) -> dict[str, None]:
 class QuadTemplate:
     """The quads between the braces of INSERT or DELETE, ready to be filled from `columns`."""
 
-    __slots__ = ("_blanks", "_constants", "_in_default", "_in_named", "_ready")
+    __slots__ = ("_blanks", "_columns", "_constants", "_in_default", "_in_named", "_ready")
 
     def __init__(self, quads: Iterable[QuadPattern], columns: Sequence[str]) -> None:
         rows = [_nodes(quad) for quad in quads]
@@ -44,6 +45,7 @@ class QuadTemplate:
         self._blanks = len(blanks)
         places = [tuple(place[node] for node in row) for row in rows]
         self._in_default = [row for row in places if len(row) == 3]
+        self._columns = [_pick(column) for column in zip(*self._in_default, strict=True)]
         self._in_named = [row for row in places if len(row) == 4]
         self._ready: list[Quad] | None = None
         if all(node in constants for node in nodes):
@@ -72,10 +74,20 @@ class QuadTemplate:
         if self._blanks:
             values += tuple(BlankNode() for _ in range(self._blanks))
         try:  # saying DefaultGraph() to Quad would cost as much as the rest
-            made = [Quad(values[s], values[p], values[o]) for s, p, o in self._in_default]
+            made = (
+                list(map(Quad, *[pick(values) for pick in self._columns])) if self._columns else []
+            )
         except TypeError:
             made = _legal(values, self._in_default)
         return made + _legal(values, self._in_named) if self._in_named else made
+
+
+def _pick(places: Sequence[int]) -> Callable[[Row], Sequence[Any]]:
+    """The values at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 def _legal(values: Row, rows: Iterable[_Places]) -> list[Quad]:

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from pyoxigraph import DefaultGraph, NamedNode
+from pyoxigraph import DefaultGraph, NamedNode, Variable
 
 from gateway.errors import BadRequestError, UpdateFailedError
+from gateway.rdf.canonical import canonical
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
-from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
 from gateway.sparql.shape import Shapes
-from gateway.store.conjunction import conjunction, in_graph
+from gateway.store.conjunction import Conjunction, conjunction, in_graph
 from gateway.store.join_where import JoinWhere
 from gateway.store.quad_store import QuadStore
 from gateway.store.query_where import Dataset, QueryWhere
@@ -160,6 +161,28 @@ class Modify:
             _insert(working, self._insert, rows)
 
 
+class DeleteMatches:
+    """DELETE of what one pattern matches, in one graph: most of what makes readings leave."""
+
+    __slots__ = ("_graph", "_slots")
+
+    def __init__(self, pattern: algebra.QuadPattern) -> None:
+        nodes = (pattern.subject, pattern.predicate, pattern.object)
+        self._slots = [_slot(node) for node in nodes]
+        self._graph = pattern.graph if isinstance(pattern.graph, NamedNode) else DEFAULT_GRAPH
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """Remove what matches."""
+        subject, predicate, object_ = [
+            bindings.get(slot) if isinstance(slot, str) else slot for slot in self._slots
+        ]
+        working.remove_present(working.match(subject, predicate, object_, self._graph))
+
+
+def _slot(node: algebra.PatternTerm) -> Term | str:
+    return node.value if isinstance(node, Variable) else canonical(node)
+
+
 class Load:
     """LOAD: a document of a host that may be reached, as if it were INSERT DATA."""
 
@@ -269,6 +292,19 @@ def _compile(
             return ManageGraphs(operation)
 
 
+def _only_pattern(modify: algebra.Modify, joined: Conjunction | None) -> algebra.QuadPattern | None:
+    """The pattern whose matches are deleted, where that is all: each variable once, one graph."""
+    if joined is None or modify.insert or joined.constants or joined.equalities:
+        return None
+    delete = tuple(in_graph(quad, modify.with_graph) for quad in modify.delete)
+    if delete != joined.patterns or len(delete) != 1 or isinstance(delete[0].graph, Variable):
+        return None
+    (pattern,) = delete
+    nodes = [pattern.subject, pattern.predicate, pattern.object]
+    names = [node for node in nodes if isinstance(node, Variable)]
+    return pattern if len(set(names)) == len(names) else None
+
+
 def _compile_modify(
     text: str, modify: algebra.Modify, using: Dataset, parameters: Parameters
 ) -> Step:
@@ -279,6 +315,9 @@ def _compile_modify(
         )
     dataset = using if any(using) else (modify.using, modify.using_named)
     joined = None if any(dataset) else conjunction(modify)
+    only = _only_pattern(modify, joined)
+    if only is not None:
+        return DeleteMatches(only)
     patterns = () if joined is None else joined.patterns
     delete = [*dict.fromkeys(in_graph(quad, modify.with_graph) for quad in modify.delete)]
     insert = [in_graph(quad, modify.with_graph) for quad in modify.insert]

@@ -6,6 +6,8 @@ Place: between `update` and the ways to evaluate one: `join_where`, `query_where
 from collections.abc import Sequence
 from typing import Protocol
 
+from pyoxigraph import Literal
+
 from gateway.rdf.canonical import canonical
 from gateway.store.templates import Bindings, Row
 from gateway.store.working import Working
@@ -35,4 +37,7 @@ class OneSolution:
 
 def canonical_bindings(bindings: Bindings) -> Bindings:
     """The bindings as the store gives terms back."""
-    return {name: canonical(term) for name, term in bindings.items()}
+    return {
+        name: canonical(term) if isinstance(term, Literal) else term
+        for name, term in bindings.items()
+    }

@@ -56,12 +56,13 @@ class Working:
 
     def add(self, quads: Iterable[Quad]) -> None:
         """Insert quads; the named graphs that hold them are there or are created beside."""
-        added, removed, store, take_up = self._added, self._removed, self._whole, self._index.add
-        for quad in self._writable(quads):
-            if removed and quad in removed:
-                del removed[quad]
-            elif quad not in added and quad not in store:
-                take_up(quad)
+        added, removed = self._added, self._removed
+        absent = [quad for quad in self._writable(quads) if quad not in added]
+        new = [quad for quad in absent if quad not in removed] if removed else absent
+        if len(new) < len(absent):
+            for quad in absent:
+                removed.pop(quad, None)
+        self._index.add(self._whole.missing(new))
 
     def remove(self, quads: Iterable[Quad]) -> None:
         """Delete quads, those that are there; their graphs stay, be they empty."""
@@ -88,7 +89,10 @@ class Working:
         object_: Term | None,
         graph: GraphName | None,
     ) -> list[Quad]:
-        """The quads of a pattern as the next operation sees them; None is a wildcard."""
+        """The quads of a pattern as the next operation sees them; None is a wildcard.
+
+        The caller may change the list, and this view.
+        """
         found = self._match(self.store, subject, predicate, object_, graph)
         if self._rights.read is None:
             return found
