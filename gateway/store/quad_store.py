@@ -123,7 +123,7 @@ class QuadStore:
         graph: GraphName | None,
     ) -> list[Quad]:
         """The quads of a pattern; None is a wildcard, for the graph also over the default one."""
-        if isinstance(subject, Literal) or not isinstance(predicate, NamedNode | None):
+        if isinstance(subject, Literal) or not isinstance(predicate, _PREDICATE):
             return []
         pending = self._pending
         if self._fresh and subject in self._fresh:
@@ -287,6 +287,8 @@ class QuadStore:
         self.flush()
         self._home.close()
 
+
+_PREDICATE = (NamedNode, type(None))
 
 MOST_ELSEWHERE = 16
 """Quads of other graphs that a look-up in the default graph may pass over."""

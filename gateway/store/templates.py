@@ -32,7 +32,7 @@ def variables(quads: Iterable[QuadPattern]) -> dict[str, None]:
 class QuadTemplate:
     """The quads between the braces of INSERT or DELETE, ready to be filled from `columns`."""
 
-    __slots__ = ("_blanks", "_columns", "_constants", "_in_default", "_in_named", "_ready")
+    __slots__ = ("_blanks", "_constants", "_default", "_named", "_ready")
 
     def __init__(self, quads: Iterable[QuadPattern], columns: Sequence[str]) -> None:
         rows = [_nodes(quad) for quad in quads]
@@ -44,9 +44,8 @@ class QuadTemplate:
         self._constants = tuple(canonical(node) for node in constants)
         self._blanks = len(blanks)
         places = [tuple(place[node] for node in row) for row in rows]
-        self._in_default = [row for row in places if len(row) == 3]
-        self._columns = [_pick(column) for column in zip(*self._in_default, strict=True)]
-        self._in_named = [row for row in places if len(row) == 4]
+        self._default = _Part([row for row in places if len(row) == 3])
+        self._named = _Part([row for row in places if len(row) == 4])
         self._ready: list[Quad] | None = None
         if all(node in constants for node in nodes):
             self._ready = self._fill((None,) * len(columns))
@@ -54,32 +53,70 @@ class QuadTemplate:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to instantiate."""
-        return not (self._in_default or self._in_named)
+        return not (self._default or self._named)
 
     @property
     def names_graphs(self) -> bool:
         """Whether some of its quads are in named graphs."""
-        return bool(self._in_named)
+        return bool(self._named)
 
     def instantiate(self, rows: Sequence[Row]) -> list[Quad]:
         """The quads for these rows; blank nodes of the template are fresh in each."""
+        if not rows:
+            return []
         if self._ready is not None:
-            return self._ready if rows else []
+            return self._ready
         if len(rows) == 1:
             return self._fill(rows[0])
-        return [quad for row in rows for quad in self._fill(row)]
+        return self._fill_all(rows)
 
     def _fill(self, row: Row) -> list[Quad]:
         values = (*row, *self._constants)
         if self._blanks:
             values += tuple(BlankNode() for _ in range(self._blanks))
-        try:  # saying DefaultGraph() to Quad would cost as much as the rest
-            made = (
-                list(map(Quad, *[pick(values) for pick in self._columns])) if self._columns else []
-            )
-        except TypeError:
-            made = _legal(values, self._in_default)
-        return made + _legal(values, self._in_named) if self._in_named else made
+        # Saying DefaultGraph() to Quad would cost as much as the rest.
+        return self._default.fill(values) + self._named.fill(values)
+
+    def _fill_all(self, rows: Sequence[Row]) -> list[Quad]:
+        """Quad by quad of the template, for all rows at once."""
+        columns = [*zip(*rows, strict=True), *((term,) * len(rows) for term in self._constants)]
+        columns += [tuple([BlankNode() for _ in rows]) for _ in range(self._blanks)]
+        return self._default.fill_all(columns) + self._named.fill_all(columns)
+
+
+class _Part:
+    """The quads of a template in the default graph, or those in named graphs."""
+
+    __slots__ = ("_columns", "_rows")
+
+    def __init__(self, rows: list[_Places]) -> None:
+        self._rows = rows
+        self._columns = [_pick(column) for column in zip(*rows, strict=True)]
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def fill(self, values: Row) -> list[Quad]:
+        """Those that can be; the others have an unbound variable, a literal as subject ..."""
+        if not self._rows:
+            return []
+        if None not in values:  # as a graph it would be the default one
+            try:
+                return list(map(Quad, *[pick(values) for pick in self._columns]))
+            except TypeError:
+                pass
+        return _legal(values, self._rows)
+
+    def fill_all(self, columns: Sequence[Row]) -> list[Quad]:
+        """The same for values in columns."""
+        if not any(None in column for column in columns):
+            try:
+                return [
+                    quad for row in self._rows for quad in map(Quad, *[columns[p] for p in row])
+                ]
+            except TypeError:
+                pass
+        return [quad for values in zip(*columns, strict=True) for quad in self.fill(values)]
 
 
 def _pick(places: Sequence[int]) -> Callable[[Row], Sequence[Any]]:
@@ -91,11 +128,11 @@ def _pick(places: Sequence[int]) -> Callable[[Row], Sequence[Any]]:
 
 
 def _legal(values: Row, rows: Iterable[_Places]) -> list[Quad]:
-    """The quads that can be; the others have an unbound variable, a literal as subject ..."""
+    """As SPARQL 1.1 Update says, row by row."""
     made: list[Quad] = []
     for row in rows:
         terms = [values[place] for place in row]
-        if None in terms:  # as a graph it would be the default one
+        if None in terms:
             continue
         try:
             made.append(Quad(*terms))
