@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gateway.bench import city_run, growth, ingest, latency, scalability, shapes_run
+from gateway.bench import city_run, growth, ingest, latency, parallel, scalability, shapes_run
 from gateway.bench.city import ROADS
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
 from gateway.bench.session import BROKERS
@@ -109,6 +109,15 @@ def _add_scalability(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_parallel(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--subscriptions", parallel.COARSE, "coarse ones"),
+        ("--repeats", parallel.ROUNDS, "how often each road is updated"),
+    ):
+        text = f"{what}, for parallel (default: {default})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _add_growth(command: argparse.ArgumentParser) -> None:
     for name, default, what in (
         ("--fine", growth.FINE, "subscriptions of one lamp"),
@@ -161,6 +170,10 @@ def _scalability(options: argparse.Namespace) -> Iterator[Outcome]:
     return scalability.measure(options.subscribers, options.roads)
 
 
+def _parallel(options: argparse.Namespace) -> Iterator[Outcome]:
+    return parallel.measure(options.subscriptions, options.repeats, options.roads)
+
+
 def _growth(options: argparse.Namespace) -> Iterator[Outcome]:
     return growth.measure(options.fine, options.coarse, options.triples, options.roads)
 
@@ -186,6 +199,12 @@ BENCHMARKS = (
         "many subscribers of one query",
         _scalability,
         (_add_roads, _add_scalability),
+    ),
+    Benchmark(
+        "parallel",
+        "sequential mode against worker processes",
+        _parallel,
+        (_add_roads, _add_parallel),
     ),
     Benchmark(
         "growth",

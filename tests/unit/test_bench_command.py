@@ -233,6 +233,15 @@ def test_shapes_that_miss_a_change_are_a_mismatch(monkeypatch: pytest.MonkeyPatc
     assert any(line["mismatches"] for line in outcome.table)
 
 
+def test_both_modes_tell_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--roads", "1", "--subscriptions", "4", "--repeats", "1", "--json"]
+    assert run(["parallel", *arguments]) == 0
+    experiment = json.loads(capsys.readouterr().out)
+    assert experiment["matches"]
+    assert {line["workers"] for line in experiment["table"]} >= {0, 2}
+    assert {line["in workers"] for line in experiment["table"] if line["workers"] == 2} >= {0, 4}
+
+
 def test_scalability_tells_all_subscribers_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["scalability", "--roads", "2", "--subscribers", "3", "--json"]) == 0
     (found,) = map(json.loads, capsys.readouterr().out.splitlines())
