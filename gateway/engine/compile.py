@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.engine.conjunction import Conjunction, NotAJoinError, conjunction
+from gateway.engine.incremental.draft import NotIncrementalError
 from gateway.engine.incremental.query import incremental_query
 from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.join import JoinUnit, UnfilteredUnit
@@ -46,24 +47,29 @@ class TierCompiler:
         query = parse_subscribed(subject)
         spu = Spu(subject, query.form.name, query.variables)
         if subject.readable is not None:
-            return Placed(spu, self._restricted(query, spu, subject.readable), is_made=True)
+            return self._restricted(query, spu, subject.readable)
         try:
             return self._shapes.place(spu, _join(query, subject))
-        except NotAJoinError:
-            return Placed(spu, self._alone(query, spu), is_made=True)
+        except NotAJoinError as error:
+            return self._alone(query, spu, {"booster": str(error)})
 
-    def _restricted(self, query: Query, spu: Spu, readable: frozenset[GraphName]) -> Unit:
+    def _restricted(self, query: Query, spu: Spu, readable: frozenset[GraphName]) -> Placed:
         lutt = _visible(_lutt(query, spu.subject), readable)
-        return RequeryUnit(Readable(self._store, readable), spu, lutt)
+        unit = RequeryUnit(Readable(self._store, readable), spu, lutt)
+        return Placed(spu, unit, is_made=True, refused={"incremental": "graphs that are hidden"})
 
-    def _alone(self, query: Query, spu: Spu) -> Unit:
+    def _alone(self, query: Query, spu: Spu, refused: dict[str, str]) -> Placed:
         subject = spu.subject
         lutt = _lutt(query, subject)
-        incremental = incremental_query(query, subject.default_graphs, subject.named_graphs)
-        if incremental is not None:
-            return IncrementalUnit(self._store, spu, lutt, incremental)
-        faster = replace(subject, text=with_constants(subject.text))
-        return RequeryUnit(self._store, spu, lutt, faster)
+        unit: Unit
+        try:
+            found = incremental_query(query, subject.default_graphs, subject.named_graphs)
+            unit = IncrementalUnit(self._store, spu, lutt, found)
+        except NotIncrementalError as error:
+            refused["incremental"] = str(error)
+            faster = replace(subject, text=with_constants(subject.text))
+            unit = RequeryUnit(self._store, spu, lutt, faster)
+        return Placed(spu, unit, is_made=True, refused=refused)
 
     def remove(self, spu: Spu, unit: Unit) -> None:
         """A unit of its own ends with it."""

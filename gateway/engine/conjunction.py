@@ -144,11 +144,12 @@ def _name(element: Element) -> str:
 
 
 def _named_graph(name: algebra.VarOrIri, dataset: Dataset | None) -> GraphName | str:
-    if isinstance(name, NamedNode) and (dataset is None or name in dataset.named_graphs):
-        return name
     if isinstance(name, Variable) and dataset is None:
         return name.value
-    raise NotAJoinError("named graphs of which FROM NAMED leaves some out")
+    # A graph that is named twice counts twice in the store.
+    if isinstance(name, NamedNode) and (dataset is None or dataset.named_graphs.count(name) == 1):
+        return name
+    raise NotAJoinError("named graphs that FROM NAMED chooses")
 
 
 def _pattern(pattern: algebra.TriplePattern, graph: GraphName | str) -> JoinPattern:

@@ -51,7 +51,7 @@ class Cts:
     def size(self, entry: LuttEntry) -> int:
         """The quads in the table that serves an entry; 0 where the store does."""
         table = self._tables.get((entry.predicate, entry.graph))  # type: ignore[arg-type]
-        return len(table) if table else 0
+        return len(table) if table is not None and table.is_current() else 0
 
     def hold(self, entries: Iterable[LuttEntry]) -> None:
         """Keep tables for these entries, filled now; linear in their quads."""

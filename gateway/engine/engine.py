@@ -19,6 +19,7 @@ from pyoxigraph import NamedNode
 from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
 from gateway.engine.delivery import Delivery, Listener
+from gateway.engine.explain import Explanation
 from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
 from gateway.engine.parallel import ParallelProcessing
@@ -342,6 +343,22 @@ class Engine:
         if most is not None and len(results.added) > most:
             raise TooManySolutionsError(most)
         return results
+
+    def explain(
+        self,
+        text: str,
+        *,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+        rights: Rights = ALL_RIGHTS,
+    ) -> Explanation:
+        """Which tier serves a query, subscribed or not, why no cheaper one, and its costs so far.
+
+        Raises SparqlSyntaxError or UnsupportedQueryError.
+        """
+        graphs = (tuple(default_graphs), tuple(named_graphs))
+        subject = Subject(text, *graphs, readable=restriction(text, *graphs, rights.read))
+        return self._processing.explain(subject, self._subscriptions.spu(subject))
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""

@@ -8,9 +8,12 @@ the queues that `match` filled, in this thread, before the next UPDATE.
 
 import logging
 from collections.abc import Callable, Mapping
+from time import perf_counter_ns
 
 from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
+from gateway.engine.explain import Costs, Explanation
+from gateway.engine.join import JoinUnit
 from gateway.engine.lutt import Artq, LuttIndex
 from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
@@ -35,9 +38,11 @@ class Processing:
     ) -> None:
         self._statistics = statistics
         self._cts = Cts(store)
+        self._make_compiler = compiler
         self._compiler = compiler(self._cts)
         self._lutt: LuttIndex[Unit] = LuttIndex()
         self._units: dict[Spu, Unit] = {}
+        self._costs: dict[Unit, Costs] = {}
         self._clocked: dict[Unit, None] = {}
 
     @property
@@ -91,11 +96,13 @@ class Processing:
         for entry in unit.lutt:
             self._lutt.insert(entry, unit)
         self._cts.hold(unit.context)
+        self._costs[unit] = Costs()
 
     def _deregister(self, unit: Unit) -> None:
         for entry in unit.lutt:
             self._lutt.remove(entry, unit)
         self._cts.release(unit.context)
+        del self._costs[unit]
 
     def fill(self, delta: Delta) -> None:
         """Take note that the store has more or less of what no answer depends on (a worker's)."""
@@ -124,14 +131,45 @@ class Processing:
         A query that fails on new data costs its unit this step only: the next one adds up again.
         """
         changes: list[Change] = []
+        begin = perf_counter_ns()
         for unit, artq in queues.items():
+            before = len(changes)
             try:
                 changes += [each for each in unit.process(artq) if not each[1].is_empty]
             except GatewayError as error:
-                self._statistics.failures += 1
-                for spu in unit.members:
-                    log.error("spu_failed", extra={"query": spu.subject.text, "reason": str(error)})
+                self._failed(unit, error)
+            costs = self._costs.get(unit)
+            if costs is not None:
+                end = perf_counter_ns()
+                costs.add(end - begin, changes[before:])
+                begin = end
         return changes
+
+    def _failed(self, unit: Unit, error: GatewayError) -> None:
+        self._statistics.failures += 1
+        for spu in unit.members:
+            log.error("spu_failed", extra={"query": spu.subject.text, "reason": str(error)})
+
+    def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
+        """How a query is served, or would be if it were subscribed; compiles it anew."""
+        placed = self._make_compiler(self._cts).place(subject)
+        unit = None if spu is None else self._units.get(spu)
+        shown = placed.spu if spu is None or unit is None else spu
+        in_worker = spu is not None and unit is None
+        unit = unit or placed.unit
+        return Explanation(
+            subject.text,
+            unit.tier,
+            placed.refused,
+            unit.lutt,
+            {entry: self._cts.size(entry) for entry in unit.context},
+            members=len(unit.members),
+            parameters=len(unit.values(shown)) if isinstance(unit, JoinUnit) else 0,
+            hits=unit.hits(shown),
+            costs=self._costs.get(unit, Costs()),
+            is_subscribed=spu is not None,
+            in_worker=in_worker,
+        )
 
     def _count(self, unit: Unit, difference: int) -> None:
         tiers = self._statistics.spus

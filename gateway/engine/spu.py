@@ -8,8 +8,8 @@ the engine, so a worker process can build the same one on its own CTS.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyoxigraph import BlankNode, NamedNode, QueryBoolean, QuerySolutions
@@ -109,12 +109,16 @@ class Unit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An SPU and the unit that serves it; `gone` are units whose members that one took over."""
+    """An SPU and the unit that serves it; `gone` are units whose members that one took over.
+
+    `refused` says why cheaper tiers are not exact for it.
+    """
 
     spu: Spu
     unit: Unit
     is_made: bool = False
     gone: tuple[Unit, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate(store: Dataset, subject: Subject) -> SolutionBag:

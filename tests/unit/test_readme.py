@@ -37,3 +37,18 @@ def test_every_command_is_in_the_readme(capsys: pytest.CaptureFixture[str]) -> N
     assert len(commands) >= 9
     missing = [command for command in commands if f"`{command}`" not in README]
     assert not missing
+
+
+def test_the_engine_chapter_says_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    chapter = README.partition("## The engine in Python")[2]
+    (code,) = re.findall(r"```python\n(.*?)```", chapter.partition("\n## ")[0], re.DOTALL)
+    assert len(code.strip().splitlines()) <= 12
+    exec(compile(code, "README.md", "exec"), {})
+    first, then = capsys.readouterr().out.splitlines()
+    assert "urn:hall" in first
+    assert "urn:eve" not in first
+    assert then.startswith("1 [")
+    added, removed = then.split("] [")
+    assert "urn:eve" in added
+    assert "urn:hall" in removed
+    assert "urn:eve" not in removed

@@ -65,8 +65,8 @@ def incremental_query(
     query: Query,
     default_graphs: Sequence[NamedNode] = (),
     named_graphs: Sequence[NamedNode] = (),
-) -> IncrementalQuery | None:
-    """The query for this tier; None where another is exact and this one is not, or dearer.
+) -> IncrementalQuery:
+    """The query for this tier. Raises NotIncrementalError where it is not exact, or dearer.
 
     The graphs are those of a protocol request; if there are any, they replace the text's.
     """
@@ -74,14 +74,13 @@ def incremental_query(
     if default_graphs or named_graphs:
         dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
     if dataset is not None and _repeats(dataset):
-        return None
+        raise NotIncrementalError("a graph that the dataset names twice")
     translator = Translator(query.base or "", dataset)
-    try:
-        if is_grouped(query):
-            return _grouped(query, translator)
-        return _ungrouped(query, translator) if only_projects(query) else None
-    except NotIncrementalError:
-        return None
+    if is_grouped(query):
+        return _grouped(query, translator)
+    if not only_projects(query):
+        raise NotIncrementalError("LIMIT, OFFSET, REDUCED, or an aggregate out of place")
+    return _ungrouped(query, translator)
 
 
 def _repeats(dataset: Dataset) -> bool:
@@ -90,19 +89,19 @@ def _repeats(dataset: Dataset) -> bool:
     return any(len(set(graphs)) < len(graphs) for graphs in parts)
 
 
-def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery | None:
+def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery:
     drafts = translator.extended(translator.query(query), computed(query))
     plans = tuple(draft.plan() for draft in drafts)
     within = translator.has_groups_within
     if within and (query.distinct or query.form is not QueryForm.SELECT):
-        return None
+        raise NotIncrementalError("groups in a sub-query of ASK, CONSTRUCT or DISTINCT")
     match query.form:
         case QueryForm.CONSTRUCT:
             return IncrementalQuery(plans, _triples_of(query.template), is_set=True)
         case QueryForm.SELECT | QueryForm.ASK:
             return IncrementalQuery(plans, _projection(query.variables), query.distinct, within)
         case _:
-            return None
+            raise NotIncrementalError(f"the form {query.form.name}")
 
 
 def _grouped(query: Query, translator: Translator) -> IncrementalQuery:

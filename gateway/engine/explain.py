@@ -1,0 +1,77 @@
+"""`Explanation`: how the engine serves a query, and what that has cost.
+
+Place: beside the way of the data. A query is served as a whole by one tier; what it looks at are
+the entries of its LUTT, what it looks up the CTS has, if it is not too big.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway.engine.lutt import LuttEntry
+from gateway.engine.spu import Change
+
+
+@dataclass(slots=True)
+class Costs:
+    """What a unit has done so far: updates processed, time, rows told to SPUs."""
+
+    updates: int = 0
+    time_ns: int = 0
+    rows: int = 0
+
+    def add(self, time_ns: int, changes: Sequence[Change]) -> None:
+        """One more update."""
+        self.updates += 1
+        self.time_ns += time_ns
+        for _, results in changes:
+            self.rows += len(results.added) + len(results.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a query is served, or would be, where `is_subscribed` is False.
+
+    `refused` are the tiers that would be cheaper, each with the reason why it is not exact here.
+    `members` are the SPUs that share the work, of which each has its own values for the
+    `parameters`. `cts` are the LUTT entries that are looked up, with the quads that the CTS keeps
+    for them; 0: the store is asked. `hits` are the updates that reached this query, `costs` are
+    those of all members together. `in_worker`: it is served by another process, which counts them.
+    """
+
+    query: str
+    tier: str
+    refused: Mapping[str, str]
+    lutt: Sequence[LuttEntry]
+    cts: Mapping[LuttEntry, int]
+    members: int = 0
+    parameters: int = 0
+    hits: int = 0
+    costs: Costs = field(default_factory=Costs)
+    is_subscribed: bool = False
+    in_worker: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        served = "served" if self.is_subscribed else "would be served"
+        lines = [self.query.strip(), f"  {served} by the tier: {self.tier}"]
+        lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
+        for entry in self.lutt:
+            quads = self.cts.get(entry)
+            kept = f"  (CTS: {quads} quads)" if quads else ""
+            lines.append(f"  LUTT {_entry_text(entry)}{kept}")
+        if self.in_worker:
+            lines.append("  in a worker process, which keeps its own costs")
+        elif self.is_subscribed:
+            lines += [
+                f"  shared by {self.members} SPUs that differ in {self.parameters} constants",
+                f"  reached by {self.hits} updates; all members: {self.costs.updates} processed, "
+                f"{self.costs.time_ns / 1e6:.3f} ms, {self.costs.rows} rows",
+            ]
+        return lines
+
+
+def _entry_text(entry: LuttEntry) -> str:
+    parts = (entry.subject, entry.predicate, entry.object, entry.graph)
+    return " ".join("*" if part is None else str(part) for part in parts)
