@@ -13,6 +13,7 @@ solution is dropped as soon as its parameters are those of nobody (`members`).
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, Protocol, TypeVar
 
@@ -30,7 +31,10 @@ Key = Hashable
 Thing = TypeVar("Thing")
 
 Solution = tuple[Any, ...]
-"""The constants of a plan, None among them, then terms in the order in which they are bound."""
+"""Whether it is won or lost, None, the constants of its plan, then terms as they are bound."""
+
+_NOTHING = 1
+"""The place of None in a solution: a wildcard of a look-up, a column without value."""
 
 
 def put(slot: Slot, terms: Mapping[str, Term]) -> Slot:
@@ -152,23 +156,40 @@ class Booster:
     def _plan(self, seed: int | None) -> "_Plan":
         return _Plan(self._patterns, seed, self._columns, self._parameters, self._members)
 
-    def rows(self, state: Quads, changed: Sequence[Quad]) -> Iterator[tuple[Key, Row]]:
-        """The rows of `state` with a derivation through a changed quad, which `state` has."""
+    def changes(
+        self, now: Quads, added: Sequence[Quad], removed: Sequence[Quad]
+    ) -> Iterator[tuple[Key, Row, bool]]:
+        """The rows that lost and that won a derivation, True for those; `now` has the change."""
+        lost, won = self._begin(removed, False), self._begin(added, True)
+        if not (lost or won):
+            return
+        touched = {quad.predicate for quad in chain(added, removed)}
+        before: Quads | None = None
+        for plan in {**lost, **won}:
+            if plan.looks_at(touched):
+                if before is None:
+                    before = Before(now, added, removed)
+                yield from plan.complete(before, lost.get(plan, []), removed)
+                yield from plan.complete(now, won.get(plan, []), added)
+            else:
+                # What it looks up is the same before and after.
+                yield from plan.complete(now, [*lost.get(plan, ()), *won.get(plan, ())], ())
+
+    def _begin(self, changed: Sequence[Quad], is_won: bool) -> dict["_Plan", list[Solution]]:
         plans = self._plans
         anyway = plans[None]
         begun: dict[_Plan, list[Solution]] = {}
         for quad in changed:
             for plan in plans.get(quad.predicate, anyway):
-                solution = plan.begin(quad)
+                solution = plan.begin(quad, is_won)
                 if solution is not None:
                     begun.setdefault(plan, []).append(solution)
-        for plan, solutions in begun.items():
-            yield from plan.complete(state, solutions, changed)
+        return begun
 
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""
         plan = self._whole
-        for _, row in plan.complete(state, [(*plan.constants, *parameters)], ()):
+        for _, row, _ in plan.complete(state, [(*plan.won, *parameters)], ()):
             yield row
 
 
@@ -185,10 +206,11 @@ class _Plan:
     ) -> None:
         constants = [slot for p in patterns for slot in p.slots if not isinstance(slot, str)]
         constants += [slot for slot in columns if not isinstance(slot, str)]
-        self.constants: Solution = tuple(dict.fromkeys((None, *constants)))
-        places: dict[Any, int] = {term: place for place, term in enumerate(self.constants)}
+        self.won: Solution = (True, *dict.fromkeys((None, *constants)))
+        self.lost: Solution = (False, *self.won[1:])
+        places: dict[Any, int] = {term: at for at, term in enumerate(self.won) if at}
         if seed is None:
-            places |= {name: len(places) + place for place, name in enumerate(parameters)}
+            places |= {name: len(self.won) + place for place, name in enumerate(parameters)}
         self._seed = -1 if seed is None else seed
         self._reader = None if seed is None else _Reader(patterns[seed], places)
         self._fits = None if seed is None else constants_test(patterns[seed])
@@ -199,23 +221,27 @@ class _Plan:
             step = _Step(place, patterns[place], places)
             step.prune = prunes.after(places)
             self._steps.append(step)
-        self._row = _row_picker([places.get(column, 0) for column in columns])
+        self._row = _row_picker([places.get(column, _NOTHING) for column in columns])
         self._key = picker([places[name] for name in parameters])
 
-    def begin(self, quad: Quad) -> Solution | None:
+    def looks_at(self, predicates: Collection[Term]) -> bool:
+        """Whether a quad with one of these predicates may be looked up."""
+        return any(step.predicate is None or step.predicate in predicates for step in self._steps)
+
+    def begin(self, quad: Quad, is_won: bool) -> Solution | None:
         """What a changed quad binds, if it matches the seed and somebody may care."""
         reader = self._reader
         if reader is None or (self._fits is not None and not self._fits(quad)):
             return None
         if reader.accept is not None and not reader.accept(quad):
             return None
-        solution = self.constants + reader.new(quad)
+        solution = (self.won if is_won else self.lost) + reader.new(quad)
         prune = self._first
         return solution if prune is None or prune[0](solution) in prune[1] else None
 
     def complete(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
-    ) -> Iterator[tuple[Key, Row]]:
+    ) -> Iterator[tuple[Key, Row, bool]]:
         """The rows of all extensions; patterns before the seed take no changed quad."""
         for step in self._steps:
             skipped = step.skipped(changed) if step.place < self._seed else ()
@@ -224,7 +250,7 @@ class _Plan:
                 return
         key, row = self._key, self._row
         for solution in solutions:
-            yield key(solution), row(solution)
+            yield key(solution), row(solution), solution[0]
 
 
 Prune = tuple[Callable[[Solution], Key], Collection[Key]]
@@ -257,7 +283,7 @@ class _Reader:
             if isinstance(slot, str) and slot not in places:
                 found.setdefault(slot, []).append(attribute)
         for name in found:
-            places[name] = len(places)
+            places[name] = len(places) + 1
         self.new = _terms_getter([attributes[0] for attributes in found.values()])
         equal = [(each[0], other) for each in found.values() for other in each[1:]]
         self.accept = _acceptance(equal, is_named=isinstance(pattern.graph, str))
@@ -270,15 +296,15 @@ class _Step:
 
     def __init__(self, place: int, pattern: JoinPattern, places: dict[Any, int]) -> None:
         self.place = place
-        self._look = picker([places.get(slot, 0) for slot in pattern.slots])
-        self._predicate = pattern.predicate
+        self._look = picker([places.get(slot, _NOTHING) for slot in pattern.slots])
+        self.predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
         self._graph = places.get(pattern.graph, 0) if isinstance(pattern.graph, str) else 0
         self._reader = _Reader(pattern, places)
 
     def skipped(self, changed: Sequence[Quad]) -> Collection[Quad]:
         """The changed quads that may match the pattern."""
-        predicate = self._predicate
-        if isinstance(predicate, str):
+        predicate = self.predicate
+        if predicate is None:
             return frozenset(changed)
         return {quad for quad in changed if quad.predicate == predicate}
 

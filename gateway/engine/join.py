@@ -8,7 +8,7 @@ alone is a join too: each changed quad that matches is a row.
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from gateway.engine.booster import Before, Booster, Key
+from gateway.engine.booster import Booster, Key
 from gateway.engine.conjunction import Conjunction
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
@@ -93,12 +93,11 @@ class JoinUnit:
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
-        before = Before(self._store, artq.added, artq.removed)
         rows: dict[Key, tuple[list[Row], list[Row]]] = {}
-        for key, row in self._booster.rows(before, artq.removed):
-            rows.setdefault(key, ([], []))[1].append(row)
-        for key, row in self._booster.rows(self._store, artq.added):
-            rows.setdefault(key, ([], []))[0].append(row)
+        for key, row, is_won in self._booster.changes(self._store, artq.added, artq.removed):
+            rows.setdefault(key, ([], []))[not is_won].append(row)
+        if not rows:
+            return
         whole = self._members.whole()
         for key, (added, removed) in rows.items():
             spus = whole[key]
