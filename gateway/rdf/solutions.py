@@ -46,7 +46,7 @@ def consolidate(
 ) -> ResultsDelta:
     """Net additions against removals as bags."""
     added, removed = tuple(added), tuple(removed)
-    if not (added and removed):
+    if not (added and removed) or set(added).isdisjoint(removed):
         return ResultsDelta(variables, added, removed)
     return difference(variables, Counter(removed), Counter(added))
 

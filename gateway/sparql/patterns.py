@@ -1,4 +1,4 @@
-"""What a query looks at: the look-ups of its LUTT, and the shapes that have a fast path.
+"""What a query looks at: the look-ups of its LUTT, and what cannot be subscribed.
 
 Place: asked once per subscription, between the parser and the choice of an SPU. Source: the LUTT
 of the SEPA engine; SPARQL 1.1 Query Language, sections 9.3 (paths), 13 (datasets) and 18.5.
@@ -8,7 +8,6 @@ Invariant: a change that hits no look-up of a query leaves its answer as it was.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Variable
 
@@ -45,13 +44,6 @@ class Lookup:
     predicate: NamedNode | None = None
     object: Term | None = None
     graph: NamedNode | DefaultGraph | None = None
-
-
-class SinglePattern(NamedTuple):
-    """A triple pattern without path and where it is matched: a Variable is any named graph."""
-
-    pattern: TriplePattern
-    graph: NamedNode | DefaultGraph | Variable
 
 
 def quad_patterns(
@@ -233,45 +225,6 @@ def _element_needs_edge(element: Element) -> bool:
             return all(_needs_edge(branch) for branch in branches)
         case _:
             return False
-
-
-def single_pattern(query: Query) -> SinglePattern | None:
-    """The only pattern of a SELECT of plain variables: a changed quad is a changed row.
-
-    None for any other query, as for one with DISTINCT, modifiers, or a dataset of several graphs.
-    """
-    if query.form is not QueryForm.SELECT or query.distinct or query.reduced:
-        return None
-    if query.group_by or query.having or query.order_by or query.values is not None:
-        return None
-    if query.limit is not None or query.offset is not None:
-        return None
-    if any(column.expression is not None for column in query.projection or ()):
-        return None
-    found = _only_pattern(query.where, DEFAULT_GRAPH)
-    return found if found is None else _in_dataset(found, query.dataset)
-
-
-def _only_pattern(group: Group, graph: NamedNode | DefaultGraph | Variable) -> SinglePattern | None:
-    match group.elements:
-        case (algebra.BasicPattern(patterns=(pattern,)),) if not pattern.is_path:
-            return SinglePattern(pattern, graph)
-        case (Group() as inner,):
-            return _only_pattern(inner, graph)
-        case (algebra.Graph(name=name, group=inner),) if isinstance(graph, DefaultGraph):
-            return _only_pattern(inner, name)
-        case _:
-            return None
-
-
-def _in_dataset(found: SinglePattern, dataset: Dataset | None) -> SinglePattern | None:
-    """The pattern in the one graph of the dataset where it can match."""
-    if dataset is None:
-        return found
-    if isinstance(found.graph, DefaultGraph):
-        graphs = dataset.default_graphs
-        return SinglePattern(found.pattern, graphs[0]) if len(graphs) == 1 else None
-    return found if found.graph in dataset.named_graphs else None
 
 
 def unsupported(query: Query) -> str | None:

@@ -6,7 +6,6 @@ Each quad that hits no look-up of a query is put into the store: the answer must
 from collections import Counter
 from itertools import product, starmap
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import (
@@ -17,12 +16,11 @@ from pyoxigraph import (
     QueryBoolean,
     QuerySolutions,
     Store,
-    Variable,
 )
 
 from gateway.errors import SparqlSyntaxError
 from gateway.sparql.parser import parse_query
-from gateway.sparql.patterns import Lookup, SinglePattern, quad_patterns, single_pattern
+from gateway.sparql.patterns import Lookup, quad_patterns
 
 _IRIS = ("<urn:a>", "<urn:b>")
 _EDGES = ("<urn:p>", "<urn:q>")
@@ -196,34 +194,3 @@ def test_graph_that_appears_empty_changes_no_answer_unless_everything_is_looked_
     for graph in _GRAPHS:
         store.add_graph(NamedNode(graph[1:-1]))
     assert answer(store, text) == old
-
-
-def _single_rows(found: SinglePattern, names: tuple[str, ...], store: Store) -> Counter[object]:
-    """The answer read off the quads one by one."""
-    nodes = (found.pattern.subject, found.pattern.predicate, found.pattern.object, found.graph)
-    rows: Counter[object] = Counter()
-    for quad in store:
-        bound: dict[object, object] = {}
-        terms = (quad.subject, quad.predicate, quad.object, quad.graph_name)
-        named = not isinstance(quad.graph_name, DefaultGraph)
-        if (named or isinstance(found.graph, DefaultGraph)) and all(
-            bound.setdefault(node, term) == term if isinstance(node, Variable) else node == term
-            for node, term in zip(nodes, terms, strict=True)
-        ):
-            rows[tuple(bound.get(Variable(name)) for name in names)] += 1
-    return rows
-
-
-@pytest.mark.parametrize("graph", ["{}", "GRAPH ?g {{ {} }}", "GRAPH <urn:g> {{ {} }}"])
-@settings(max_examples=60, deadline=None)
-@given(st.tuples(variables | iris, variables | iris, variables | iris), contents)
-def test_single_pattern_has_the_answer_of_the_store(
-    graph: str, triple: tuple[str, str, str], content: list[Quad]
-) -> None:
-    text = "SELECT * { " + graph.format(" ".join(triple)) + " }"
-    query = parse_query(text)
-    found = single_pattern(query)
-    assert found is not None
-    store = Store()
-    store.extend(content)
-    assert _single_rows(found, query.variables, store) == answer(store, text)

@@ -23,10 +23,11 @@ from gateway.bench.city import (
 from gateway.bench.city_profile import Lamps, Model, Profile, Update
 from gateway.bench.city_ways import WAYS
 from gateway.engine import Engine
+from gateway.engine.compile import TierCompiler
+from gateway.engine.spu import Subject
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import Term
-from gateway.sparql.parser import parse_query
-from gateway.sparql.patterns import single_pattern
+from gateway.store.quad_store import QuadStore
 
 QUADS = frozenset(city())
 DIMMING_VALUE = NamedNode(CITY + "hasDimmingValue")
@@ -88,8 +89,9 @@ def test_every_update_of_a_lamp_changes_its_value() -> None:
 def test_subscription_profile_has_1000_fine_and_4_coarse() -> None:
     subscriptions = [lamps.select for lamps in Profile("lamp").subscriptions]
     assert len(set(subscriptions)) == len(subscriptions) == 1_004
-    singles = [single_pattern(parse_query(text)) is not None for text in subscriptions]
-    assert sum(singles) == 1_000
+    compiler = TierCompiler(QuadStore.open(None))
+    tiers = Counter(compiler.place(Subject(text)).unit.tier for text in subscriptions)
+    assert tiers == {"single pattern": 1_000, "booster": 4}
     assert subscriptions[-4:] == list(map(sroad, (6, 105, 204, 308)))
 
 

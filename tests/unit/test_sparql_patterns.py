@@ -1,25 +1,20 @@
 """What a query looks at, which shape it has, and why it cannot be subscribed."""
 
 import pytest
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Variable
+from pyoxigraph import DefaultGraph, Literal, NamedNode
 
 from gateway.rdf.namespaces import CLOCK
-from gateway.sparql.algebra import TriplePattern
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.sparql.patterns import (
     Lookup,
-    SinglePattern,
     contains_service,
     quad_patterns,
     reads_clock,
-    single_pattern,
     unsupported,
 )
 
-S, P, OBJ, G = (Variable(name) for name in "spog")
 A, B, C, D = (NamedNode(f"urn:{name}") for name in "abcd")
 DEFAULT = DefaultGraph()
-SPO = TriplePattern(S, P, OBJ)
 
 
 def lookups(body: str, *, graphs: str = "") -> set[Lookup]:
@@ -170,54 +165,6 @@ def test_existence_of_a_graph_matters_where_no_triple_is_needed(body: str) -> No
 )
 def test_existence_of_a_graph_follows_from_a_triple(body: str) -> None:
     assert Lookup() not in lookups(body)
-
-
-@pytest.mark.parametrize(
-    ("text", "graph"),
-    [
-        ("SELECT * { ?s ?p ?o }", DEFAULT),
-        ("SELECT ?s ?x { { ?s ?p ?o } }", DEFAULT),
-        ("SELECT * { GRAPH ?g { ?s ?p ?o } }", G),
-        ("SELECT ?o { GRAPH <urn:d> { { ?s ?p ?o } } }", D),
-        ("SELECT * FROM <urn:d> { ?s ?p ?o }", D),
-        ("SELECT * FROM NAMED <urn:d> FROM NAMED <urn:c> { GRAPH <urn:d> { ?s ?p ?o } }", D),
-    ],
-)
-def test_single_pattern_of_a_plain_select(
-    text: str, graph: NamedNode | DefaultGraph | Variable
-) -> None:
-    assert single_pattern(parse_query(text)) == SinglePattern(SPO, graph)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ASK { ?s ?p ?o }",
-        "CONSTRUCT WHERE { ?s ?p ?o }",
-        "SELECT DISTINCT * { ?s ?p ?o }",
-        "SELECT REDUCED * { ?s ?p ?o }",
-        "SELECT (STR(?s) AS ?x) { ?s ?p ?o }",
-        "SELECT (COUNT(*) AS ?x) { ?s ?p ?o }",
-        "SELECT ?s { ?s ?p ?o } GROUP BY ?s",
-        "SELECT * { ?s ?p ?o } ORDER BY ?s",
-        "SELECT * { ?s ?p ?o } LIMIT 1",
-        "SELECT * { ?s ?p ?o } OFFSET 1",
-        "SELECT * { ?s ?p ?o } VALUES ?s { 1 }",
-        "SELECT * { ?s ?p ?o . ?s ?p ?x }",
-        "SELECT * { ?s ?p ?o FILTER(?o) }",
-        "SELECT * { ?s ?p ?o } HAVING (1)",
-        "SELECT * { }",
-        "SELECT * { ?s <urn:a>+ ?o }",
-        "SELECT * { OPTIONAL { ?s ?p ?o } }",
-        "SELECT * { GRAPH ?g { GRAPH ?h { ?s ?p ?o } } }",
-        "SELECT * FROM <urn:a> FROM <urn:b> { ?s ?p ?o }",
-        "SELECT * FROM NAMED <urn:a> { ?s ?p ?o }",
-        "SELECT * FROM NAMED <urn:a> { GRAPH ?g { ?s ?p ?o } }",
-        "SELECT * FROM NAMED <urn:a> { GRAPH <urn:b> { ?s ?p ?o } }",
-    ],
-)
-def test_no_single_pattern_in_anything_else(text: str) -> None:
-    assert single_pattern(parse_query(text)) is None
 
 
 @pytest.mark.parametrize(
