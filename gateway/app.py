@@ -30,6 +30,7 @@ from gateway.gates.http import HttpGate
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
 from gateway.gates.outbox import OutboxLimits
 from gateway.gates.query_pool import QueryLimits, QueryPool
+from gateway.gates.session_filters import SessionFilters
 from gateway.gates.websocket import SocketLimits, WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
@@ -177,6 +178,7 @@ class Gateway:
                     mqtt.read_password(),
                 ),
                 inbox,
+                SessionFilters(self._config.gateway.data_dir / "mqtt-session.json"),
             )
             self._parts.external = external
             external.set_filters(mappings.registry.topic_filters)

@@ -29,6 +29,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from adapters.message import Message
 from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
+from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
 
@@ -78,7 +79,7 @@ class ExternalBroker:
     1,000 are dropped and counted; at QoS 1 and 2 they are kept over a lost connection.
     """
 
-    def __init__(self, settings: ExternalSettings, inbox: Inbox) -> None:
+    def __init__(self, settings: ExternalSettings, inbox: Inbox, session: SessionFilters) -> None:
         self.echoes = 0
         self.connections = 0
         self.dropped = 0
@@ -94,7 +95,8 @@ class ExternalBroker:
         self._largest = 0
         self._reason = ""
         self._wanted: frozenset[str] = frozenset()
-        self._held: frozenset[str] = frozenset()
+        self._session = session
+        self._held = session.load()
         self._asked: dict[int, Sequence[str]] = {}
         self._arrived: list[Delivery] = []
         self._acknowledgements = Acknowledgements(self._waker.wake)
@@ -261,9 +263,11 @@ class ExternalBroker:
         if wanted == self._held:
             return
         gone, new = sorted(self._held - wanted), sorted(wanted - self._held)
+        self._session.save(self._held | wanted)
         self._held = wanted
         if gone:
             self._note(self._client.unsubscribe(gone), gone)
+            self._session.save(wanted)
         if new:
             # A retained message is sent once, not at each reconnection: it may be without a time.
             options = SubscribeOptions(

@@ -4,11 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from gateway.gates import external_broker
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.session_filters import SessionFilters
 from gateway.inbox import Delivery, Inbox
 from tests.integration.gateways import LOOPBACK, WAIT_S
 
@@ -81,11 +83,13 @@ class ScriptedBroker:
 
 
 @asynccontextmanager
-async def gate(inbox: Inbox) -> AsyncIterator[tuple[ExternalBroker, ScriptedBroker]]:
+async def gate(
+    inbox: Inbox, session: Path = Path("no such folder", "session.json")
+) -> AsyncIterator[tuple[ExternalBroker, ScriptedBroker]]:
     broker = ScriptedBroker()
     server = await asyncio.start_server(broker.take, LOOPBACK, 0)
     port = server.sockets[0].getsockname()[1]
-    external = ExternalBroker(ExternalSettings(LOOPBACK, port), inbox)
+    external = ExternalBroker(ExternalSettings(LOOPBACK, port), inbox, SessionFilters(session))
     external.start()
     try:
         yield external, broker
@@ -239,3 +243,35 @@ async def test_at_the_end_the_broker_is_told() -> None:
         await broker.accept()
         await until(lambda: external.is_connected)
     assert await broker.read(2) == DISCONNECT
+
+
+async def test_a_filter_removed_while_we_were_away_leaves_the_session(tmp_path: Path) -> None:
+    session = tmp_path / "session.json"
+    async with gate(Inbox(10), session) as (external, broker):
+        external.set_filters(["kept", "gone"])
+        await broker.accept()
+        assert await broker.packet() == 8  # SUBSCRIBE
+    async with gate(Inbox(10), session) as (external, broker):
+        external.set_filters(["kept"])
+        await broker.accept(bytes([0x20, 3, 1, 0, 0]))  # the session is still there
+        unsubscribe = await broker.read(11)
+        assert (unsubscribe[0] >> 4, unsubscribe[-6:]) == (10, b"\0\x04gone")
+    assert SessionFilters(session).load() == {"kept"}
+
+
+async def test_a_new_session_is_told_only_what_is_wanted(tmp_path: Path) -> None:
+    session = tmp_path / "session.json"
+    SessionFilters(session).save(frozenset({"gone"}))
+    async with gate(Inbox(10), session) as (external, broker):
+        external.set_filters(["kept"])
+        await broker.accept()
+        assert await broker.packet() == 8
+    assert SessionFilters(session).load() == {"kept"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "1", "null"])
+def test_a_file_that_is_not_ours_is_as_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(text, encoding="utf-8")
+    assert SessionFilters(path).load() == frozenset()
+    SessionFilters(tmp_path / "no" / "folder").save(frozenset({"a"}))
