@@ -1,8 +1,9 @@
 """Which SPUs may live in a worker process, and which are better there (engine.md, section 5).
 
 Place: asked once per SPU by `ParallelProcessing`. One whose answer is cheaper than a message stays
-with the scheduler. So do those that read the clock, those whose CTS would be a copy of a graph, and
-those that LIMIT or SAMPLE: of equal datasets in two stores they may take different rows.
+with the scheduler. So do those that read the clock, those with rights that hide something (which
+graphs there are, only the store knows), those whose CTS would be a copy of a graph, and those that
+LIMIT or SAMPLE: of equal datasets in two stores they may take different rows.
 """
 
 from functools import lru_cache
@@ -22,6 +23,7 @@ def belongs_in_worker(subject: Subject, unit: Unit) -> bool:
         unit.tier not in _CHEAP
         and not subject.clocked
         and not subject.is_prompt
+        and subject.readable is None
         and all(entry.subject or entry.predicate or entry.object for entry in unit.lutt)
         and not _chooses(subject.text)
     )

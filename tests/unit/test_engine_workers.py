@@ -8,6 +8,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic, sleep
 from unittest.mock import patch
@@ -26,6 +27,7 @@ from gateway.engine.worker_link import Link, ProcessLink
 from gateway.engine.workers import worker_count
 from gateway.errors import GatewayError, StorageError
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import SolutionBag
 from gateway.scheduler import Scheduler
 from gateway.store.quad_store import QuadStore
@@ -440,3 +442,39 @@ def test_a_context_store_forgets_what_no_entry_covers_any_more() -> None:
     assert len(list(matches(context.store, by_predicate))) == 2
     context.uncover((by_predicate,))
     assert len(context.store) == 0
+
+
+def test_who_may_read_some_graphs_is_told_of_those_alone() -> None:
+    listener = Listener()
+    engine = open_engine(listener)
+    rights = Rights(read=frozenset({NamedNode("urn:open")}))
+    text = "SELECT ?g (COUNT(?y) AS ?n) { GRAPH ?g { ?x <urn:p> ?y } } GROUP BY ?g"
+    mine, everything = engine.subscribe(text, rights=rights), engine.subscribe(text)
+    for graph in ("secret", "open", "secret"):
+        triple = "{ <urn:x> <urn:p> ?y }"
+        engine.update(f"INSERT {{ GRAPH <urn:{graph}> {triple} }} WHERE {{ BIND(UUID() AS ?y) }}")
+    engine.drain()
+    assert {row[0] for row in listener.rows(mine)} == {NamedNode("urn:open")}
+    assert len(listener.told[mine.spuid]) == 1
+    assert len(listener.told[everything.spuid]) == 3
+    engine.close()
+
+
+def test_delayed_update_is_told_by_workers_and_clock_subscriptions_alike() -> None:
+    listener, now = Listener(), [1_700_000_000_000_000]
+    engine = Engine(
+        QuadStore.open(None),
+        lambda: now[0],
+        workers=1,
+        on_notification=listener,
+        launch=ThreadLink,
+    )
+    coarse, clocked = engine.subscribe(COARSE), engine.subscribe("SELECT (NOW() AS ?n) { }")
+    engine.update(insert(1), at=timedelta(seconds=1))
+    now[0] += 1_000_000
+    outcome = engine.run_due()
+    assert outcome is not None
+    engine.drain()
+    assert [each.time for each in listener.told[coarse.spuid]] == [outcome.time]
+    assert [each.time for each in listener.told[clocked.spuid]] == [outcome.time]
+    engine.close()
