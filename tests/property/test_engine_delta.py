@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import Self
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,6 +33,7 @@ from pyoxigraph import (
 from gateway.engine import Engine, Outcome
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
+from gateway.store import join_where
 from gateway.store.quad_store import QuadStore
 from tests.property.engine_strategies import State, modifies, requests, states
 from tests.property.update_writer import PROLOGUE
@@ -149,6 +151,13 @@ def check_request(state: State, text: str) -> None:
 @given(states, requests(most=4))
 def test_request_does_what_the_store_does(state: State, text: str) -> None:
     check_request(state, text)
+
+
+@settings(quick, max_examples=300)
+@given(states, requests(most=3))
+def test_join_that_is_too_large_for_look_ups_is_the_same_by_sparql(state: State, text: str) -> None:
+    with patch.object(join_where, "MOST_ROWS", 0):
+        check_request(state, text)
 
 
 @pytest.mark.slow
