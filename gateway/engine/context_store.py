@@ -26,11 +26,12 @@ class ContextStore:
     def cover(self, entries: Iterable[LuttEntry], quads: Sequence[Quad]) -> Delta:
         """Take up entries that are not covered yet, with the quads that match them.
 
-        What was made of it: quads that another entry covers may have been there.
+        Gives the quads that are new: those that another entry covers were there, and a Delta is
+        net, also for a store in memory, where it waits.
         """
         for entry in entries:
             self._covered.insert(entry, self)
-        delta = Delta(added=tuple(quads))
+        delta = Delta(added=tuple(quad for quad in quads if quad not in self.store))
         self.store.apply(delta)
         return delta
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from unittest.mock import patch
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ from gateway.store.quad_store import QuadStore
 from gateway.store.update import compile_update, evaluate
 from tests.property.engine_session import Step, Subscribe, Unsubscribe, Update
 from tests.property.engine_strategies import State, queries, states
+from tests.property.scripts import written
 from tests.property.test_engine_subscriptions import beginnings, steps
 from tests.worker_threads import ThreadLink, mortal
 
@@ -236,6 +238,13 @@ def test_any_query_and_any_update_are_as_in_sequential_mode(
 ) -> None:
     with nothing_is_cheap(), nobody_is_to_blame():
         run(mortal(lives), state, texts, [*beginning, *taken])
+
+
+@pytest.mark.parametrize("seed", [127, *range(10)])
+def test_dense_script_is_told_as_in_sequential_mode(seed: int) -> None:
+    script = written(seed)
+    with nothing_is_cheap():
+        run(ThreadLink, script.state, script.texts, script.steps)
 
 
 @settings(quick, max_examples=5)

@@ -478,3 +478,21 @@ def test_delayed_update_is_told_by_workers_and_clock_subscriptions_alike() -> No
     assert [each.time for each in listener.told[coarse.spuid]] == [outcome.time]
     assert [each.time for each in listener.told[clocked.spuid]] == [outcome.time]
     engine.close()
+
+
+def test_quad_that_two_entries_of_a_worker_cover_can_be_removed() -> None:
+    listener = Listener()
+    engine = open_engine(listener)
+    engine.update("INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:q> 1 } }")
+    firsts = [
+        engine.subscribe(query)
+        for query in (
+            "SELECT ?x { GRAPH <urn:g> { ?x (<urn:p>|<urn:q>) ?y } }",
+            "SELECT ?x (MAX(?y) AS ?n) { GRAPH ?g { ?x <urn:q> ?y } } GROUP BY ?x",
+        )
+    ]
+    engine.update("DELETE DATA { GRAPH <urn:g> { <urn:a> <urn:q> 1 } }")
+    engine.drain()
+    assert [len(first.added) for first in firsts] == [1, 1]
+    assert not any(listener.rows(first) for first in firsts)
+    engine.close()
