@@ -22,7 +22,7 @@ from pyoxigraph import NamedNode
 from gateway.engine import DelayedUpdate, Engine, Notification, Outcome
 from gateway.engine.delayed import DueTime
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
-from gateway.rdf.rights import ALL_RIGHTS, Rights
+from gateway.rdf.rights import Rights
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate
 from gateway.timers import Timers
@@ -118,7 +118,7 @@ class Scheduler:
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
         at: DueTime | None = None,
     ) -> Outcome:
         """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails.
@@ -161,7 +161,7 @@ class Scheduler:
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
         is_prompt: bool = False,
         sink: Sink,
     ) -> str:

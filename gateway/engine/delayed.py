@@ -8,7 +8,7 @@ the transaction that executes it, so it is executed exactly once.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
@@ -17,11 +17,12 @@ from typing import Never
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.request import Request
 from gateway.engine.spu import Change, Spu
 from gateway.errors import BadRequestError, GatewayError, NotFoundError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import DELAYED_GRAPH, GW, RDF
-from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
+from gateway.rdf.rights import Graphs, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
 from gateway.store.quad_store import QuadStore
 
@@ -36,16 +37,6 @@ _DUE = NamedNode(GW + "due")
 _REQUEST = NamedNode(GW + "request")
 _IDS = DELAYED_GRAPH.value + "/"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to execute: texts, each with its forced bindings, as one UPDATE request."""
-
-    updates: tuple[tuple[str, Mapping[str, Term]], ...]
-    using_graphs: tuple[NamedNode, ...] = ()
-    using_named_graphs: tuple[NamedNode, ...] = ()
-    rights: Rights = ALL_RIGHTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Self
 from pyoxigraph import NamedNode
 
 from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
-from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, Request, due_time
+from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, due_time
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation
 from gateway.engine.limits import UNLIMITED, Limits, limited
@@ -25,6 +25,7 @@ from gateway.engine.notification import Notification
 from gateway.engine.parallel import ParallelProcessing
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Processing
+from gateway.engine.request import Request, Update, bind, restriction
 from gateway.engine.spu import Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
@@ -32,17 +33,14 @@ from gateway.engine.worker_link import Link, ProcessLink
 from gateway.engine.workers import ARTQ, WorkerCount, Workers, worker_count
 from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
 from gateway.rdf.delta import Delta
-from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
+from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
-from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.clock_calls import calls_clock
-from gateway.sparql.parser import parse_query
-from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.readable import Readable
-from gateway.store.update import BoundUpdate, UpdatePlan, bind_update, compile_update, evaluate
+from gateway.store.update import UpdatePlan, compile_update, evaluate
 
 log = logging.getLogger(__name__)
 
@@ -74,13 +72,13 @@ class Engine:
     def __init__(
         self,
         store: QuadStore,
-        clock: Callable[[], int] = microseconds,
+        workers: WorkerCount = 0,
         *,
+        clock: Callable[[], int] = microseconds,
         oracle: bool = False,
         lutt: bool = True,
         performance: Performance | None = None,
         limits: Limits = UNLIMITED,
-        workers: WorkerCount = 0,
         artq: int = ARTQ,
         on_notification: Listener | None = None,
         launch: Callable[[], Link] = ProcessLink,
@@ -115,13 +113,13 @@ class Engine:
     def open(
         cls,
         path: Path | str | None = None,
-        clock: Callable[[], int] = microseconds,
+        workers: WorkerCount = 0,
         *,
+        clock: Callable[[], int] = microseconds,
         oracle: bool = False,
         lutt: bool = True,
         performance: Performance | None = None,
         limits: Limits = UNLIMITED,
-        workers: WorkerCount = 0,
         artq: int = ARTQ,
         on_notification: Listener | None = None,
     ) -> Self:
@@ -141,12 +139,12 @@ class Engine:
         store = QuadStore.open(None if path is None else Path(path))
         return cls(
             store,
-            clock,
+            workers,
+            clock=clock,
             oracle=oracle,
             lutt=lutt,
             performance=performance,
             limits=limits,
-            workers=workers,
             artq=artq,
             on_notification=on_notification,
         )
@@ -174,19 +172,20 @@ class Engine:
 
     def update(
         self,
-        update: str | UpdatePlan | Sequence[BoundUpdate],
+        update: Update,
         bindings: Mapping[str, Term] | None = None,
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
         at: DueTime | None = None,
         deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
 
-        A graph that `rights` do not let read is as if empty. Raises ForbiddenError where the
-        request would touch one that they do not let write.
+        The bindings are for all of them. A graph that `rights` do not let read is as if empty;
+        None are all rights. Raises ForbiddenError where the request would touch one that they
+        do not let write.
 
         With `at` (µs since the epoch, an aware datetime, or a timedelta from now) the request
         waits in the store for its time, with its bindings and rights: see `run_due`. Its text is
@@ -198,13 +197,14 @@ class Engine:
         """
         if self.performance is not None:
             self.performance.begin()
-        bound = _bound(update, bindings or {}, using_graphs, using_named_graphs)
+        using = (tuple(using_graphs), tuple(using_named_graphs))
+        bound = bind(update, bindings or {}, using)
         with self._writing() as time:
             if at is not None:
-                request = _request(update, bound, using_graphs, using_named_graphs, rights)
+                request = Request.of(update, bound, using, rights or ALL_RIGHTS)
                 id_, delta = self._delayed.entry(request, due_time(at, time), time)
                 return self._change(delta, self.store.apply, time, id_)
-            delta = evaluate(self.store, bound, rights)
+            delta = evaluate(self.store, bound, rights or ALL_RIGHTS)
             outcome = self._change(delta, self.store.defer if deferred else self.store.apply, time)
         if self.performance is not None:
             self.performance.end(outcome.delta, len(outcome.notifications))
@@ -261,10 +261,7 @@ class Engine:
 
     def _execute(self, id_: str) -> Delta:
         try:
-            request = self._delayed.request(id_)
-            using = (request.using_graphs, request.using_named_graphs)
-            plans = [(compile_update(text, *using), bound) for text, bound in request.updates]
-            return evaluate(self.store, plans, request.rights)
+            return self._delayed.request(id_).change(self.store)
         except StorageError:
             raise
         except Exception as error:  # whatever is wrong with it, those behind it have their time
@@ -282,14 +279,15 @@ class Engine:
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
     ) -> QueryResults:
         """Evaluate a QUERY now, on whole updates only. May be called from any thread.
 
         A graph that `rights` do not let read is as if it did not exist.
         """
         self.store.remote.require_services(text)
-        store = self.store if rights.read is None else Readable(self.store, rights.read)
+        readable = (rights or ALL_RIGHTS).read
+        store = self.store if readable is None else Readable(self.store, readable)
         if default_graphs or named_graphs:
             return store.query(text, default_graphs, named_graphs)
         return store.query(text)
@@ -301,7 +299,7 @@ class Engine:
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
         is_prompt: bool = False,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
@@ -314,7 +312,7 @@ class Engine:
         """
         clocked = next(self._clocked) if calls_clock(text) else 0
         graphs = (tuple(default_graphs), tuple(named_graphs))
-        readable = restriction(text, *graphs, rights.read)
+        readable = restriction(text, *graphs, (rights or ALL_RIGHTS).read)
         subject = Subject(text, *graphs, clocked, readable, is_prompt)
         with self._clock.held() as time:
             spu, results = self._first_answer(subject)
@@ -325,24 +323,21 @@ class Engine:
     def _first_answer(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
         try:
             with limited(self._limits):
-                spu = self._subscriptions.spu(subject)
-                if spu is not None:
-                    return spu, self._within_limits(self._processing.initial(spu))
+                known = self._subscriptions.spu(subject)
+                if known is not None:
+                    results = self._processing.initial(known)
+                    self._limits.require(len(results.added))
+                    return known, results
                 spu, results = self._processing.add(subject)
         except (TooManySolutionsError, QueryTimeoutError) as error:
             # Its traceback keeps results of the store, which only this thread may drop.
             raise error.with_traceback(None) from None
         try:
-            return spu, self._within_limits(results)
+            self._limits.require(len(results.added))
         except TooManySolutionsError:
             self._processing.remove(spu)
             raise
-
-    def _within_limits(self, results: ResultsDelta) -> ResultsDelta:
-        most = self._limits.solutions
-        if most is not None and len(results.added) > most:
-            raise TooManySolutionsError(most)
-        return results
+        return spu, results
 
     def explain(
         self,
@@ -350,14 +345,15 @@ class Engine:
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
-        rights: Rights = ALL_RIGHTS,
+        rights: Rights | None = None,
     ) -> Explanation:
         """Which tier serves a query, subscribed or not, why no cheaper one, and its costs so far.
 
         Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         graphs = (tuple(default_graphs), tuple(named_graphs))
-        subject = Subject(text, *graphs, readable=restriction(text, *graphs, rights.read))
+        readable = restriction(text, *graphs, (rights or ALL_RIGHTS).read)
+        subject = Subject(text, *graphs, readable=readable)
         return self._processing.explain(subject, self._subscriptions.spu(subject))
 
     def unsubscribe(self, spuid: str) -> None:
@@ -389,45 +385,3 @@ def _compiler(*, oracle: bool, lutt: bool) -> Callable[[Dataset], Compiler]:
     if oracle:
         return OracleCompiler
     return TierCompiler if lutt else UnfilteredCompiler
-
-
-def _bound(
-    update: str | UpdatePlan | Sequence[BoundUpdate],
-    bindings: Mapping[str, Term],
-    using_graphs: Sequence[NamedNode],
-    using_named_graphs: Sequence[NamedNode],
-) -> Sequence[BoundUpdate]:
-    if isinstance(update, str):
-        plan, constants = bind_update(update, tuple(using_graphs), tuple(using_named_graphs))
-        return [(plan, {**constants, **bindings})]
-    return [(update, bindings)] if isinstance(update, UpdatePlan) else update
-
-
-def _request(
-    update: str | UpdatePlan | Sequence[BoundUpdate],
-    bound: Sequence[BoundUpdate],
-    using_graphs: Sequence[NamedNode],
-    using_named_graphs: Sequence[NamedNode],
-    rights: Rights,
-) -> Request:
-    """What is kept of a request that waits: texts, since plans do not outlive the process."""
-    texts = [update] if isinstance(update, str) else [plan.text for plan, _ in bound]
-    bindings = [
-        {name: term for name, term in each.items() if not name.startswith(HIDDEN_PREFIX)}
-        for _, each in bound
-    ]
-    updates = tuple(zip(texts, bindings, strict=True))
-    return Request(updates, tuple(using_graphs), tuple(using_named_graphs), rights)
-
-
-def restriction(
-    text: str,
-    default_graphs: tuple[NamedNode, ...],
-    named_graphs: tuple[NamedNode, ...],
-    readable: Graphs,
-) -> Graphs:
-    """The readable graphs where they hide something that the query looks at, else None."""
-    if readable is None:
-        return None
-    looked_at = graphs_looked_at(parse_query(text), default_graphs, named_graphs)
-    return None if looked_at is not None and looked_at <= readable else readable

@@ -24,6 +24,11 @@ class Limits:
     solutions: int | None = None
     seconds: float | None = None
 
+    def require(self, solutions: int) -> None:
+        """Raise TooManySolutionsError where an answer has more than so many."""
+        if self.solutions is not None and solutions > self.solutions:
+            raise TooManySolutionsError(self.solutions)
+
 
 UNLIMITED = Limits()
 

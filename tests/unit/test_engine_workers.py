@@ -464,7 +464,7 @@ def test_delayed_update_is_told_by_workers_and_clock_subscriptions_alike() -> No
     listener, now = Listener(), [1_700_000_000_000_000]
     engine = Engine(
         QuadStore.open(None),
-        lambda: now[0],
+        clock=lambda: now[0],
         workers=1,
         on_notification=listener,
         launch=ThreadLink,

@@ -1,0 +1,113 @@
+"""The Python API of the engine as issue 3 promises it to those who build on it."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
+
+from gateway.engine import Engine, Notification, Rights
+
+LAMP = NamedNode("urn:lamp")
+DIM = NamedNode("urn:dim")
+ONE, TWO = (Literal(number) for number in (1, 2))
+SET = """DELETE { ?lamp <urn:dim> ?old } INSERT { ?lamp <urn:dim> ?value }
+WHERE { ?lamp <urn:dim> ?old }"""
+
+
+def test_everything_the_issue_shows(tmp_path: Path) -> None:
+    for path in (None, tmp_path / "store", str(tmp_path / "named")):
+        engine = Engine.open(path, 0)
+        first = engine.subscribe(
+            "SELECT ?d { ?lamp <urn:dim> ?d }",
+            default_graphs=(),
+            named_graphs=(),
+            alias=None,
+            rights=None,
+        )
+        assert (first.sequence, first.alias, list(first.added), list(first.removed)) == (
+            *(0, None),
+            *([], []),
+        )
+
+        outcome = engine.update(
+            "INSERT DATA { <urn:lamp> <urn:dim> 1 }",
+            using_graphs=(),
+            using_named_graphs=(),
+            rights=None,
+            at=None,
+        )
+        assert outcome.id is None
+        assert outcome.delta.added == (Quad(LAMP, DIM, ONE, DefaultGraph()),)
+        assert outcome.delta.removed == ()
+        (notification,) = outcome.notifications
+        assert isinstance(notification, Notification)
+        assert (notification.spuid, notification.sequence) == (first.spuid, 1)
+        assert notification.time == outcome.time >= first.time
+        assert [dict(row) for row in notification.added] == [{"d": ONE}]
+
+        set_lamp = engine.prepare(SET)
+        (changed,) = engine.update(set_lamp, bindings={"lamp": LAMP, "value": TWO}).notifications
+        assert [dict(row) for row in changed.removed] == [{"d": ONE}]
+        assert [dict(row) for row in changed.added] == [{"d": TWO}]
+
+        rows = engine.query(
+            "SELECT ?d { ?lamp <urn:dim> ?d }", default_graphs=(), named_graphs=(), rights=None
+        )
+        assert isinstance(rows, QuerySolutions)
+        assert [row["d"] for row in rows] == [TWO]
+
+        later = engine.update("CLEAR ALL", at=timedelta(hours=1))
+        assert [each.id for each in engine.delayed()] == [later.id]
+        assert later.id is not None
+        engine.cancel(later.id)
+        assert engine.delayed() == ()
+
+        assert engine.explain("SELECT ?d { ?lamp <urn:dim> ?d }").is_subscribed
+        engine.unsubscribe(first.spuid)
+        assert engine.update("CLEAR ALL").notifications == ()
+        engine.close()
+
+
+def test_ask_is_one_empty_mapping_and_construct_has_three_columns() -> None:
+    engine = Engine.open()
+    engine.subscribe("ASK { <urn:lamp> <urn:dim> 1 }", alias="lit")
+    engine.subscribe("CONSTRUCT { ?lamp <urn:is> ?d } WHERE { ?lamp <urn:dim> ?d }")
+    told = engine.update("INSERT DATA { <urn:lamp> <urn:dim> 1 }").notifications
+    ask, construct = told
+    assert (ask.alias, [dict(row) for row in ask.added]) == ("lit", [{}])
+    row = {"subject": LAMP, "predicate": NamedNode("urn:is"), "object": ONE}
+    assert [dict(each) for each in construct.added] == [row]
+    gone = engine.update("DELETE DATA { <urn:lamp> <urn:dim> 1 }").notifications
+    assert [[dict(each) for each in told.removed] for told in gone] == [[{}], [row]]
+
+
+def test_a_second_positional_argument_is_the_number_of_workers() -> None:
+    with pytest.raises(TypeError):
+        Engine.open(None, 0, lambda: 7)  # type: ignore[call-arg]
+
+
+def test_a_prepared_update_reads_the_graphs_of_the_protocol() -> None:
+    engine = Engine.open()
+    engine.update("INSERT DATA { GRAPH <urn:g> { <urn:lamp> <urn:dim> 1 } }")
+    plan = engine.prepare("INSERT { ?s <urn:seen> ?o } WHERE { ?s <urn:dim> ?o }")
+    graphs = [NamedNode("urn:g")]
+    assert engine.update(plan).delta.is_empty
+    assert len(engine.update(plan, using_graphs=graphs).delta.added) == 1
+    assert engine.update([(plan, {})], using_graphs=graphs).delta.is_empty
+
+
+def test_bindings_are_for_all_of_several_updates() -> None:
+    engine = Engine.open()
+    plan = engine.prepare("INSERT { ?lamp <urn:dim> ?value } WHERE {}")
+    engine.update([(plan, {"value": ONE}), (plan, {"value": TWO})], bindings={"lamp": LAMP})
+    found = engine.query("SELECT * { <urn:lamp> <urn:dim> ?d }")
+    assert isinstance(found, QuerySolutions)
+    assert len(list(found)) == 2
+
+
+def test_rights_restrict() -> None:
+    engine = Engine.open()
+    engine.update("INSERT DATA { GRAPH <urn:g> { <urn:lamp> <urn:dim> 1 } }", rights=Rights())
+    nothing = Rights(read=frozenset(), write=frozenset())
+    assert not engine.query("ASK { GRAPH ?g { ?s ?p ?o } }", rights=nothing)
