@@ -8,7 +8,7 @@ while one is made.
 
 from collections.abc import Sequence
 from pathlib import Path
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Self
 
 from pyoxigraph import (
@@ -57,6 +57,7 @@ class QuadStore:
         self._missed: set[Term] = set()
         self._fresh: set[Term] = set()
         self._crowded: set[NamedNode | None] = set()
+        self._asking: set[int] = set()
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -175,8 +176,9 @@ class QuadStore:
 
         Its clock is `clock`, at one value for the whole query.
         """
-        self.flush()
+        self._asking.add(get_ident())  # before `flush`, which waits for one that goes on
         try:
+            self.flush()
             return self._store.query(
                 with_clock(text),
                 default_graph=None if default_graphs is None else list(default_graphs),
@@ -187,6 +189,8 @@ class QuadStore:
             raise SparqlSyntaxError(str(error)) from error
         except (RuntimeError, ValueError, OSError) as error:
             raise UpdateFailedError(f"the query failed: {error}") from error
+        finally:
+            self._asking.discard(get_ident())
 
     def defer(self, delta: Delta) -> None:
         """Make the change, on disk with the next `flush`; only for what the journal can repeat.
@@ -231,17 +235,25 @@ class QuadStore:
         self._missed.clear()
         self._fresh.clear()
         try:
-            if delta.removed or delta.graphs_created or delta.graphs_dropped:
-                text, functions = self.update_text(delta)
-                self._store.update(text, custom_functions=functions)
-            else:
-                self._store.extend(delta.added)
+            self._exchange(delta)
         except (OSError, RuntimeError) as error:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
+
+    def _exchange(self, delta: Delta) -> None:
+        """As one transaction; quad by quad, which is faster, where no other reader can tell."""
+        is_alone = not self._home.is_lasting and self._asking <= {get_ident()}
+        if delta.graphs_created or delta.graphs_dropped or (delta.removed and not is_alone):
+            text, functions = self.update_text(delta)
+            self._store.update(text, custom_functions=functions)
+            return
+        remove = self._store.remove
+        for quad in delta.removed:
+            remove(quad)
+        self._store.extend(delta.added)
 
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
         """SPARQL Update text that makes this change here, with the functions that it calls.
