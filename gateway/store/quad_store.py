@@ -9,7 +9,7 @@ while one is made.
 from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock, get_ident
-from typing import Self
+from typing import Never, Self
 
 from pyoxigraph import (
     BlankNode,
@@ -295,9 +295,21 @@ class QuadStore:
                 raise UpdateFailedError(f"the update failed: {error}") from error
 
     def close(self) -> None:
-        """Hand everything to the disk. Raises StorageError."""
-        self.flush()
-        self._home.close()
+        """Hand everything to the disk and let go of it; closing again is nothing.
+
+        Another may open the folder at once. Raises StorageError; then it is still open.
+        """
+        with self.writing:
+            if "_store" in self.__dict__:
+                self.flush()
+                self._home.close()
+                del self._store
+
+    def __getattr__(self, name: str) -> Never:
+        """Only `close` takes something away."""
+        if name == "_store":
+            raise StorageError("the store is closed", "open it again")
+        raise AttributeError(name)
 
 
 _PREDICATE = (NamedNode, type(None))

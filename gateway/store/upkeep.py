@@ -109,9 +109,11 @@ class Folder:
             self._rewrite()
 
     def close(self) -> None:
-        """Wait for the flush that is going on, and flush what came since."""
+        """Wait for the flush that is going on, flush what came since, let go of the files."""
         self._thread.shutdown()
         self.store.flush()
+        self._flushing = None
+        del self.store
 
     def _rewrite(self) -> None:
         folder = self._path / str(self._generation + 1)

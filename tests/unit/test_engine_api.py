@@ -7,6 +7,7 @@ import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
 
 from gateway.engine import Engine, Notification, Rights
+from gateway.errors import StorageError
 
 LAMP = NamedNode("urn:lamp")
 DIM = NamedNode("urn:dim")
@@ -111,3 +112,23 @@ def test_rights_restrict() -> None:
     engine.update("INSERT DATA { GRAPH <urn:g> { <urn:lamp> <urn:dim> 1 } }", rights=Rights())
     nothing = Rights(read=frozenset(), write=frozenset())
     assert not engine.query("ASK { GRAPH ?g { ?s ?p ?o } }", rights=nothing)
+
+
+@pytest.mark.parametrize("is_lasting", [True, False])
+def test_a_closed_engine_says_so_and_lets_go_of_its_folder(
+    tmp_path: Path, *, is_lasting: bool
+) -> None:
+    folder = tmp_path if is_lasting else None
+    engine = Engine.open(folder)
+    engine.subscribe("SELECT * { ?s ?p ?o OPTIONAL { ?o ?p ?s } }")
+    engine.update("INSERT DATA { <urn:lamp> <urn:dim> 1 }")
+    engine.close()
+    engine.close()
+    other = Engine.open(folder)
+    assert bool(other.query("ASK { <urn:lamp> <urn:dim> 1 }")) is is_lasting
+    for use in (engine.query, engine.subscribe):
+        with pytest.raises(StorageError, match="closed"):
+            use("ASK { ?s ?p ?o }")
+    with pytest.raises(StorageError, match="closed"):
+        engine.update("INSERT DATA { <urn:lamp> <urn:dim> 2 }")
+    other.close()
