@@ -3,7 +3,7 @@
     GatewayError
     ├── ClientError             the peer asked for something impossible
     │   ├── SparqlSyntaxError       400  sparql_syntax         the text is not SPARQL 1.1
-    │   ├── UnsupportedQueryError   400  unsupported_query     a form that cannot be subscribed
+    │   ├── UnsupportedQueryError   400  unsupported_query     a form, function or host not offered
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
@@ -61,7 +61,7 @@ class SparqlSyntaxError(ClientError):
 
 
 class UnsupportedQueryError(ClientError):
-    """A legal query that has no exact subscription (SERVICE, DESCRIBE, RAND ...)."""
+    """Legal, and not to be had: no exact subscription (DESCRIBE, RAND ...), a function, a host."""
 
     code = "unsupported_query"
 

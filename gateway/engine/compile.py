@@ -118,9 +118,9 @@ class UnfilteredCompiler(OracleCompiler):
 def parse_subscribed(subject: Subject) -> Query:
     """The query of a subject. Raises SparqlSyntaxError, UnsupportedQueryError."""
     query = parse_query(subject.text)
-    reason = patterns.unsupported(query)
-    if reason is not None:
-        raise UnsupportedQueryError(f"this query cannot be subscribed: {reason}")
+    found = patterns.unsupported(query)
+    if found is not None:
+        raise UnsupportedQueryError(f"this query cannot be subscribed: {found.reason}", found.hint)
     return query
 
 

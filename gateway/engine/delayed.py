@@ -112,12 +112,14 @@ class DelayedUpdates:
         try:
             return _decoded(text)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadRequestError(f"{id_} is no delayed update: {error!r}") from error
+            raise BadRequestError(
+                f"{id_} is no delayed update: {error!r}", "take it off the list by cancel"
+            ) from error
 
     def require(self, id_: str) -> None:
         """Raise NotFoundError unless such an update waits."""
         if id_ not in self._due:
-            raise NotFoundError(f"there is no delayed update {id_}")
+            raise NotFoundError(f"there is no delayed update {id_}", "it may have run already")
 
     def entry(self, request: Request, due: int, now: int) -> tuple[str, Delta]:
         """The id of a new entry and the change that puts it in."""

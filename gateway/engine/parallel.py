@@ -54,7 +54,10 @@ class ParallelProcessing(Processing):
         if super().unit(spu) is not None:
             return super().initial(spu)
         if spu not in self._workers:
-            raise UpdateFailedError("this query has ended its worker process again and again")
+            raise UpdateFailedError(
+                "this query has ended its worker process again and again",
+                "ask for less, or subscribe to it with workers = 0",
+            )
         told = self._workers.told(spu)
         if told is not None:
             return difference(spu.variables, Counter(), told)

@@ -54,7 +54,7 @@ class Subscriptions:
         """End a subscription; the SPU that it was the last of, if so. Raises NotFoundError."""
         subscription = self._by_spuid.pop(spuid, None)
         if subscription is None:
-            raise NotFoundError(f"there is no subscription {spuid}")
+            raise NotFoundError(f"there is no subscription {spuid}", "it may have ended already")
         spu = subscription.spu
         self._subscribers[spu].remove(subscription)
         if self._subscribers[spu]:

@@ -34,6 +34,24 @@ _RANDOM = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 
 
 @dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The construct that keeps a query from being subscribed and why; what to do instead."""
+
+    reason: str
+    hint: str
+
+
+_SERVICE = Unsupported(
+    "SERVICE depends on another endpoint",
+    "INSERT what it answers from time to time, and subscribe to that",
+)
+_FRESH_NODES = Unsupported(
+    "blank nodes in a CONSTRUCT template are fresh each time",
+    "name them: BIND(IRI(CONCAT(...)) AS ?node)",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Quads that a query may look at: None is a wildcard, in `graph` any named graph.
 
@@ -227,18 +245,19 @@ def _element_needs_edge(element: Element) -> bool:
             return False
 
 
-def unsupported(query: Query) -> str | None:
+def unsupported(query: Query) -> Unsupported | None:
     """Why a query cannot be subscribed: its answer is no function of the dataset and the clock."""
     if query.form is QueryForm.DESCRIBE:
-        return "DESCRIBE has no defined answer"
+        return Unsupported("DESCRIBE has no defined answer", "CONSTRUCT the triples that you want")
     for node in walk(query):
         match node:
             case algebra.Service():
-                return "SERVICE depends on another endpoint"
+                return _SERVICE
             case algebra.Operation(name=name) if name in _RANDOM:
-                return f"{name} gives another value each time"
+                hint = "leave it out, or make the value where the notification is read"
+                return Unsupported(f"{name} gives another value each time", hint)
             case BlankNode():
-                return "blank nodes in a CONSTRUCT template are fresh each time"
+                return _FRESH_NODES
             case _:
                 pass
     return None

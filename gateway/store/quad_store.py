@@ -24,11 +24,12 @@ from pyoxigraph import (
     Triple,
 )
 
-from gateway.errors import SparqlSyntaxError, StorageError, UpdateFailedError
+from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
+from gateway.store.faults import fault
 from gateway.store.pending import Pending, without
 from gateway.store.remote import Remote
 from gateway.store.upkeep import Folder, Home, Memory
@@ -185,10 +186,8 @@ class QuadStore:
                 named_graphs=None if named_graphs is None else list(named_graphs),
                 custom_functions=self.clock.functions(),
             )
-        except SyntaxError as error:
-            raise SparqlSyntaxError(str(error)) from error
-        except (RuntimeError, ValueError, OSError) as error:
-            raise UpdateFailedError(f"the query failed: {error}") from error
+        except (SyntaxError, RuntimeError, ValueError, OSError) as error:
+            raise fault("query", error) from error
         finally:
             self._asking.discard(get_ident())
 
@@ -288,11 +287,9 @@ class QuadStore:
                 f"{text} ;\nCLEAR GRAPH <{_NEVER}>",
                 custom_functions={**self.clock.functions(), **functions},
             )
-        except SyntaxError as error:
-            raise SparqlSyntaxError(str(error)) from error
-        except (RuntimeError, OSError) as error:
+        except (SyntaxError, RuntimeError, OSError) as error:
             if _NEVER not in str(error):
-                raise UpdateFailedError(f"the update failed: {error}") from error
+                raise fault("update", error) from error
 
     def close(self) -> None:
         """Hand everything to the disk and let go of it; closing again is nothing.

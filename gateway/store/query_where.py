@@ -64,7 +64,9 @@ class QueryWhere:
                 for row in evaluate(working, where, wanted)
             ]
         except OSError as error:
-            raise UpdateFailedError(f"a SERVICE of the WHERE: {error}") from error
+            raise UpdateFailedError(
+                f"a SERVICE of the WHERE: {error}", "try it again, or leave out the SERVICE"
+            ) from error
         if len(wanted) == len(self._columns):
             return found
         place = {name: number for number, name in enumerate(wanted)}

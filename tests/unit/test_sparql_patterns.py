@@ -183,7 +183,10 @@ def test_existence_of_a_graph_follows_from_a_triple(body: str) -> None:
     ],
 )
 def test_query_that_cannot_be_subscribed(text: str, reason: str) -> None:
-    assert reason in (unsupported(parse_query(text)) or "")
+    found = unsupported(parse_query(text))
+    assert found is not None
+    assert reason in found.reason
+    assert found.hint
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from pyoxigraph import (
 )
 
 from gateway.engine.incremental.shortcuts import UNKNOWN, shortcut
-from gateway.errors import UpdateFailedError
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 from gateway.sparql.scope import walk
+from gateway.store.faults import fault
 
 Solution = dict[str, Term]
 Arguments = tuple[Term | None, ...]
@@ -119,7 +119,7 @@ def _answers(template: str, rows: Sequence[Arguments]) -> Answers:
             for row in results:
                 yield int(row[0].value), row[1] if wants_value else None
     except (RuntimeError, ValueError, SyntaxError) as error:
-        raise UpdateFailedError(f"an expression failed: {error}") from error
+        raise fault("expression", error) from error
 
 
 class _ArgumentTable:
