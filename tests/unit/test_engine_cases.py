@@ -3,6 +3,7 @@
 tests/data/engine_cases has one JSON file for each case: `data` in TriG, `subscriptions` with their
 query and first answer, `steps` with an UPDATE and, for each subscription in turn, the rows added
 and removed, or null for no notification. Terms are written as in SPARQL, any blank node as `_:`.
+Each is played in both modes, and by the oracle, which says whether the case itself is right.
 `xfail` says of a defect that is known and not yet mended who is to mend it.
 """
 
@@ -16,9 +17,10 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 from pyoxigraph import BlankNode, NamedNode, QuerySolutions, RdfFormat, Store
 
-from gateway.engine import Engine, Notification
+from gateway.engine import Engine, Notification, placement
 from gateway.rdf.solutions import Solution
 from gateway.store.quad_store import QuadStore
+from tests.worker_threads import ThreadLink
 
 _FOLDER = Path(__file__).parents[1] / "data" / "engine_cases"
 _CASES = sorted(_FOLDER.glob("*.json"))
@@ -48,6 +50,11 @@ _FAILURES_OF_OTHERS = {
 
 Row = frozenset[tuple[str, str]]
 Change = tuple[Counter[Row], Counter[Row]] | None
+
+
+@pytest.fixture(autouse=True)
+def _workers_have_joins_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "_CHEAP", frozenset())
 
 
 def _term(text: str) -> str:
@@ -106,14 +113,31 @@ def _parameter(path: Path) -> ParameterSet:
     return pytest.param(path, id=path.stem, marks=marks)
 
 
-@pytest.mark.parametrize("path", [_parameter(path) for path in _CASES])
-def test_each_update_changes_what_the_case_says(path: Path) -> None:
-    case = json.loads(path.read_text(encoding="utf-8"))
+def _engine(mode: str, data: str, told: list[Notification]) -> Engine:
     store = Store()
-    store.load(case["data"], RdfFormat.TRIG)
-    engine = Engine(QuadStore(store))
+    store.load(data, RdfFormat.TRIG)
+    return Engine(
+        QuadStore(store),
+        oracle=mode == "oracle",
+        workers=1 if mode == "parallel" else 0,
+        on_notification=told.append,
+        launch=ThreadLink,
+    )
+
+
+@pytest.mark.parametrize("mode", ["sequential", "parallel", "oracle"])
+@pytest.mark.parametrize("path", [_parameter(path) for path in _CASES])
+def test_each_update_changes_what_the_case_says(path: Path, mode: str) -> None:
+    case = json.loads(path.read_text(encoding="utf-8"))
+    told: list[Notification] = []
+    engine = _engine(mode, case["data"], told)
     spuids = [_subscribe(engine, subscription) for subscription in case["subscriptions"]]
     for step in case["steps"]:
-        told = {each.spuid: each for each in engine.update(step["update"]).notifications}
-        seen = [_seen(told.get(spuid)) for spuid in spuids]
+        engine.update(step["update"])
+        engine.drain()
+        heard = {each.spuid: each for each in told}
+        assert len(heard) == len(told)
+        seen = [_seen(heard.get(spuid)) for spuid in spuids]
         assert seen == [_expected(change) for change in step["expected"]], step["update"]
+        told.clear()
+    engine.close()
