@@ -5,6 +5,8 @@ from collections import Counter
 import pytest
 
 from gateway.engine.engine import Engine
+from gateway.engine.incremental import unchanged
+from gateway.engine.incremental.states import Now
 from gateway.engine.notification import Notification
 
 _TAKEN = (
@@ -137,3 +139,63 @@ def test_change_in_an_optional_costs_the_same_however_much_there_is() -> None:
         assert len(notification.added) == len(notification.removed) == 1
         asked.append(count)
     assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * { ?r <urn:has> ?l . ?l <urn:v> ?v OPTIONAL { ?l <urn:t> ?t } FILTER(?v != 2) }",
+        "SELECT ?t (COUNT(?l) AS ?n) (SUM(?v) AS ?s) "
+        "{ ?r <urn:has> ?l . ?l <urn:v> ?v ; <urn:t> ?t } GROUP BY ?t",
+        "SELECT * { ?r <urn:has> ?l OPTIONAL { ?l <urn:t> ?t } OPTIONAL { ?l <urn:v> ?v } }",
+        "SELECT * { ?l <urn:v> ?v MINUS { ?l <urn:t> 1 } BIND(?v + 1 AS ?w) }",
+    ],
+)
+def test_what_is_kept_for_later_changes_is_given_up_when_it_changes(
+    query: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unchanged, "MOST_KEPT", most)
+    engine, oracle = Engine.open(), Engine.open(oracle=True)
+    for each in (engine, oracle):
+        each.subscribe(query)
+    seen = 0
+    for text in (
+        "INSERT DATA { <urn:r> <urn:has> <urn:a>, <urn:b> . <urn:a> <urn:v> 1 . <urn:b> <urn:v> 1}",
+        "INSERT DATA { <urn:a> <urn:t> 1 . <urn:b> <urn:t> 2 }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 2 } WHERE { ?l <urn:v> ?v }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 3 } WHERE { ?l <urn:v> ?v }",
+        "DELETE DATA { <urn:a> <urn:t> 1 }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 4 } WHERE { ?l <urn:v> ?v }",
+        "INSERT DATA { <urn:s> <urn:has> <urn:b> . <urn:b> <urn:t> 1 }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 5 } WHERE { ?l <urn:v> ?v }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 6 ; <urn:t> 7 } WHERE { ?l <urn:v> ?v }",
+        "DELETE WHERE { ?r <urn:has> <urn:b> }",
+        "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> 8 } WHERE { ?l <urn:v> ?v }",
+    ):
+        ours, theirs = (each.update(text).notifications for each in (engine, oracle))
+        assert [_bags(each) for each in ours] == [_bags(each) for each in theirs]
+        seen += len(ours)
+    assert _tiers(engine) == {"incremental"}
+    assert seen >= 7
+
+
+def _bags(notification: Notification) -> tuple[Counter[object], Counter[object]]:
+    return Counter(notification.results.added), Counter(notification.results.removed)
+
+
+def test_quads_of_one_predicate_change_again_without_a_look_up() -> None:
+    engine = Engine.open()
+    people = " ".join(f"<urn:r> <urn:has> <urn:l{n}> . <urn:l{n}> <urn:v> {n} ." for n in range(9))
+    engine.update(f"INSERT DATA {{ {people} }}")
+    engine.subscribe("SELECT * { ?r <urn:has> ?l . ?l <urn:v> ?v OPTIONAL { ?l <urn:t> ?t } }")
+    change = "DELETE { ?l <urn:v> ?v } INSERT { ?l <urn:v> %s } WHERE { ?l <urn:v> ?v }"
+    engine.update(change % 10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Now, "match", _must_not_be_asked)
+        (notification,) = engine.update(change % 11).notifications
+    assert len(notification.added) == len(notification.removed) == 9
+
+
+def _must_not_be_asked(*_: object) -> None:
+    raise AssertionError("it has been looked up before")

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from gateway.engine.incremental.core import Solutions, Values, join_core, values_reader
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
-from gateway.engine.incremental.solve import Keep, solve
+from gateway.engine.incremental.solve import Keep, solve, take
 from gateway.engine.incremental.states import States
+from gateway.engine.incremental.unchanged import part_of
 
 BEFORE, AFTER, BOTH = 1, 2, 3
 """In which states a seed can have solutions."""
@@ -37,11 +38,11 @@ class Seeds:
     def starts(self, side: int) -> Solutions:
         """Those of a side, as partial solutions."""
         names = self.names
-        return [
-            dict(zip(names, values, strict=True))
-            for values, sides in self.values.items()
-            if sides & side
-        ]
+        return [dict(zip(names, values, strict=True)) for values in self.of_side(side)]
+
+    def of_side(self, side: int) -> list[Values]:
+        """The values of those of a side."""
+        return [values for values, sides in self.values.items() if sides & side]
 
 
 def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]:
@@ -54,16 +55,36 @@ def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]
     after: Solutions = []
     done: list[Seeds] = []
     for seeds in sorted(all_seeds(plan, states), key=lambda each: len(each.names)):
-        keep = _extends_none_of(tuple(done)) if done else None
-        known = frozenset(seeds.names)
-        for state, side, found in (
-            (states.before, BEFORE, before),
-            (states.after, AFTER, after),
-        ):
-            starts = seeds.starts(side)
-            found.extend(solve(plan, state, starts, known, keep=keep, seeded=seeds.pattern))
+        old, new = _both_states(plan, states, seeds, done)
+        before += old
+        after += new
         done.append(seeds)
     return before, after
+
+
+def _both_states(
+    plan: Plan, states: States, seeds: Seeds, done: Sequence[Seeds]
+) -> tuple[Solutions, Solutions]:
+    """What extends one of these seeds and none of those that are done, before and after."""
+    keep = _extends_none_of(tuple(done)) if done else None
+    part = part_of(plan, seeds.names, seeds.pattern)
+    alike = part.steps_left_alone(states)
+    sides = (states.before, BEFORE), (states.after, AFTER)
+    if alike is None or not (part.free or seeds.pattern is None):
+        known = frozenset(seeds.names)
+        old, new = (
+            solve(plan, state, seeds.starts(side), known, keep=keep, seeded=seeds.pattern)
+            for state, side in sides
+        )
+        return old, new
+    completions = part.completions(states, alike, seeds.values)
+    found: list[Solutions] = []
+    for state, side in sides:
+        solutions = part.handed_out(completions, seeds.of_side(side))
+        if keep is not None:
+            solutions = [solution for solution in solutions if keep(solution)]
+        found.append(take(part.rest(alike), state, solutions))
+    return found[0], found[1]
 
 
 def all_seeds(plan: Plan, states: States) -> list[Seeds]:
@@ -83,12 +104,12 @@ def all_seeds(plan: Plan, states: States) -> list[Seeds]:
 
 def _in_core(plan: Plan, place: int, states: States) -> Seeds:
     pattern = plan.patterns[place]
-    values_of = values_reader(pattern)
     predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
     found = Seeds(tuple(sorted(pattern.variables)), place)
-    for quads, side in ((states.removed, BEFORE), (states.added, AFTER)):
-        for quad in quads:
-            if predicate is None or predicate == quad.predicate:
+    if predicate is None or predicate in states.predicates:
+        values_of = values_reader(pattern)
+        for quads, side in zip(states.changed(predicate), (BEFORE, AFTER), strict=True):
+            for quad in quads:
                 values = values_of(quad)
                 if values is not None:
                     found.add(values, side)

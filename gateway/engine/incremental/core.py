@@ -71,7 +71,10 @@ def unify(pattern: CorePattern, quad: Quad, solution: Solution) -> Solution | No
 
 @lru_cache(maxsize=1024)
 def values_reader(pattern: CorePattern) -> Callable[[Quad], Values | None]:
-    """Reads the pattern's variables, sorted by name, off a quad; None if it does not fit."""
+    """Reads the pattern's variables, sorted by name, off a quad; None if it does not fit.
+
+    Of the quads, those with another predicate have been left out before.
+    """
     names = sorted(pattern.variables)
     if not _is_plain(pattern, names):
 
@@ -83,7 +86,7 @@ def values_reader(pattern: CorePattern) -> Callable[[Quad], Values | None]:
     constants = [
         (position, slot)
         for position, slot in zip(_POSITIONS, pattern.slots, strict=True)
-        if not isinstance(slot, str)
+        if not isinstance(slot, str) and position is not _POSITIONS[1]
     ]
     positions = [_POSITIONS[pattern.slots.index(name)] for name in names]
 

@@ -225,7 +225,10 @@ class Plan:
     certain: Names = field(init=False)
     variables: Names = field(init=False)
     orders: dict[tuple[Names, int | None], tuple[Any, ...]] = field(
-        default_factory=dict, repr=False
+        init=False, default_factory=dict, repr=False
+    )
+    parts: dict[tuple[tuple[str, ...], int | None], Any] = field(
+        init=False, default_factory=dict, repr=False
     )
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ Every operator keeps this if what goes into a nested group binds that group's ce
 only; the rest is compared afterwards.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyoxigraph import Literal
 
@@ -56,7 +56,12 @@ def solve(
     solutions = join_core(plan, state, starts, known, seeded)
     if keep is not None:
         solutions = [solution for solution in solutions if keep(solution)]
-    for step in plan.steps:
+    return take(plan.steps, state, solutions)
+
+
+def take(steps: Iterable[Step], state: State, solutions: Solutions) -> Solutions:
+    """What becomes of solutions of the core, which may be written to, by these steps."""
+    for step in steps:
         if not solutions:
             break
         solutions = _take(step, state, solutions)
@@ -152,15 +157,13 @@ def _grouped_join(step: GroupedJoin, state: State, solutions: Solutions) -> Solu
 
 
 def _merged(solution: Solution, others: Solutions) -> Solutions:
-    return [{**solution, **other} for other in _compatible(solution, others)]
+    own = solution.items()
+    return [merged for other in others if own <= (merged := solution | other).items()]
 
 
 def _compatible(solution: Solution, others: Solutions) -> Solutions:
-    return [
-        other
-        for other in others
-        if all(solution.get(name, term) == term for name, term in other.items())
-    ]
+    own = solution.items()
+    return [other for other in others if own <= (solution | other).items()]
 
 
 def _nested(

@@ -4,7 +4,8 @@ Place: what `solve` and `affected` look at while an ARTQ is processed. The store
 change; the state before is (now without added) and removed (engine.md, section 5).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
@@ -15,6 +16,15 @@ from gateway.rdf.terms import GraphName, Term
 
 LookUp = tuple[Term | None, Term | None, Term | None, Term | GraphName | None]
 """Subject, predicate, object, graph; None is a wildcard."""
+
+Predicates = frozenset[Term] | None
+"""Those that something looks up; None is any."""
+
+Findings = dict[Hashable, tuple[Predicates, dict[Any, Any]]]
+"""What has been found in the store, and what was looked up for it: right until that changes."""
+
+Sides = tuple[Sequence[Quad], Sequence[Quad]]
+"""Quads removed, quads added."""
 
 _NOTHING: tuple[Quad, ...] = ()
 
@@ -46,21 +56,24 @@ class Now:
 class Past:
     """`now` without some quads and with others: the state before, or with nothing left out, both.
 
-    The quads to be had besides are indexed by subject and by object, so a look-up costs the same
-    whatever the size of the Delta.
+    The quads to be had besides are indexed by subject or by object when somebody looks, so a
+    look-up costs the same whatever the size of the Delta. `predicates` are those of all of them.
     """
 
-    def __init__(self, now: Now, without: Collection[Quad], besides: Iterable[Quad]) -> None:
+    def __init__(
+        self,
+        now: Now,
+        without: Collection[Quad],
+        besides: Iterable[Quad],
+        predicates: frozenset[Term],
+    ) -> None:
         self._now = now
         self._without = without
         self._besides = tuple(besides)
-        self._predicates = {quad.predicate for quad in (*without, *self._besides)}
+        self._predicates = predicates
         self._memories: dict[object, dict[Any, Any]] = {}
-        self._by_subject: dict[Term, list[Quad]] = {}
-        self._by_object: dict[Term, list[Quad]] = {}
-        for quad in self._besides:
-            self._by_subject.setdefault(quad.subject, []).append(quad)
-            self._by_object.setdefault(quad.object, []).append(quad)
+        self._by_subject: dict[Term, list[Quad]] | None = None
+        self._by_object: dict[Term, list[Quad]] | None = None
 
     def memory(self, owner: object) -> dict[Any, Any]:
         """What somebody has found here, by whatever key suits them."""
@@ -83,8 +96,12 @@ class Past:
     def _candidates(self, wanted: LookUp) -> Sequence[Quad]:
         subject, _, object_, _ = wanted
         if subject is not None:
+            if self._by_subject is None:
+                self._by_subject = _index(self._besides, attrgetter("subject"))
             return self._by_subject.get(subject, _NOTHING)
         if object_ is not None:
+            if self._by_object is None:
+                self._by_object = _index(self._besides, attrgetter("object"))
             return self._by_object.get(object_, _NOTHING)
         return self._besides
 
@@ -93,14 +110,54 @@ State = Now | Past
 
 
 class States:
-    """The states around one ARTQ."""
+    """The states around one ARTQ; findings that it does not touch are those of earlier ones."""
 
-    def __init__(self, store: Quads, artq: Artq) -> None:
+    def __init__(self, store: Quads, artq: Artq, findings: Findings | None = None) -> None:
         self.removed = artq.removed
         self.added = artq.added
+        self._by_predicate = _by_predicate(artq.removed, artq.added)
+        self.predicates = frozenset(self._by_predicate)
+        self._findings = {} if findings is None else findings
+        for key, (predicates, _) in tuple(self._findings.items()):
+            if self.changes(predicates):
+                del self._findings[key]
         self.after = Now(store)
-        self.before = Past(self.after, frozenset(artq.added), artq.removed)
-        self.either = Past(self.after, (), artq.removed)
+        self.before = Past(self.after, frozenset(artq.added), artq.removed, self.predicates)
+        self.either = Past(self.after, (), artq.removed, self.predicates)
+
+    def changes(self, predicates: Predicates) -> bool:
+        """Whether a quad with one of these has changed."""
+        if predicates is None:
+            return bool(self.predicates)
+        return not predicates.isdisjoint(self.predicates)
+
+    def kept(self, owner: Hashable, predicates: Predicates) -> dict[Any, Any]:
+        """What somebody has found by looking up these, which are the same in both states."""
+        return self._findings.setdefault(owner, (predicates, {}))[1]
+
+    def changed(self, predicate: Term | None) -> Sides:
+        """The quads of a predicate removed and added; None is any."""
+        if predicate is None:
+            return self.removed, self.added
+        return self._by_predicate.get(predicate, (_NOTHING, _NOTHING))
+
+
+def _by_predicate(removed: Sequence[Quad], added: Sequence[Quad]) -> Mapping[Term, Sides]:
+    found: dict[Term, tuple[list[Quad], list[Quad]]] = {}
+    for side, quads in enumerate((removed, added)):
+        for quad in quads:
+            sides = found.get(predicate := quad.predicate)
+            if sides is None:
+                sides = found[predicate] = ([], [])
+            sides[side].append(quad)
+    return found
+
+
+def _index(quads: Iterable[Quad], position: Callable[[Quad], Term]) -> dict[Term, list[Quad]]:
+    found: dict[Term, list[Quad]] = {}
+    for quad in quads:
+        found.setdefault(position(quad), []).append(quad)
+    return found
 
 
 def is_named(graph: GraphName) -> bool:

@@ -10,7 +10,7 @@ from gateway.engine.incremental.aggregates import UnsureError
 from gateway.engine.incremental.answers import Answer, Bag, Remembered, RowSet, Truth
 from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
-from gateway.engine.incremental.states import Now, States
+from gateway.engine.incremental.states import Findings, Now, States
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sole import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
@@ -18,7 +18,10 @@ from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 
 
 class IncrementalUnit(SoleMember):
-    """Evaluates the solutions that a Delta concerns, before and after."""
+    """Evaluates the solutions that a Delta concerns, before and after.
+
+    Invariant: it sees every change that its LUTT lets through; its findings rest on that.
+    """
 
     tier = "incremental"
 
@@ -29,6 +32,7 @@ class IncrementalUnit(SoleMember):
         self._store = store
         self._query = query
         self._answer: Answer | None = None
+        self._findings: Findings = {}
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
@@ -44,10 +48,11 @@ class IncrementalUnit(SoleMember):
     def process(self, artq: Artq) -> Iterable[Change]:
         """The rows of the solutions concerned, netted by the form of the query."""
         (spu,) = self.members
+        states = States(self._store, artq, self._findings)
         if self._answer is None:
             return ()
         try:
-            removed, added = self._query.changed(States(self._store, artq))
+            removed, added = self._query.changed(states)
         except UnsureError:
             if isinstance(self._answer, Remembered):
                 return ((spu, self._answer.renew()),)
