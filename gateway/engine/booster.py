@@ -10,67 +10,35 @@ Parameters are variables too: queries that differ in constants alone are joined 
 solution is dropped as soon as its parameters are those of nobody (`members`).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
-from operator import attrgetter, itemgetter
-from typing import Any, Protocol, TypeVar
+from itertools import compress
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
+from gateway.engine.join_pattern import (
+    ATTRIBUTES,
+    JoinPattern,
+    Key,
+    RunTest,
+    Slot,
+    attributes,
+    by_predicate,
+    picker,
+    run_keys,
+)
+from gateway.engine.lutt import Artq, Run
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import GraphName, Term
-
-Slot = Term | str
-"""A constant, or the name of a variable."""
-
-Key = Hashable
-"""The values of parameters, as `picker` gives them: none is (), one stands alone."""
-
-Thing = TypeVar("Thing")
 
 Solution = tuple[Any, ...]
 """Whether it is won or lost, None, the constants of its plan, then terms as they are bound."""
 
 _NOTHING = 1
 """The place of None in a solution: a wildcard of a look-up, a column without value."""
-
-
-def put(slot: Slot, terms: Mapping[str, Term]) -> Slot:
-    """What stands there with these variables bound."""
-    return terms.get(slot, slot) if isinstance(slot, str) else slot
-
-
-@dataclass(frozen=True, slots=True)
-class JoinPattern:
-    """A triple pattern in a graph; names are variables, hidden ones (blank nodes) included.
-
-    A variable graph stands for the named graphs.
-    """
-
-    subject: Slot
-    predicate: Slot
-    object: Slot
-    graph: GraphName | str
-
-    @property
-    def slots(self) -> tuple[Slot | GraphName, ...]:
-        """Subject, predicate, object, graph."""
-        return (self.subject, self.predicate, self.object, self.graph)
-
-    @property
-    def variables(self) -> frozenset[str]:
-        """The names in it."""
-        return frozenset(slot for slot in self.slots if isinstance(slot, str))
-
-    def put(self, terms: Mapping[str, Term]) -> "JoinPattern":
-        """The same with these variables bound."""
-        graph = terms.get(self.graph, self.graph) if isinstance(self.graph, str) else self.graph
-        subject, predicate, object_ = (
-            put(slot, terms) for slot in (self.subject, self.predicate, self.object)
-        )
-        return JoinPattern(subject, predicate, object_, graph)  # type: ignore[arg-type]
 
 
 class Quads(Protocol):
@@ -84,6 +52,18 @@ class Quads(Protocol):
         graph: GraphName | None,
     ) -> Iterable[Quad]:
         """The quads of a pattern; None is a wildcard."""
+
+
+LookUp = Callable[[Term | None, Term | None], Iterable[Quad]]
+"""The quads of one predicate and graph with this subject and object; None is a wildcard."""
+
+
+class Tables(ABC):
+    """Quads that are looked up faster where predicate and graph are said once for many."""
+
+    @abstractmethod
+    def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
+        """To be used before the next change."""
 
 
 class Before:
@@ -116,6 +96,9 @@ class Before:
             and (graph is None or graph == quad.graph_name)
         ]
         return quads
+
+
+_Begun = dict["_Plan", list[Solution]]
 
 
 class Members(Protocol):
@@ -156,18 +139,17 @@ class Booster:
     def _plan(self, seed: int | None) -> "_Plan":
         return _Plan(self._patterns, seed, self._columns, self._parameters, self._members)
 
-    def changes(
-        self, now: Quads, added: Sequence[Quad], removed: Sequence[Quad]
-    ) -> Iterator[tuple[Key, Row, bool]]:
+    def changes(self, now: Quads, changed: Artq) -> Iterator[tuple[Key, Row, bool]]:
         """The rows that lost and that won a derivation, True for those; `now` has the change."""
-        lost, won = self._begin(removed, False), self._begin(added, True)
+        lost, won = self._begin(changed.runs)
         if not (lost or won):
             return
-        touched = {quad.predicate for quad in chain(added, removed)}
+        touched = {run.predicate for run in changed.runs}
         before: Quads | None = None
         for plan in {**lost, **won}:
             if plan.looks_at(touched):
                 if before is None:
+                    added, removed = changed.added, changed.removed
                     before = Before(now, added, removed)
                 yield from plan.complete(before, lost.get(plan, []), removed)
                 yield from plan.complete(now, won.get(plan, []), added)
@@ -175,15 +157,15 @@ class Booster:
                 # What it looks up is the same before and after.
                 yield from plan.complete(now, [*lost.get(plan, ()), *won.get(plan, ())], ())
 
-    def _begin(self, changed: Sequence[Quad], is_won: bool) -> dict["_Plan", list[Solution]]:
+    def _begin(self, runs: Sequence[Run]) -> tuple[_Begun, _Begun]:
         plans = self._plans
         anyway = plans[None]
-        begun: dict[_Plan, list[Solution]] = {}
-        for quad in changed:
-            for plan in plans.get(quad.predicate, anyway):
-                solution = plan.begin(quad, is_won)
-                if solution is not None:
-                    begun.setdefault(plan, []).append(solution)
+        begun: tuple[_Begun, _Begun] = ({}, {})
+        for run in runs:
+            for plan in plans.get(run.predicate, anyway):
+                solutions = plan.begin(run)
+                if solutions:
+                    begun[run.is_added].setdefault(plan, []).extend(solutions)
         return begun
 
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
@@ -213,47 +195,90 @@ class _Plan:
             places |= {name: len(self.won) + place for place, name in enumerate(parameters)}
         self._seed = -1 if seed is None else seed
         self._reader = None if seed is None else _Reader(patterns[seed], places)
-        self._fits = None if seed is None else constants_test(patterns[seed])
+        self._test = None if seed is None else RunTest(patterns[seed])
         prunes = _Prunes(parameters, None if seed is None else members)
         self._first = prunes.after(places)
+        self._first_keys = run_keys([] if seed is None else attributes(patterns[seed], parameters))
+        self._width = len(places) + 1
         self._steps: list[_Step] = []
         for place in _order(patterns, seed, set(places)):
             step = _Step(place, patterns[place], places)
             step.prune = prunes.after(places)
             self._steps.append(step)
+        self._predicates = frozenset(step.predicate for step in self._steps)
+        used = {place for step in self._steps for place in step.used()}
+        of_seed = range(len(self.won), self._width)
+        looked_at = sorted(used.intersection(of_seed))
+        is_shared = bool(self._steps) and len(looked_at) < len(of_seed)
+        self._alike = picker(looked_at) if is_shared else None
         self._row = _row_picker([places.get(column, _NOTHING) for column in columns])
         self._key = picker([places[name] for name in parameters])
 
     def looks_at(self, predicates: Collection[Term]) -> bool:
         """Whether a quad with one of these predicates may be looked up."""
-        return any(step.predicate is None or step.predicate in predicates for step in self._steps)
+        return None in self._predicates or not self._predicates.isdisjoint(predicates)
 
-    def begin(self, quad: Quad, is_won: bool) -> Solution | None:
-        """What a changed quad binds, if it matches the seed and somebody may care."""
-        reader = self._reader
-        if reader is None or (self._fits is not None and not self._fits(quad)):
-            return None
-        if reader.accept is not None and not reader.accept(quad):
-            return None
-        solution = (self.won if is_won else self.lost) + reader.new(quad)
-        prune = self._first
-        return solution if prune is None or prune[0](solution) in prune[1] else None
+    def begin(self, run: Run) -> Sequence[Solution]:
+        """What the changed quads bind that match the seed and that somebody may care for."""
+        fitting = None if self._test is None else self._test.of(run)
+        if fitting is None or self._reader is None:
+            return ()
+        quads: Iterable[Quad] = fitting.quads
+        if self._first is not None:
+            known = map(self._first.known.__contains__, self._first_keys(fitting))
+            quads = compress(quads, known)
+        if self._reader.accept is not None:
+            quads = filter(self._reader.accept, quads)
+        before, new = self.won if run.is_added else self.lost, self._reader.new
+        return [before + new(quad) for quad in quads]
 
     def complete(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
     ) -> Iterator[tuple[Key, Row, bool]]:
         """The rows of all extensions; patterns before the seed take no changed quad."""
-        for step in self._steps:
-            skipped = step.skipped(changed) if step.place < self._seed else ()
-            solutions = step.extend(state, solutions, skipped)
-            if not solutions:
-                return
+        if self._alike is None or len(solutions) < 2:
+            solutions = self._extended(state, solutions, changed)
+        else:
+            solutions = self._extended_together(self._alike, state, solutions, changed)
         key, row = self._key, self._row
         for solution in solutions:
             yield key(solution), row(solution), solution[0]
 
+    def _extended(
+        self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
+    ) -> list[Solution]:
+        for step in self._steps:
+            if not solutions:
+                break
+            skipped = step.skipped(changed) if step.place < self._seed else ()
+            solutions = step.extend(state, solutions, skipped)
+        return solutions
 
-Prune = tuple[Callable[[Solution], Key], Collection[Key]]
+    def _extended_together(
+        self,
+        alike: Callable[[Solution], Key],
+        state: Quads,
+        solutions: list[Solution],
+        changed: Sequence[Quad],
+    ) -> list[Solution]:
+        """The same; of solutions alike in all that is looked up, one is completed for all."""
+        groups: dict[Key, list[Solution]] = {}
+        for solution in solutions:
+            groups.setdefault(alike(solution), []).append(solution)
+        width = self._width
+        return [
+            solution + extended[width:]
+            for extended in self._extended(state, [each[0] for each in groups.values()], changed)
+            for solution in groups[alike(extended)]
+        ]
+
+
+class Prune(NamedTuple):
+    """A test of parameters: what stands in these places is that of somebody."""
+
+    places: Sequence[int]
+    key: Callable[[Solution], Key]
+    known: Collection[Key]
 
 
 class _Prunes:
@@ -270,8 +295,8 @@ class _Prunes:
         if self._members is None or len(known) == self._known:
             return None
         self._known = len(known)
-        key = picker([places[self._parameters[number]] for number in known])
-        return key, self._members.among(known)
+        its_places = [places[self._parameters[number]] for number in known]
+        return Prune(its_places, picker(its_places), self._members.among(known))
 
 
 class _Reader:
@@ -296,10 +321,17 @@ class _Step:
 
     def __init__(self, place: int, pattern: JoinPattern, places: dict[Any, int]) -> None:
         self.place = place
-        self._look = picker([places.get(slot, _NOTHING) for slot in pattern.slots])
+        self._places = [places.get(slot, _NOTHING) for slot in pattern.slots]
+        self._look = picker(self._places)
+        self._ends = picker(self._places[::2])
         self.predicate = None if isinstance(pattern.predicate, str) else pattern.predicate
+        self._one_graph = None if isinstance(pattern.graph, str) else pattern.graph
         self._graph = places.get(pattern.graph, 0) if isinstance(pattern.graph, str) else 0
         self._reader = _Reader(pattern, places)
+
+    def used(self) -> Sequence[int]:
+        """The places of a solution that decide what is found."""
+        return [*self._places, self._graph, *(self.prune.places if self.prune else ())]
 
     def skipped(self, changed: Sequence[Quad]) -> Collection[Quad]:
         """The changed quads that may match the pattern."""
@@ -314,47 +346,27 @@ class _Step:
         """Every solution with every quad that fits it."""
         if self._graph:
             solutions = [each for each in solutions if isinstance(each[self._graph], _GRAPH_NAMES)]
-        look, match = self._look, state.match
+        look, match = self._looking(state)
         new, accept = self._reader.new, self._reader.accept
-        extended: list[Solution] = []
-        for solution in solutions:
-            quads = match(*look(solution))
-            if accept is not None:
-                quads = filter(accept, quads)
-            if skipped:
-                quads = [quad for quad in quads if quad not in skipped]
-            extended += [solution + new(quad) for quad in quads]
+        extended = [
+            solution + new(quad)
+            for solution in solutions
+            for quad in match(*look(solution))
+            if (accept is None or accept(quad)) and quad not in skipped
+        ]
         if self.prune is None:
             return extended
-        key, known = self.prune
+        _, key, known = self.prune
         return [solution for solution in extended if key(solution) in known]
+
+    def _looking(self, state: Quads) -> tuple[Callable[[Solution], Any], Callable[..., Any]]:
+        """What of a solution to look up, and where."""
+        if isinstance(state, Tables) and self.predicate is not None and self._one_graph is not None:
+            return self._ends, state.look_up(self.predicate, self._one_graph)
+        return self._look, state.match
 
 
 _GRAPH_NAMES = (NamedNode, BlankNode)
-
-ATTRIBUTES = ("subject", "predicate", "object", "graph_name")
-"""Of a quad, in the order of `JoinPattern.slots`."""
-
-
-def by_predicate(
-    patterns: Sequence[JoinPattern], things: Sequence[Thing]
-) -> Mapping[Term | None, Sequence[Thing]]:
-    """What belongs to each pattern, by the predicate of a quad that it may match; None is any."""
-    found: dict[Term | None, list[Thing]] = {None: []}
-    for pattern in patterns:
-        if not isinstance(pattern.predicate, str):
-            found[pattern.predicate] = []
-    for pattern, thing in zip(patterns, things, strict=True):
-        variable = isinstance(pattern.predicate, str)
-        for predicate, its_things in found.items():
-            if variable or predicate == pattern.predicate:
-                its_things.append(thing)
-    return found
-
-
-def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
-    """What stands in these places: of one the thing itself, of several a tuple."""
-    return itemgetter(*places) if places else lambda _: ()
 
 
 def _row_picker(places: Sequence[int]) -> Callable[[Solution], Row]:
@@ -384,19 +396,6 @@ def _acceptance(
         return all(getattr(quad, one) == getattr(quad, other) for one, other in equal)
 
     return accept
-
-
-def constants_test(pattern: JoinPattern) -> Callable[[Quad], bool] | None:
-    """Whether a quad, its predicate apart, has the constants of a pattern; None without any."""
-    wanted = {
-        attribute: slot
-        for slot, attribute in zip(pattern.slots, ATTRIBUTES, strict=True)
-        if not isinstance(slot, str) and attribute != "predicate"
-    }
-    if not wanted:
-        return None
-    get, terms = attrgetter(*wanted), picker(range(len(wanted)))(tuple(wanted.values()))
-    return lambda quad: bool(get(quad) == terms)
 
 
 def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -> list[int]:

@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from pyoxigraph import BlankNode, NamedNode, Quad
 
-from gateway.engine.lutt import LuttEntry
+from gateway.engine.booster import LookUp, Tables
+from gateway.engine.lutt import LuttEntry, Run
 from gateway.engine.spu import Dataset
-from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.quad_store import QueryResults
 
@@ -33,7 +33,7 @@ Index = dict[Term, dict[Quad, None]]
 Key = TypeVar("Key")
 
 
-class Cts:
+class Cts(Tables):
     """A dataset with the tables that are wanted in front of it.
 
     Terms of a look-up are as the store gives them (`rdf.canonical`). Not for several threads.
@@ -68,17 +68,21 @@ class Cts:
             if not self._wanted[place]:
                 del self._wanted[place], self._tables[place]
 
-    def apply(self, delta: Delta) -> None:
+    def apply(self, changed: Iterable[Run]) -> None:
         """Take up what the store already has."""
         if self._tables:
-            for quad in delta.removed:
-                table = self._tables.get((quad.predicate, quad.graph_name))
+            for run in changed:
+                table = self._tables.get((run.predicate, run.graph))
                 if table is not None:
-                    table.removed(quad)
-            for quad in delta.added:
-                table = self._tables.get((quad.predicate, quad.graph_name))
-                if table is not None:
-                    table.added(quad)
+                    table.note(run)
+
+    def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
+        """See Tables."""
+        table = self._tables.get((predicate, graph))
+        if table is not None and table.is_current():
+            return table.match
+        match = self._store.match
+        return lambda subject, object_: match(subject, predicate, object_, graph)
 
     def match(
         self,
@@ -110,7 +114,16 @@ class Cts:
 class _Table:
     """The quads of one predicate and graph, by subject and by object."""
 
-    __slots__ = ("_by_object", "_by_subject", "_late", "_place", "_quads", "_store", "_too_big")
+    __slots__ = (
+        "_by_object",
+        "_by_subject",
+        "_late",
+        "_late_quads",
+        "_place",
+        "_quads",
+        "_store",
+        "_too_big",
+    )
 
     def __init__(self, store: Dataset, place: Place) -> None:
         self._store = store
@@ -118,24 +131,19 @@ class _Table:
         self._quads: dict[Quad, None] | None = None
         self._by_subject: Index = {}
         self._by_object: Index = {}
-        self._late: dict[Quad, bool] = {}
+        self._late: list[Run] = []
+        self._late_quads = 0
         self._too_big = False
 
     def __len__(self) -> int:
         return len(self._quads or ())
 
-    def added(self, quad: Quad) -> None:
-        """Note a quad that is there now."""
-        self._note(quad, True)
-
-    def removed(self, quad: Quad) -> None:
-        """Note a quad that is gone."""
-        self._note(quad, False)
-
-    def _note(self, quad: Quad, is_there: bool) -> None:
+    def note(self, run: Run) -> None:
+        """Take note of quads that are there now, or gone."""
         if self._quads is not None:
-            self._late[quad] = is_there
-            if len(self._late) > max(_FEWEST_LATE, len(self._quads)):
+            self._late.append(run)
+            self._late_quads += len(run.quads)
+            if self._late_quads > max(_FEWEST_LATE, len(self._quads)):
                 self._forget()
 
     def is_current(self) -> bool:
@@ -172,7 +180,8 @@ class _Table:
             self._insert(quad)
 
     def _catch_up(self) -> None:
-        late, self._late = self._late, {}
+        late = {quad: run.is_added for run in self._late for quad in run.quads}
+        self._late, self._late_quads = [], 0
         quads = self._quads
         if quads is None:
             return
@@ -190,7 +199,8 @@ class _Table:
         self._by_object.setdefault(quad.object, {})[quad] = None
 
     def _forget(self) -> None:
-        self._quads, self._by_subject, self._by_object, self._late = None, {}, {}, {}
+        self._quads, self._by_subject, self._by_object, self._late = None, {}, {}, []
+        self._late_quads = 0
 
 
 def _places(entries: Iterable[LuttEntry]) -> set[Place]:

@@ -8,8 +8,9 @@ alone is a join too: each changed quad that matches is a row.
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from gateway.engine.booster import Booster, Key
+from gateway.engine.booster import Booster
 from gateway.engine.conjunction import Conjunction
+from gateway.engine.join_pattern import Key
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
 from gateway.engine.members import Members
@@ -94,7 +95,7 @@ class JoinUnit:
     def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""
         rows: dict[Key, tuple[list[Row], list[Row]]] = {}
-        for key, row, is_won in self._booster.changes(self._store, artq.added, artq.removed):
+        for key, row, is_won in self._booster.changes(self._store, artq):
             rows.setdefault(key, ([], []))[not is_won].append(row)
         if not rows:
             return

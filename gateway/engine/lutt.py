@@ -4,13 +4,18 @@ An entry is a quad pattern with wildcards. The paper scans every SPU's table for
 triple; here a changed quad is looked up once per combination of constants in use, so
 the cost does not grow with the number of SPUs. What a table lets through goes into the ARTQ of
 its SPU: the added and the removed quads that may concern it.
+
+An UPDATE mostly changes many quads of one predicate: they are looked at as one `Run`, and what is
+read of its quads is read once for all who look at them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, repeat
+from operator import attrgetter
 from typing import Generic, TypeVar
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
@@ -32,25 +37,88 @@ class LuttEntry:
 EVERYTHING = LuttEntry()
 
 
+class Run:
+    """Quads of one predicate and graph, one after the other on one side of a Delta."""
+
+    __slots__ = ("_objects", "_subjects", "graph", "is_added", "predicate", "quads")
+
+    def __init__(
+        self, predicate: NamedNode, graph: GraphName, quads: Sequence[Quad], *, is_added: bool
+    ) -> None:
+        self.predicate = predicate
+        self.graph = graph
+        self.quads = quads
+        self.is_added = is_added
+        self._subjects: Sequence[Term] | None = None
+        self._objects: Sequence[Term] | None = None
+
+    @property
+    def subjects(self) -> Sequence[Term]:
+        """Of each quad; each read makes new objects, hence once."""
+        found = self._subjects
+        if found is None:
+            found = self._subjects = [quad.subject for quad in self.quads]
+        return found
+
+    @property
+    def objects(self) -> Sequence[Term]:
+        """Of each quad."""
+        found = self._objects
+        if found is None:
+            found = self._objects = [quad.object for quad in self.quads]
+        return found
+
+    def some(self, quads: Sequence[Quad]) -> "Run":
+        """Those of its quads alone."""
+        return Run(self.predicate, self.graph, quads, is_added=self.is_added)
+
+
+_RUN_OF = attrgetter("predicate", "graph_name")
+
+
+def runs(delta: Delta) -> list[Run]:
+    """The quads of a Delta in its order, removed ones first."""
+    return [
+        Run(*place, list(quads), is_added=is_added)
+        for is_added, side in ((False, delta.removed), (True, delta.added))
+        for place, quads in groupby(side, _RUN_OF)
+    ]
+
+
 @dataclass(slots=True)
 class Artq:
     """Added/removed triples queue: the quads of one Delta that an SPU's LUTT let through."""
 
-    added: list[Quad] = field(default_factory=list)
-    removed: list[Quad] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def added(self) -> list[Quad]:
+        """Those of the runs; made anew by each read."""
+        return [quad for run in self.runs if run.is_added for quad in run.quads]
+
+    @property
+    def removed(self) -> list[Quad]:
+        """As `added`."""
+        return [quad for run in self.runs if not run.is_added for quad in run.quads]
 
 
-_KEYS: tuple[Callable[[Quad], Key], ...] = (
-    lambda _: (),
-    lambda quad: (quad.subject,),
-    lambda quad: (quad.object,),
-    lambda quad: (quad.subject, quad.object),
-)
-"""The constants of a quad beside its predicate, by mask: 1 subject, 2 object."""
+_KEYS: Mapping[int, Callable[[Run], Iterable[Key]]] = {
+    1: lambda run: zip(run.subjects),
+    2: lambda run: zip(run.objects),
+    3: lambda run: zip(run.subjects, run.objects, strict=True),
+}
+"""The constants of each quad beside its predicate, by mask: 1 subject, 2 object."""
 
 Table = dict[Key, dict[Owner, None]]
 Place = tuple[GraphName | None, int]
 """Graph and mask of a table."""
+
+
+_Ways = tuple[Sequence[Owner] | None, Sequence[tuple[int, Table[Owner]]]]
+"""Where a run leads: to its owners, if all want all of it, and to tables, with their masks."""
+
+_MOST_WAYS = 1_000
+"""That are known; there may be many graphs."""
 
 
 class LuttIndex(Generic[Owner]):
@@ -66,15 +134,18 @@ class LuttIndex(Generic[Owner]):
     def __init__(self) -> None:
         # By predicate first: most changed quads have one that nobody asks for, and are done.
         self._predicates: dict[Term | None, dict[Place, Table[Owner]]] = {}
+        self._known_ways: dict[tuple[Term, GraphName], _Ways[Owner]] = {}
 
     def insert(self, entry: LuttEntry, owner: Owner) -> None:
         """Let the owner be told of quads that match the entry."""
+        self._known_ways.clear()
         place, key = _place(entry)
         tables = self._predicates.setdefault(entry.predicate, {})
         tables.setdefault(place, {}).setdefault(key, {})[owner] = None
 
     def remove(self, entry: LuttEntry, owner: Owner) -> None:
         """The reverse of `insert`; leaves no empty table behind."""
+        self._known_ways.clear()
         place, key = _place(entry)
         tables = self._predicates[entry.predicate]
         owners = tables[place][key]
@@ -86,35 +157,59 @@ class LuttIndex(Generic[Owner]):
         if not tables:
             del self._predicates[entry.predicate]
 
-    def match(self, delta: Delta) -> dict[Owner, Artq]:
-        """The owners that the change may concern, each with its ARTQ, in order of the change."""
+    def match(self, delta: Delta, changed: Iterable[Run] | None = None) -> dict[Owner, Artq]:
+        """The owners that the change may concern, each with its ARTQ, in order of the change.
+
+        `changed` are the runs of the change, if the caller has them.
+        """
         queues: dict[Owner, Artq] = {}
-        for quad in delta.removed:
-            for owner in self._owners(quad):
-                _queue(queues, owner).removed.append(quad)
-        for quad in delta.added:
-            for owner in self._owners(quad):
-                _queue(queues, owner).added.append(quad)
+        for run in runs(delta) if changed is None else changed:
+            for owner, let_through in self._owners(run):
+                _queue(queues, owner).runs.append(let_through)
         if delta.graphs_created or delta.graphs_dropped:
             for owner in self._unconditional():
                 _queue(queues, owner)
         return queues
 
-    def _owners(self, quad: Quad) -> Iterable[Owner]:
-        tables = self._predicates.get(quad.predicate)
-        anyway = self._predicates.get(None)
-        if tables is None and anyway is None:
+    def _owners(self, run: Run) -> Iterable[tuple[Owner, Run]]:
+        if run.predicate not in self._predicates and None not in self._predicates:
             return ()
-        found: dict[Owner, None] = {}
-        graph = quad.graph_name
-        for each in (tables, anyway):
-            if each is not None:
-                for (place, mask), table in each.items():
-                    if place is None or place == graph:
-                        owners = table.get(_KEYS[mask](quad))
-                        if owners:
-                            found.update(owners)
-        return found
+        whole, tables = self._ways(run)
+        if whole is not None:
+            return zip(whole, repeat(run))
+        found: dict[Owner, set[int] | None] = {}
+        for mask, table in tables:
+            if not mask:
+                found.update(dict.fromkeys(table[()]))
+                continue
+            for at, owners in enumerate(map(table.get, _KEYS[mask](run))):
+                for owner in owners or ():
+                    its = found.setdefault(owner, set())
+                    if its is not None:
+                        its.add(at)
+        return [
+            (owner, run if its is None else run.some([run.quads[at] for at in sorted(its)]))
+            for owner, its in found.items()
+        ]
+
+    def _ways(self, run: Run) -> _Ways[Owner]:
+        place = run.predicate, run.graph
+        ways = self._known_ways.get(place)
+        if ways is None:
+            tables = [
+                (mask, table)
+                for predicate in (run.predicate, None)
+                for (graph, mask), table in self._predicates.get(predicate, {}).items()
+                if graph is None or graph == run.graph
+            ]
+            whole = tuple(
+                dict.fromkeys(owner for _, table in tables for owner in table.get((), ()))
+            )
+            ways = None if any(mask for mask, _ in tables) else whole, tables
+            if len(self._known_ways) >= _MOST_WAYS:
+                self._known_ways.clear()
+            self._known_ways[place] = ways
+        return ways
 
     def _unconditional(self) -> Iterable[Owner]:
         return self._predicates.get(None, {}).get((None, 0), {}).get((), ())

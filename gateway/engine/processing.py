@@ -14,7 +14,7 @@ from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
 from gateway.engine.explain import Costs, Explanation
 from gateway.engine.join import JoinUnit
-from gateway.engine.lutt import Artq, LuttIndex
+from gateway.engine.lutt import Artq, LuttIndex, runs
 from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
@@ -106,12 +106,13 @@ class Processing:
 
     def fill(self, delta: Delta) -> None:
         """Take note that the store has more or less of what no answer depends on (a worker's)."""
-        self._cts.apply(delta)
+        self._cts.apply(runs(delta))
 
     def match(self, delta: Delta) -> Queues:
         """The units that a change concerns, each with its ARTQ; the store already has it."""
-        self._cts.apply(delta)
-        found = self._lutt.match(delta)
+        changed = runs(delta)
+        self._cts.apply(changed)
+        found = self._lutt.match(delta, changed)
         for unit in self._clocked:
             found.setdefault(unit, Artq())
         queues: dict[Unit, Artq] = {}

@@ -5,15 +5,18 @@ SPUs (seed 000, section VI). A pattern without parameters is in the LUTT of ever
 with parameters each member has its own, found by the constants that a quad has in their place.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from pyoxigraph import Quad
-
-from gateway.engine.booster import ATTRIBUTES, JoinPattern, Key, by_predicate, constants_test
-from gateway.engine.lutt import Artq
+from gateway.engine.join_pattern import (
+    JoinPattern,
+    Key,
+    RunTest,
+    attributes,
+    by_predicate,
+    run_keys,
+)
+from gateway.engine.lutt import Artq, Run
 from gateway.engine.members import Members, Spus
 from gateway.engine.spu import Spu
 
@@ -21,8 +24,8 @@ from gateway.engine.spu import Spu
 class _Entry(NamedTuple):
     """A pattern: a test of its constants, and the members by what stands for its parameters."""
 
-    fits: Callable[[Quad], bool] | None
-    key: Callable[[Quad], Key] | None
+    test: RunTest
+    keys: Callable[[Run], Iterable[Key]] | None
     members: dict[Key, Spus]
 
 
@@ -55,26 +58,24 @@ class Reach:
         """How many are reached; each has one hit more."""
         found: Spus = {}
         anyway = self._entries[None]
-        for quad in chain(artq.removed, artq.added):
-            for entry in self._entries.get(quad.predicate, anyway):
-                if entry.fits is None or entry.fits(quad):
-                    if entry.key is None:
+        for run in artq.runs:
+            for entry in self._entries.get(run.predicate, anyway):
+                fitting = entry.test.of(run)
+                if fitting is not None:
+                    if entry.keys is None:
                         self._of_all += 1
                         return len(self._members)
-                    spus = entry.members.get(entry.key(quad))
-                    if spus:
-                        found.update(spus)
+                    for spus in map(entry.members.get, entry.keys(fitting)):
+                        if spus:
+                            found.update(spus)
         for spu in found:
             self._own[spu] += 1
         return len(found)
 
 
 def _entry(pattern: JoinPattern, parameters: Sequence[str], members: Members) -> _Entry:
-    at = {
-        parameters.index(slot): attribute
-        for slot, attribute in zip(pattern.slots, ATTRIBUTES, strict=True)
-        if slot in parameters
-    }
-    places = tuple(sorted(at))
-    key = attrgetter(*[at[place] for place in places]) if places else None
-    return _Entry(constants_test(pattern), key, members.among(places) if places else {})
+    places = tuple(at for at, name in enumerate(parameters) if name in pattern.slots)
+    if not places:
+        return _Entry(RunTest(pattern), None, {})
+    keys = run_keys(attributes(pattern, parameters))
+    return _Entry(RunTest(pattern), keys, members.among(places))

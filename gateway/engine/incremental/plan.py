@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.engine.booster import Slot
 from gateway.engine.incremental.expressions import Expression
 from gateway.engine.incremental.grouping import Grouping
+from gateway.engine.join_pattern import Slot
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 
 Names = frozenset[str]

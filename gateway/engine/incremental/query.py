@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, NamedNode, Variable
 
-from gateway.engine.booster import Slot
 from gateway.engine.incremental.affected import changed_solutions
 from gateway.engine.incremental.core import Solutions
 from gateway.engine.incremental.draft import NotIncrementalError
@@ -19,6 +18,7 @@ from gateway.engine.incremental.plan import NO_NAMES, Plan
 from gateway.engine.incremental.solve import solve
 from gateway.engine.incremental.states import Now, States
 from gateway.engine.incremental.translate import Translator, computed, only_projects
+from gateway.engine.join_pattern import Slot
 from gateway.rdf.canonical import canonical
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term

@@ -11,7 +11,6 @@ from itertools import count
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from gateway.engine.booster import Slot
 from gateway.engine.incremental.draft import Draft, NotIncrementalError, product
 from gateway.engine.incremental.expressions import Expression as CompiledExpression
 from gateway.engine.incremental.expressions import expression
@@ -30,6 +29,7 @@ from gateway.engine.incremental.plan import (
     Table,
 )
 from gateway.engine.incremental.syntax import Expression, Replacement, is_known, replaced
+from gateway.engine.join_pattern import Slot
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra, paths
