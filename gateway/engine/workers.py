@@ -40,11 +40,15 @@ Arrived = Callable[[list[Change], int], None]
 def worker_count(workers: WorkerCount) -> int:
     """How many workers a setting means: `auto` is one for each core but the scheduler's.
 
+    Raises ValueError.
+
     >>> worker_count(3)
     3
     """
     if workers == "auto":
         return len(os.sched_getaffinity(0)) - 1
+    if not isinstance(workers, int) or workers < 0:
+        raise ValueError(f"workers = {workers!r}: use a number from 0 on, or 'auto'")
     return workers
 
 

@@ -47,7 +47,7 @@ class QuadTemplate:
         self._default = _Part([row for row in places if len(row) == 3])
         self._named = _Part([row for row in places if len(row) == 4])
         self._ready: list[Quad] | None = None
-        if all(node in constants for node in nodes):
+        if len(constants) == len(nodes):
             self._ready = self._fill((None,) * len(columns))
 
     @property

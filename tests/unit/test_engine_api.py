@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from time import process_time
 
 import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
@@ -86,6 +87,8 @@ def test_ask_is_one_empty_mapping_and_construct_has_three_columns() -> None:
 def test_a_second_positional_argument_is_the_number_of_workers() -> None:
     with pytest.raises(TypeError):
         Engine.open(None, 0, lambda: 7)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="workers = -1"):
+        Engine.open(None, -1)
 
 
 def test_a_prepared_update_reads_the_graphs_of_the_protocol() -> None:
@@ -132,3 +135,17 @@ def test_a_closed_engine_says_so_and_lets_go_of_its_folder(
     with pytest.raises(StorageError, match="closed"):
         engine.update("INSERT DATA { <urn:lamp> <urn:dim> 2 }")
     other.close()
+
+
+def seconds_for(triples: int) -> float:
+    engine = Engine.open()
+    text = " ".join(f"<urn:s{n}> <urn:p> {n} ." for n in range(triples))
+    begin = process_time()
+    for data in ("INSERT DATA", "DELETE DATA"):
+        engine.update(f"{data} {{ {text} }}")
+    return process_time() - begin
+
+
+def test_the_cost_of_a_large_update_is_linear() -> None:
+    """Of an eightfold one at most 20 times, where a quadratic one takes 64 times."""
+    assert seconds_for(16_000) < 20 * seconds_for(2_000)
