@@ -81,6 +81,8 @@ class TriplesParser(PathParser):
             subject, complete = self._property_list_node(), True
         elif self.key == "(" and self.next_key() != ")":
             subject, complete = self._collection(), True
+        elif self.key in LITERAL_STARTS:  # no parameter: data must not have it
+            subject, complete = self.literal(), False
         else:
             subject, complete = self._term(), False
         if not complete or self.key in self._verb_starts():

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
 
 from gateway.engine import Engine, Notification, Rights
-from gateway.errors import StorageError
+from gateway.errors import SparqlSyntaxError, StorageError
 
 LAMP = NamedNode("urn:lamp")
 DIM = NamedNode("urn:dim")
@@ -149,3 +149,10 @@ def seconds_for(triples: int) -> float:
 def test_the_cost_of_a_large_update_is_linear() -> None:
     """Of an eightfold one at most 20 times, where a quadratic one takes 64 times."""
     assert seconds_for(16_000) < 20 * seconds_for(2_000)
+
+
+def test_a_literal_is_no_subject_however_often_it_is_tried() -> None:
+    engine = Engine.open()
+    for number in range(4):
+        with pytest.raises(SparqlSyntaxError, match="cannot be a subject"):
+            engine.update(f'INSERT DATA {{ "{number}" <urn:p> 1 }}')
