@@ -15,6 +15,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.algebra import Dataset, Element, Group, Query, QueryForm
+from gateway.sparql.constants import iri_equality
 from gateway.sparql.paths import Path
 
 
@@ -67,10 +68,13 @@ def conjunction(query: Query, dataset: Dataset | None) -> Conjunction:
     constants: dict[str, Term] = {}
     for element in _flat(query.where):
         if isinstance(element, algebra.Filter):
-            name, iri = _equality(element.expression)
-            if name in constants:
+            equality = iri_equality(element.expression)
+            if equality is None:
+                raise NotAJoinError("a FILTER that is not ?variable = <IRI>")
+            variable, iri = equality
+            if variable.value in constants:
                 raise NotAJoinError("two FILTERs on one variable")
-            constants[name] = iri
+            constants[variable.value] = iri
         else:
             patterns += _patterns(element, dataset)
     if not constants.keys() <= {name for pattern in patterns for name in pattern.variables}:
@@ -161,17 +165,6 @@ def _pattern(pattern: algebra.TriplePattern, graph: GraphName | str) -> JoinPatt
 
 def _slot(node: algebra.PatternTerm) -> Slot:
     return node.value if isinstance(node, Variable) else canonical(node)
-
-
-def _equality(expression: algebra.Expression) -> tuple[str, Term]:
-    """`?v = <iri>`, either way round: for IRIs the same as being that term."""
-    match expression:
-        case algebra.Operation(name="=", args=(Variable() as variable, NamedNode() as iri)):
-            return variable.value, iri
-        case algebra.Operation(name="=", args=(NamedNode() as iri, Variable() as variable)):
-            return variable.value, iri
-        case _:
-            raise NotAJoinError("a FILTER that is not ?variable = <IRI>")
 
 
 def _is_connected(patterns: Sequence[JoinPattern]) -> bool:

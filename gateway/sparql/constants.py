@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pyoxigraph import NamedNode, Variable
 
 from gateway.sparql import algebra
-from gateway.sparql.algebra import Group
+from gateway.sparql.algebra import Expression, Group
 from gateway.sparql.parser import parse_query
 
 
@@ -46,12 +46,17 @@ def _certain(group: Group) -> set[Variable]:
 
 
 def _equalities(group: Group) -> Iterator[tuple[Variable, NamedNode]]:
-    for element in group.elements:
-        if isinstance(element, algebra.Filter):
-            match element.expression:
-                case algebra.Operation(name="=", args=(Variable() as variable, NamedNode() as iri)):
-                    yield variable, iri
-                case algebra.Operation(name="=", args=(NamedNode() as iri, Variable() as variable)):
-                    yield variable, iri
-                case _:
-                    pass
+    filters = (each for each in group.elements if isinstance(each, algebra.Filter))
+    found = (iri_equality(each.expression) for each in filters)
+    return (each for each in found if each is not None)
+
+
+def iri_equality(expression: Expression) -> tuple[Variable, NamedNode] | None:
+    """`?v = <iri>`, either way round: for IRIs the same as being that term."""
+    match expression:
+        case algebra.Operation(name="=", args=(Variable() as variable, NamedNode() as iri)):
+            return variable, iri
+        case algebra.Operation(name="=", args=(NamedNode() as iri, Variable() as variable)):
+            return variable, iri
+        case _:
+            return None

@@ -34,6 +34,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import Dataset, Element, Exists, Group, Query
+from gateway.sparql.constants import iri_equality
 from gateway.sparql.scope import walk
 
 MOST_PLANS = 16
@@ -292,22 +293,11 @@ def only_projects(query: Query) -> bool:
 
 
 def _filtered(draft: Draft, condition: Condition) -> Draft:
-    equality = _equality(condition.expression.tree)
+    equality = iri_equality(condition.expression.tree)
     known = {name for name, _ in draft.constants}
-    if equality is not None and equality[0] in draft.certain - known:
-        return draft.constant(*equality)
+    if equality is not None and equality[0].value in draft.certain - known:
+        return draft.constant(equality[0].value, equality[1])
     return draft.filter(Filter(condition))
-
-
-def _equality(tree: Expression) -> tuple[str, Term] | None:
-    """`?v = <iri>`, either way round: for IRIs the same as being that term."""
-    match tree:
-        case algebra.Operation(name="=", args=(Variable(value=name), NamedNode() as iri)):
-            return name, iri
-        case algebra.Operation(name="=", args=(NamedNode() as iri, Variable(value=name))):
-            return name, iri
-        case _:
-            return None
 
 
 def _slot(node: algebra.PatternTerm) -> Slot:
