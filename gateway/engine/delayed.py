@@ -111,7 +111,7 @@ class DelayedUpdates:
         text = quad.object.value if isinstance(quad.object, Literal) else ""
         try:
             return _decoded(text)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, SyntaxError) as error:
             raise BadRequestError(
                 f"{id_} is no delayed update: {error!r}", "take it off the list by cancel"
             ) from error

@@ -150,7 +150,11 @@ class Engine:
         )
 
     def close(self) -> None:
-        """Hand the store to the disk and forget every subscription; workers finish before."""
+        """Hand the store to the disk and forget every subscription; workers finish before.
+
+        The folder can be opened again once nobody holds results of `query`. Closing twice is
+        nothing, all else raises StorageError from then on.
+        """
         if self.workers is not None:
             self.workers.close()
         for spuid in self._subscriptions:

@@ -223,6 +223,17 @@ def test_the_graph_of_the_delayed_ones_is_the_truth(engine: Engine, clock: Clock
     assert engine.statistics.delayed_failed == 1
 
 
+def test_entry_with_a_binding_that_is_no_term_hides_no_other(engine: Engine) -> None:
+    good = engine.update(insert("1"), at=timedelta(seconds=1)).id
+    request = '{"updates": [{"sparql": "CLEAR ALL", "bindings": {"x": "no term"}}], '
+    request += '"using": [], "using_named": [], "read": null, "write": null}'
+    engine.update(
+        f"INSERT DATA {{ GRAPH {DELAYED_GRAPH} {{ "
+        f"<urn:wrong> <{GW}due> {START} ; <{GW}request> '{request}' }} }}"
+    )
+    assert [each.id for each in engine.delayed()] == [good]
+
+
 def test_restricted_user_neither_sees_nor_writes_the_delayed_ones(engine: Engine) -> None:
     rights = Rights(read=frozenset({DefaultGraph()}), write=frozenset({DefaultGraph()}))
     id_ = engine.update(insert("1"), rights=rights, at=timedelta(seconds=1)).id
