@@ -109,8 +109,7 @@ def _in_core(plan: Plan, place: int, states: States) -> Seeds:
     if predicate is None or predicate in states.predicates:
         values_of = values_reader(pattern)
         for quads, side in zip(states.changed(predicate), (BEFORE, AFTER), strict=True):
-            for quad in quads:
-                values = values_of(quad)
+            for values in map(values_of, quads):
                 if values is not None:
                     found.add(values, side)
     return found

@@ -21,7 +21,8 @@ Values = tuple[Term, ...]
 CoreStep = Callable[[State, Solutions], Solutions]
 """Partial solutions with an element of the core joined to them."""
 
-_POSITIONS = tuple(map(attrgetter, ("subject", "predicate", "object", "graph_name")))
+_ATTRIBUTES = ("subject", "predicate", "object", "graph_name")
+_POSITIONS = tuple(map(attrgetter, _ATTRIBUTES))
 
 
 def join_core(
@@ -83,20 +84,26 @@ def values_reader(pattern: CorePattern) -> Callable[[Quad], Values | None]:
             return None if solution is None else tuple([solution[name] for name in names])
 
         return unified
+    slots = pattern.slots
     constants = [
-        (position, slot)
-        for position, slot in zip(_POSITIONS, pattern.slots, strict=True)
-        if not isinstance(slot, str) and position is not _POSITIONS[1]
+        place for place, slot in enumerate(slots) if not isinstance(slot, str) and place != 1
     ]
-    positions = [_POSITIONS[pattern.slots.index(name)] for name in names]
+    fixed = _terms_at(constants)
+    expected = tuple([slots[place] for place in constants])
+    terms = _terms_at([slots.index(name) for name in names])
+    return lambda quad: terms(quad) if fixed(quad) == expected else None
 
-    def read(quad: Quad) -> Values | None:
-        for position, term in constants:
-            if position(quad) != term:
-                return None
-        return tuple([position(quad) for position in positions])
 
-    return read
+def _terms_at(places: Sequence[int]) -> Callable[[Quad], Values]:
+    """Reads the terms at these positions off a quad."""
+    match places:
+        case []:
+            return lambda _: ()
+        case [place]:
+            position = _POSITIONS[place]
+            return lambda quad: (position(quad),)
+        case _:
+            return attrgetter(*(_ATTRIBUTES[place] for place in places))
 
 
 def _is_plain(pattern: CorePattern, new: Sequence[str]) -> bool:

@@ -95,6 +95,16 @@ class Group:
         for each, argument in zip(self.accumulators, arguments, strict=True):
             each.add(argument, times)
 
+    def add_all(self, rows: Sequence[Row], width: int, times: int) -> None:
+        """Rows of one key, which is so wide: each aggregate is told equal arguments together."""
+        if len(rows) == 1:
+            self.add(rows[0][width:], times)
+            return
+        self.count += times * len(rows)
+        for place, each in enumerate(self.accumulators, width):
+            for argument, count in Counter([row[place] for row in rows]).items():
+                each.add(argument, times * count)
+
 
 class GroupedAnswer:
     """The answer of a grouped query.
@@ -150,15 +160,15 @@ class GroupedAnswer:
     def _move(self, rows: Iterable[Row], times: int) -> list[Key]:
         """Let solutions come or go; the keys of their groups."""
         width = len(self._grouping.keys)
-        keys: list[Key] = []
+        by_key: dict[Key, list[Row]] = {}
         for row in rows:
-            key = row[:width]
-            keys.append(key)
+            by_key.setdefault(row[:width], []).append(row)
+        for key, alike in by_key.items():
             group = self._groups.get(key)
             if group is None:
                 group = self._groups[key] = self._grouping.new_group()
-            group.add(row[width:], times)
-        return keys
+            group.add_all(alike, width, times)
+        return list(by_key)
 
     def _shown(self, keys: Iterable[Key]) -> ResultsDelta:
         """What these groups show now against what they showed."""

@@ -1,4 +1,4 @@
-"""Which queries the incremental tier answers, and how a solution becomes rows.
+"""Which queries the incremental tier answers, and how solutions become rows.
 
 Place: asked by `compile` once per subscription. Source: SPARQL 1.1 Query Language, section 16.
 """
@@ -25,7 +25,7 @@ from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 from gateway.sparql.algebra import Dataset, Query, QueryForm
 
-Rows = Callable[[Solution], Iterable[Row]]
+Rows = Callable[[Solutions], list[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,12 @@ class IncrementalQuery:
             lost, won = changed_solutions(plan, states)
             before += lost
             after += won
-        return self._rows_of(before), self._rows_of(after)
+        return self.rows(before), self.rows(after)
 
     def everything(self, now: Now) -> list[Row]:
         """The rows of all solutions."""
         solutions = [each for plan in self.plans for each in solve(plan, now, [{}], NO_NAMES)]
-        return self._rows_of(solutions)
-
-    def _rows_of(self, solutions: Solutions) -> list[Row]:
-        rows = self.rows
-        return [row for solution in solutions for row in rows(solution)]
+        return self.rows(solutions)
 
 
 def incremental_query(
@@ -116,7 +112,9 @@ def _grouped(query: Query, translator: Translator) -> IncrementalQuery:
 
 
 def _projection(names: Sequence[str]) -> Rows:
-    return lambda solution: (tuple([solution.get(name) for name in names]),)
+    return lambda solutions: [
+        tuple([solution.get(name) for name in names]) for solution in solutions
+    ]
 
 
 def _triples_of(template: Sequence[algebra.TriplePattern]) -> Rows:
@@ -130,7 +128,7 @@ def _triples_of(template: Sequence[algebra.TriplePattern]) -> Rows:
         ]
         return dict.fromkeys(row for row in made if _is_triple(row))
 
-    return triples
+    return lambda solutions: [row for solution in solutions for row in triples(solution)]
 
 
 def _slot(node: Term | Variable) -> Slot:
