@@ -84,6 +84,20 @@ class Cts(Tables):
         match = self._store.match
         return lambda subject, object_: match(subject, predicate, object_, graph)
 
+    def __bool__(self) -> bool:
+        return bool(self._tables)
+
+    def at_hand(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad] | None:
+        """See store.tables."""
+        table = self._tables.get((predicate, graph))  # type: ignore[arg-type]
+        return None if table is None or not table.is_current() else table.match(subject, object_)
+
     def match(
         self,
         subject: Term | None,

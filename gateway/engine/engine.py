@@ -104,6 +104,7 @@ class Engine:
             self._processing = Processing(*parts)
         else:
             self._processing = MeasuredProcessing(*parts, performance)
+        store.lend(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
         self._delayed = DelayedUpdates(store)
@@ -371,6 +372,8 @@ class Engine:
         if self.workers is not None:
             self.workers.post(delta, time)
         queues = self._processing.match(delta)
+        if not delta.is_empty:
+            self.store.told(self._processing.tables)
         changes = self._processing.process(queues)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)

@@ -20,6 +20,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.store.tables import Tables
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,11 @@ class Processing:
         self._units: dict[Spu, Unit] = {}
         self._costs: dict[Unit, Costs] = {}
         self._clocked: dict[Unit, None] = {}
+
+    @property
+    def tables(self) -> Tables:
+        """What `match` keeps up with the store."""
+        return self._cts
 
     @property
     def reads_clock(self) -> bool:

@@ -152,7 +152,7 @@ class _Plan:
 
     def rows(self, working: Working, start: Row) -> list[Row] | None:
         """Join; None where a step leaves too many rows for the next one."""
-        match = working.store.match if working.is_unchanged else working.match
+        match = working.look_up
         rows: list[Row] = [(*self._constants, *start)]
         for step in self._steps:
             if len(rows) > MOST_ROWS:

@@ -6,10 +6,11 @@ that (engine.md, section 3a). Readers in other threads see whole Deltas only; `w
 while one is made.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import RLock, get_ident
 from typing import Never, Self
+from weakref import ref
 
 from pyoxigraph import (
     BlankNode,
@@ -32,6 +33,7 @@ from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
 from gateway.store.pending import Pending, without
 from gateway.store.remote import Remote
+from gateway.store.tables import Tables
 from gateway.store.upkeep import Folder, Home, Memory
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
@@ -59,6 +61,8 @@ class QuadStore:
         self._fresh: set[Term] = set()
         self._crowded: set[NamedNode | None] = set()
         self._asking: set[int] = set()
+        self._tables: Callable[[], Tables | None] = lambda: None
+        self._untold = 0
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -137,6 +141,30 @@ class QuadStore:
             found += pending.index.match(subject, predicate, object_, graph)
         return found
 
+    def look_up(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """What `match` gives, from the tables where they have it; terms are canonical."""
+        tables = self._tables()
+        if tables is not None and not self._untold:
+            found = tables.at_hand(subject, predicate, object_, graph)
+            if found is not None:
+                return found
+        return self.match(subject, predicate, object_, graph)
+
+    def lend(self, tables: Tables) -> None:
+        """Look up there from now on, as long as the tables are told of every change."""
+        self._tables = ref(tables)
+
+    def told(self, tables: Tables) -> None:
+        """The tables have taken up the last change; those they were not told of disable them."""
+        if self._untold and tables is self._tables():
+            self._untold -= 1
+
     def _stored(
         self,
         subject: NamedNode | BlankNode | Triple | None,
@@ -203,6 +231,7 @@ class QuadStore:
             if len(self._pending) > self._home.most_pending:
                 self.flush()
             self._pending.apply(delta)
+            self._untold += bool(self._tables())
 
     @property
     def is_pending(self) -> bool:
@@ -229,6 +258,7 @@ class QuadStore:
         with self.writing:
             self.flush()
             self._apply(delta)
+            self._untold += bool(self._tables())
 
     def _apply(self, delta: Delta) -> None:
         self._missed.clear()

@@ -8,7 +8,7 @@ in are as the store gives them back (`rdf.canonical`). With restricted rights, w
 for a graph that may not be written, whether or not it would change anything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
@@ -81,6 +81,13 @@ class Working:
                 self._index.discard(quad)
             else:
                 removed[quad] = None
+
+    @property
+    def look_up(self) -> Callable[..., Iterable[Quad]]:
+        """As `match`, until this view changes; faster, as long as it has not."""
+        if not self.is_unchanged:
+            return self.match
+        return self._whole.look_up if self._rights.read is None else self.store.match
 
     def match(
         self,
