@@ -19,6 +19,7 @@ from typing import Self
 from starlette.routing import BaseRoute
 
 from gateway.config import Config
+from gateway.cores import one_core
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
@@ -114,6 +115,7 @@ class Gateway:
             workers=config.engine.workers,
             artq=config.engine.artq,
         )
+        starting.enter_context(one_core())
         remote = config.remote
         fetch = HttpFetch(remote.load_bytes, remote.load_s)
         engine.store.remote = Remote(frozenset(remote.hosts), fetch)

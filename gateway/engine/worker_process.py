@@ -200,6 +200,8 @@ def main(inlet: int, outlet: int) -> None:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # meant for the gateway, which ends us when it is done
     threading.Thread(target=_end_with_parent, name="watch", daemon=True).start()
+    if hasattr(os, "sched_setaffinity"):  # the gateway's own threads share one core
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
     worker = WorkerProcess(PipeChannel(inlet, outlet))
     logging.getLogger().addHandler(worker.records)
     worker.run()

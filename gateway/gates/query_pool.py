@@ -24,6 +24,7 @@ from pyoxigraph import (
     serialize,
 )
 
+from gateway.cores import every_core
 from gateway.errors import (
     BadRequestError,
     GatewayError,
@@ -91,7 +92,7 @@ class QueryPool:
     def __init__(self, evaluate: Evaluate, limits: QueryLimits | None = None) -> None:
         self._evaluate = evaluate
         self._limits = limits or QueryLimits()
-        self._threads = ThreadPoolExecutor(self._limits.threads, "query")
+        self._threads = ThreadPoolExecutor(self._limits.threads, "query", initializer=every_core)
         self._places = threading.Semaphore(self._limits.threads + self._limits.waiting)
         self.statistics = QueryStatistics()
 
