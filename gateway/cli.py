@@ -18,7 +18,8 @@ from rich.console import Console
 
 from gateway import __version__, bench, cli_check, cli_client
 from gateway.cli_run import run_gateway, run_loop
-from gateway.config import Config, load_config
+from gateway.config import Config
+from gateway.config_file import load_config
 from gateway.demo.session import DemoOptions, run_demo
 from gateway.errors import ConfigurationError, GatewayError
 from gateway.passwords import hash_password

@@ -1,16 +1,11 @@
-"""Configuration: gateway.toml and SOSA_GATEWAY_* variables, read once into frozen values.
+"""Configuration: every setting as a frozen value, checked when it is made.
 
-Place on the way of the data: before it; the command line loads a `Config` and hands it on, no
-other part reads a file or the environment by itself. A setting's value is, first found wins, the
-environment variable SOSA_GATEWAY_SECTION__KEY, the file's `[section] key`, the default here.
-Lists and tables in a variable are JSON. gateway.example.toml shows every setting.
+Place on the way of the data: before it; the command line loads a `Config` (`gateway.config_file`)
+and hands it on, no other part reads a file or the environment by itself.
 """
 
-import difflib
 import ipaddress
-import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -21,21 +16,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
 
 import jsap
 from gateway.errors import ConfigurationError
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
-ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"
-
-Location = tuple[str, ...]
-"""The dotted path of a setting: section, key."""
 
 
 def _one_as_list(value: object) -> object:
@@ -82,11 +70,13 @@ Count = Annotated[int, Field(ge=1)]
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A table of gateway.toml."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class GatewaySettings(_Section):
+class GatewaySettings(Section):
     """Who this gateway is and where it keeps its data; `id` is part of the IRIs it mints."""
 
     id: Annotated[str, AfterValidator(_token)] = "gateway"
@@ -94,14 +84,14 @@ class GatewaySettings(_Section):
     data_dir: Path = Path("data")
 
 
-class StoreSettings(_Section):
+class StoreSettings(Section):
     """The quad store; `latest` is how many observations of one stream stay in it."""
 
     kind: Literal["disk", "memory"] = "disk"
     latest: Count = 1
 
 
-class EngineSettings(_Section):
+class EngineSettings(Section):
     """The SUB engine: its worker processes, and how many UPDATEs may wait for one (`artq`).
 
     With `performance` it says in its metrics where the time of UPDATEs goes; that is told of the
@@ -119,7 +109,7 @@ class EngineSettings(_Section):
         return self
 
 
-class MqttSettings(_Section):
+class MqttSettings(Section):
     """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
 
     `username`, `password_file` and `client_id` are for the external broker; an empty client id
@@ -172,7 +162,7 @@ class MqttSettings(_Section):
             ) from error
 
 
-class HttpSettings(_Section):
+class HttpSettings(Section):
     """The SPARQL endpoint. Anyone who reaches it may UPDATE: `allow_remote` must say so."""
 
     host: str = "127.0.0.1"
@@ -189,13 +179,13 @@ class HttpSettings(_Section):
         return self
 
 
-class WebSocketSettings(_Section):
+class WebSocketSettings(Section):
     """SUBSCRIBE over WebSocket, at [http] host; port 0 or the HTTP port shares that port."""
 
     port: Port = 9000
 
 
-class JsapSettings(_Section):
+class JsapSettings(Section):
     """JSAP profiles, in order; a bare word names one that ships."""
 
     profiles: Annotated[tuple[ProfilePath, ...], BeforeValidator(_one_as_list)] = Field(
@@ -203,7 +193,7 @@ class JsapSettings(_Section):
     )
 
 
-class LimitsSettings(_Section):
+class LimitsSettings(Section):
     """Bounds of the queues and of one message; what happens at each is in the README."""
 
     inbox: Count = 10_000
@@ -216,7 +206,7 @@ class LimitsSettings(_Section):
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 
 
-class RemoteSettings(_Section):
+class RemoteSettings(Section):
     """Other hosts, `name` or `name:port`, that SERVICE and LOAD may reach; none by default.
 
     `load_bytes` and `load_s` bound one document of LOAD. There is no time limit for a SERVICE.
@@ -227,21 +217,21 @@ class RemoteSettings(_Section):
     load_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 10.0
 
 
-class JournalSettings(_Section):
+class JournalSettings(Section):
     """The durable spool of observations; without `fsync` a power cut may cost the last ones."""
 
     fsync: bool = True
     segment_observations: Count = 100_000
 
 
-class LogSettings(_Section):
+class LogSettings(Section):
     """What is logged to standard error, and how."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     format: Literal["text", "json"] = "text"
 
 
-class Config(_Section):
+class Config(Section):
     """Every setting, checked; equal files and variables give equal values.
 
     >>> Config().http.port
@@ -281,137 +271,3 @@ class Config(_Section):
             "mqtt": self.mqtt.model_copy(update={"password_file": password}),
         }
         return self.model_copy(update=update)
-
-
-def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
-    """The settings of a gateway.toml (None: `./gateway.toml` if there is one) and of `environ`.
-
-    Relative paths in it are taken from the file's folder. Raises ConfigurationError that names
-    every wrong setting with its line or variable.
-    """
-    file = path if path is not None else Path("gateway.toml")
-    text = _read(file) if path is not None or file.exists() else ""
-    settings = _parse(text, file)
-    variables = _overlay(settings, environ)
-    try:
-        return Config.model_validate(settings).at(file.parent)
-    except ValidationError as error:
-        faults = [_fault(each, text, file, variables) for each in error.errors()]
-        raise ConfigurationError(
-            "\n".join(faults), "gateway.example.toml shows every setting"
-        ) from error
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"cannot read {file}: {error}", "name a readable TOML file with --config"
-        ) from error
-
-
-def _parse(text: str, file: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{file}: {error}", "correct the TOML syntax") from error
-
-
-def _overlay(settings: dict[str, object], environ: Mapping[str, str]) -> dict[Location, str]:
-    """Put the variables over the file's settings; tells which variable gave which setting."""
-    variables: dict[Location, str] = {}
-    for name in sorted(environ):
-        location = _location(name)
-        if location is None:
-            continue
-        section, key = location
-        table = settings.setdefault(section, {})
-        if isinstance(table, dict):
-            table[key] = _variable_value(environ[name], name)
-            variables[location] = name
-    return variables
-
-
-def _location(name: str) -> Location | None:
-    """(section, key) of a variable of ours; others, also SOSA_GATEWAY_SHARED, are not settings."""
-    if not name.startswith(ENVIRONMENT_PREFIX):
-        return None
-    section, separator, key = name.removeprefix(ENVIRONMENT_PREFIX).lower().partition("__")
-    if separator:
-        return (section, key)
-    for known in Config.model_fields:
-        if section.startswith(f"{known}_"):
-            variable = f"{ENVIRONMENT_PREFIX}{known}__{section.removeprefix(known)[1:]}".upper()
-            raise ConfigurationError(
-                f"environment variable {name}: not a setting", f"did you mean {variable}?"
-            )
-    return None
-
-
-def _variable_value(text: str, name: str) -> object:
-    if not text.startswith(("[", "{")):
-        return text
-    try:
-        value: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(
-            f"environment variable {name}: {error}", "lists and tables are written as JSON"
-        ) from error
-    return value
-
-
-def _fault(error: ErrorDetails, text: str, file: Path, variables: Mapping[Location, str]) -> str:
-    """One line: where, which setting, what is wrong, what to do."""
-    location = tuple(str(part) for part in error["loc"])
-    place = f"environment variable {variables.get(location[:2])}"
-    if location[:2] not in variables:
-        line = _line_of(location, text)
-        wrong = [name for key, name in variables.items() if key[: len(location)] == location]
-        place = f"{file}:{line}" if line else ", ".join([str(file), *wrong])
-    return f"{place}: {'.'.join(location)}: {_reason(error, location)}"
-
-
-def _reason(error: ErrorDetails, location: Location) -> str:
-    if error["type"] == "extra_forbidden":
-        return _unknown(location)
-    if error["type"] == "model_type":
-        return f"write it as a table [{location[0]}]"
-    reason = error["msg"].removeprefix("Value error, ")
-    if len(location) < 2 or location[1] not in _section(location[0]):
-        return reason
-    default = _section(location[0])[location[1]].default
-    return f"{reason}; the default is {json.dumps(default, default=str)}"
-
-
-def _unknown(location: Location) -> str:
-    known = list(_section(location[0]) if len(location) > 1 else Config.model_fields)
-    close = difflib.get_close_matches(location[-1], known, n=1)
-    advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-    return f"unknown setting; {advice}"
-
-
-def _section(name: str) -> Mapping[str, FieldInfo]:
-    model = Config.model_fields[name].annotation
-    return model.model_fields if isinstance(model, type) and issubclass(model, _Section) else {}
-
-
-def _line_of(location: Location, text: str) -> int | None:
-    """The 1-based line of a setting; of its table's header where the key is not found.
-
-    tomllib keeps no positions; this reads headers and `key =` lines, good enough for a message.
-    """
-    table, found = "", None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := re.match(r"\s*\[\s*([\w.\-\"]+)\s*\]", line):
-            table = header[1].replace('"', "")
-            key = ""
-        else:
-            assigned = re.match(r"\s*([\w.\-\"]+)\s*=", line)
-            key = assigned[1].replace('"', "") if assigned else "\0"
-        here = ".".join(part for part in (table, key) if part)
-        if here == ".".join(location):
-            return number
-        if ".".join(location).startswith(f"{here}."):
-            found = number
-    return found
