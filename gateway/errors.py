@@ -6,6 +6,12 @@
     │   ├── UnsupportedQueryError   400  unsupported_query     a form, function or host not offered
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
+    │   ├── UnauthorizedError       401  invalid_request       no token, or none that can be read
+    │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  not Bearer, not our grant
+    │   │   ├── InvalidTokenError       401  invalid_grant         forged, expired or revoked
+    │   │   ├── InvalidClientError      401  invalid_client        Basic credentials that are none
+    │   │   ├── UnknownClientError      400  unauthorized_client   unknown client or wrong secret
+    │   │   └── UnknownIdentityError    401  not_authorized_identity  nobody allowed it to register
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
@@ -74,6 +80,44 @@ class UpdateFailedError(ClientError):
 
 class BadRequestError(ClientError):
     """A malformed request or message."""
+
+
+class UnauthorizedError(ClientError):
+    """Who asks is not known: no token, or none that can be read (SEPA's `invalid_request`)."""
+
+    code = "invalid_request"
+    http_status = 401
+
+
+class UnsupportedGrantError(UnauthorizedError):
+    """Another scheme than Bearer, or another grant than client credentials."""
+
+    code = "unsupported_grant_type"
+
+
+class InvalidTokenError(UnauthorizedError):
+    """The token is forged, expired or revoked; SEPA's clients ask for a new one and repeat."""
+
+    code = "invalid_grant"
+
+
+class InvalidClientError(UnauthorizedError):
+    """A request for a token without credentials of the form that RFC 7617 asks for."""
+
+    code = "invalid_client"
+
+
+class UnknownClientError(UnauthorizedError):
+    """A request for a token by an unknown client, or with a wrong secret; which is not told."""
+
+    code = "unauthorized_client"
+    http_status = 400
+
+
+class UnknownIdentityError(UnauthorizedError):
+    """Nobody has allowed this identity to register, or it has registered already."""
+
+    code = "not_authorized_identity"
 
 
 class ForbiddenError(ClientError):

@@ -1,0 +1,111 @@
+"""`Policy`: what one identity may do, as an administrator has said it.
+
+Place: kept with the identity; every gate turns the part that it is about into `Rights` of the
+engine, or asks it about a topic.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from adapters.topic_filter import TopicFilter, TopicTrie
+from gateway.rdf.rights import Graphs, Rights
+
+TopicFilters = frozenset[str] | None
+"""MQTT topic filters; None is every topic."""
+
+NOTHING: frozenset[str] = frozenset()
+
+
+class Capability(StrEnum):
+    """A right that no graph or topic expresses."""
+
+    MAPPINGS = "mappings"
+    """Write the graph of mappings and rules: what devices mean, and what is sent to them."""
+    OPERATIONS = "operations"
+    """See metrics, counters, quarantine and the dashboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Rights of an identity; what is not named is not allowed, None is everything.
+
+    `update` is about what an UPDATE writes; its WHERE reads what `query` lets read.
+
+    >>> policy = Policy(publish=frozenset({"home/+/state"}), receive=frozenset({"home/#"}))
+    >>> policy.may_publish("home/lamp/state"), policy.may_publish("home/lamp/set")
+    (True, False)
+    >>> policy.may_subscribe("home/lamp/#"), policy.may_subscribe("#")
+    (True, False)
+    """
+
+    query: Graphs = frozenset()
+    subscribe: Graphs = frozenset()
+    update: Graphs = frozenset()
+    publish: TopicFilters = NOTHING
+    receive: TopicFilters = NOTHING
+    capabilities: frozenset[Capability] = frozenset()
+
+    @property
+    def query_rights(self) -> Rights:
+        """Of a QUERY."""
+        return Rights(read=self.query, write=frozenset())
+
+    @property
+    def subscribe_rights(self) -> Rights:
+        """Of a SUBSCRIBE."""
+        return Rights(read=self.subscribe, write=frozenset())
+
+    @property
+    def update_rights(self) -> Rights:
+        """Of an UPDATE: its WHERE reads what a QUERY may."""
+        return Rights(read=self.query, write=self.update)
+
+    def may_publish(self, topic: str) -> bool:
+        """Whether the identity may publish to an MQTT topic."""
+        return _matches(self.publish, topic)
+
+    def may_receive(self, topic: str) -> bool:
+        """Whether the identity may be sent what is published to an MQTT topic."""
+        return _matches(self.receive, topic)
+
+    def may_subscribe(self, topic_filter: str) -> bool:
+        """Whether every topic that the filter matches may be received."""
+        if self.receive is None:
+            return True
+        return any(covers(allowed, topic_filter) for allowed in self.receive)
+
+
+EVERYTHING = Policy(None, None, None, None, None, frozenset(Capability))
+"""All rights."""
+
+
+def covers(allowed: str, asked: str) -> bool:
+    """Whether a topic filter matches every topic that another one matches (MQTT 3.1.1, 4.7).
+
+    >>> covers("a/#", "a"), covers("a/+", "a/b"), covers("a/+", "a/#"), covers("#", "$SYS/x")
+    (True, True, False, False)
+    """
+    if asked.startswith("$") and allowed[:1] in {"+", "#"}:
+        return False
+    mine, theirs = allowed.split("/"), asked.split("/")
+    for position, level in enumerate(mine):
+        if level == "#":
+            return True
+        if position == len(theirs) or theirs[position] == "#":
+            return False
+        if level not in {"+", theirs[position]}:
+            return False
+    return len(mine) == len(theirs)
+
+
+def _matches(filters: TopicFilters, topic: str) -> bool:
+    return filters is None or bool(_trie(filters).match(topic))
+
+
+@lru_cache(maxsize=1024)
+def _trie(filters: frozenset[str]) -> TopicTrie[None]:
+    trie = TopicTrie[None]()
+    for each in filters:
+        trie.insert(TopicFilter.parse(each), None)
+    return trie
