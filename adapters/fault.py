@@ -26,6 +26,7 @@ class FaultReason(Enum):
     NOT_A_VALUE = "not_a_value"
     INVALID_TEXT = "invalid_text"
     MISSING = "missing"
+    SENTINEL = "sentinel"
     SENML_STRUCTURE = "senml_structure"
     SENML_VERSION = "senml_version"
     TIME_UNUSABLE = "time_unusable"

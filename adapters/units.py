@@ -38,6 +38,7 @@ _SPELLINGS = {
     # electricity
     "V": "V",
     "MilliV": "mV",
+    "MicroV": "uV",
     "KiloV": "kV",
     "A": "A",
     "MilliA": "mA",
