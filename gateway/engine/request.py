@@ -11,6 +11,7 @@ from typing import Self
 
 from pyoxigraph import NamedNode
 
+from gateway.errors import BadRequestError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
@@ -56,8 +57,14 @@ class Request:
 def bind(update: Update, bindings: Mapping[str, Term], using: Using) -> Sequence[BoundUpdate]:
     """The plans of an update with their bindings; those given here are for all of them.
 
-    Raises what `compile_update` raises.
+    Raises what `compile_update` raises, and BadRequestError for a value that is no term.
     """
+    for name, value in bindings.items():
+        if not isinstance(value, Term):
+            raise BadRequestError(
+                f"the binding of ?{name} is no RDF term: {value!r}",
+                "give a NamedNode, BlankNode, Literal or Triple of pyoxigraph",
+            )
     if isinstance(update, str):
         plan, constants = bind_update(update, *using)
         return [(plan, {**constants, **bindings})]

@@ -5,6 +5,7 @@ The store is as it was, nobody is told, and the other subscriptions go on as if 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from pyoxigraph import Quad, QuerySolutions
@@ -12,6 +13,7 @@ from pyoxigraph import Quad, QuerySolutions
 from gateway.engine import Engine, Limits, Notification
 from gateway.engine.workers import WorkerCount
 from gateway.errors import (
+    BadRequestError,
     GatewayError,
     SparqlSyntaxError,
     TooManySolutionsError,
@@ -203,6 +205,19 @@ def test_update_that_raises_half_way_changes_nothing(
     _says(caught.value, words)
     if isinstance(caught.value, SparqlSyntaxError):
         assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("is_prepared", [False, True])
+@pytest.mark.parametrize("value", [5, "text", None])
+def test_binding_that_is_no_term_is_refused(
+    bystanders: Bystanders, value: Any, is_prepared: bool
+) -> None:
+    text = "INSERT { <urn:s> <urn:p> ?value } WHERE {}"
+    with bystanders.untouched() as engine:
+        update = engine.prepare(text) if is_prepared else text
+        with pytest.raises(BadRequestError) as caught:
+            engine.update(update, {"value": value})
+        _says(caught.value, "?value")
 
 
 def test_delayed_update_that_cannot_be_read_is_refused_at_once(bystanders: Bystanders) -> None:
