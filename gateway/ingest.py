@@ -97,6 +97,7 @@ class Ingest:
         for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
             self._replay(chunk)
             self.statistics.replayed += len(chunk)
+        engine.store.mint(self.present.identity.minted(self._journal.epoch))
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""

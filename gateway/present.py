@@ -77,7 +77,7 @@ class Present:
     ) -> None:
         self.late = 0
         self._templates = templates
-        self._identity = identity
+        self.identity = identity
         self._retention = Retention(latest)
         self._node = identity.node
         self._applied: Quad | None = None
@@ -98,7 +98,7 @@ class Present:
         One that others wrote, or whose time they made unreadable, is theirs and is left alone.
         """
         try:
-            position = self._identity.position(observation)
+            position = self.identity.position(observation)
             time = datetime.fromisoformat(stamp).astimezone(UTC)
         except (ValueError, OverflowError):
             return
@@ -106,7 +106,7 @@ class Present:
 
     def applied_query(self) -> str:
         """SELECT of the journal position in the store as `?position`."""
-        state = _STATE.replace("?gateway", str(self._identity.node))
+        state = _STATE.replace("?gateway", str(self.identity.node))
         return f"SELECT ?position {{ {state} ?position }} }}"
 
     def request(self, records: Sequence[Record]) -> Request:
@@ -145,7 +145,7 @@ class Present:
         return Quad(self._node, _APPLIED, Literal(str(position)), STATE_GRAPH)
 
     def _iri(self, record: Record) -> str:
-        return self._identity.observation(record.position)
+        return self.identity.observation(record.position)
 
 
 def _kept(iri: str, position: Position, time: datetime) -> Kept:

@@ -35,6 +35,10 @@ class Identity:
         """The IRI of an observation."""
         return f"{self.base_iri}{self.gateway}/observation/{position}"
 
+    def minted(self, epoch: int) -> NamedNode:
+        """What the IRIs of an epoch's observations, their results and instants begin with."""
+        return NamedNode(f"{self.base_iri}{self.gateway}/observation/{epoch}-")
+
     def message(self, position: Position) -> str:
         """The IRI that the observations of one MQTT message share."""
         return f"{self.base_iri}{self.gateway}/message/{position}"

@@ -128,6 +128,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             present=Present(ObservationTemplates(profiles, identity), identity),
             quarantine=Quarantine(folder),
         )
+        ingest.recover(profiles.query_text("STREAMS"))
         for text in subscriptions().values():
             engine.subscribe(text)
         with timing.whole():

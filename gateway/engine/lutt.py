@@ -9,7 +9,7 @@ An UPDATE mostly changes many quads of one predicate: they are looked at as one 
 read of its quads is read once for all who look at them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
 from operator import attrgetter
@@ -76,11 +76,17 @@ class Run:
 _RUN_OF = attrgetter("predicate", "graph_name")
 
 
-def runs(delta: Delta) -> list[Run]:
-    """The quads of a Delta in its order, removed ones first."""
+def runs(delta: Delta, predicates: Container[Term | None] | None = None) -> list[Run]:
+    """The quads of a Delta in its order, removed ones first; of these predicates, if given."""
+    sides: Sequence[tuple[bool, Iterable[Quad]]] = ((False, delta.removed), (True, delta.added))
+    if predicates is not None:
+        sides = [
+            (is_added, [quad for quad in side if quad.predicate in predicates])
+            for is_added, side in sides
+        ]
     return [
         Run(*place, list(quads), is_added=is_added)
-        for is_added, side in ((False, delta.removed), (True, delta.added))
+        for is_added, side in sides
         for place, quads in groupby(side, _RUN_OF)
     ]
 
@@ -157,13 +163,17 @@ class LuttIndex(Generic[Owner]):
         if not tables:
             del self._predicates[entry.predicate]
 
+    def runs(self, delta: Delta) -> list[Run]:
+        """The quads of a Delta but for those with a predicate that nobody asks for."""
+        return runs(delta, None if None in self._predicates else self._predicates)
+
     def match(self, delta: Delta, changed: Iterable[Run] | None = None) -> dict[Owner, Artq]:
         """The owners that the change may concern, each with its ARTQ, in order of the change.
 
-        `changed` are the runs of the change, if the caller has them.
+        `changed` are the `runs` of the change, if the caller has them.
         """
         queues: dict[Owner, Artq] = {}
-        for run in runs(delta) if changed is None else changed:
+        for run in self.runs(delta) if changed is None else changed:
             for owner, let_through in self._owners(run):
                 _queue(queues, owner).runs.append(let_through)
         if delta.graphs_created or delta.graphs_dropped:

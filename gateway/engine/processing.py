@@ -116,7 +116,7 @@ class Processing:
 
     def match(self, delta: Delta) -> Queues:
         """The units that a change concerns, each with its ARTQ; the store already has it."""
-        changed = runs(delta)
+        changed = self._lutt.runs(delta)  # what a CTS wants is in a LUTT too
         self._cts.apply(changed)
         found = self._lutt.match(delta, changed)
         for unit in self._clocked:

@@ -88,7 +88,7 @@ class Unit(Protocol):
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
-        """The patterns of the quads that it looks up when something changed: what a CTS holds."""
+        """Those of `lutt` whose quads it looks up when something changed: what a CTS holds."""
 
     @property
     def members(self) -> Collection[Spu]:

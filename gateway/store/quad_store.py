@@ -31,6 +31,7 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
+from gateway.store.minted import Minted
 from gateway.store.pending import Pending, without
 from gateway.store.remote import Remote
 from gateway.store.tables import Tables
@@ -59,6 +60,9 @@ class QuadStore:
         self._pending = Pending()
         self._missed: set[Term] = set()
         self._fresh: set[Term] = set()
+        self._held: set[Term] = set()
+        self._found: set[Quad] = set()
+        self._minted = Minted.none()
         self._crowded: set[NamedNode | None] = set()
         self._asking: set[int] = set()
         self._tables: Callable[[], Tables | None] = lambda: None
@@ -92,18 +96,38 @@ class QuadStore:
         subject = quad.subject
         if subject in self._fresh or (subject in self._missed and self._is_fresh(subject)):
             return False
+        if quad in self._found:
+            return True
+        if self._minted.is_new(subject):
+            self._fresh.add(subject)
+            return False
         if quad in self._store:
+            if len(self._found) < _MOST_FOUND:
+                self._found.add(quad)
             return True
         self._missed.add(subject)
         return False
 
     def _is_fresh(self, subject: NamedNode | BlankNode | Triple) -> bool:
         """Whether the disk knows nothing of a subject: asked when it lacks a second quad of it."""
+        if subject in self._held:
+            return False
         self._missed.discard(subject)
         if next(iter(self._store.quads_for_pattern(subject, None, None)), None) is not None:
+            self._held.add(subject)
             return False
         self._fresh.add(subject)
         return True
+
+    def mint(self, prefix: NamedNode) -> None:
+        """Expect new subjects whose IRIs begin with `prefix`; linear in the store, once.
+
+        Without it the disk is asked about each; the answers are the same.
+        """
+        with self.writing:
+            self.flush()
+            if self._home.is_lasting:
+                self._minted = Minted.of(prefix, self._store)
 
     def missing(self, quads: Sequence[Quad]) -> list[Quad]:
         """Those that are not here: what `in` says of each, faster."""
@@ -263,12 +287,15 @@ class QuadStore:
     def _apply(self, delta: Delta) -> None:
         self._missed.clear()
         self._fresh.clear()
+        self._held.clear()
+        self._found.clear()
         try:
             self._exchange(delta)
         except (OSError, RuntimeError) as error:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
+        self._minted.learn(delta)
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
 
@@ -340,6 +367,9 @@ class QuadStore:
 
 
 _PREDICATE = (NamedNode, type(None))
+
+_MOST_FOUND = 10_000
+"""Quads that are remembered to be on the disk until it is written: those of sensors, mostly."""
 
 MOST_ELSEWHERE = 16
 """Quads of other graphs that a look-up in the default graph may pass over."""
