@@ -1,27 +1,40 @@
-"""`Adapter`: what a format is to the registry, and what decoding a message gives.
+"""`Format` and `Adapter`: what a device family is to the registry, and what decoding gives.
 
-Place on the way: the registry hands payload and streams in, Observation values and faults come
-out. No adapter raises for any payload.
+Place on the way: the registry hands payload and streams in, Observation values, faults and notices
+come out. No adapter raises for any payload.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol, TypeAlias
 
 from adapters.fault import Fault, FaultReason
 from adapters.mapping import Mapping
-from adapters.observation import Observation
+from adapters.memory import Memory
+from adapters.notice import Notice
+from adapters.observation import USUAL, Circumstances, Observation
 from adapters.payload import Payload
+from adapters.proposal import Propose
 from adapters.result import Result
 from adapters.stream import Stream
 
-__all__ = ["Adapter", "Compile", "Decoded", "Fault", "FaultReason", "Findings", "missing"]
+__all__ = [
+    "Adapter",
+    "Compile",
+    "Decoded",
+    "Fault",
+    "FaultReason",
+    "Findings",
+    "Format",
+    "missing",
+    "stateless",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A message's observations, in the order of the mappings, and its faults.
+    """A message's observations, in the order of the mappings, its faults and notices.
 
     `matched` is false where no mapping knows the topic: the message is then without a fault.
     """
@@ -29,13 +42,25 @@ class Decoded:
     observations: tuple[Observation, ...] = ()
     faults: tuple[Fault, ...] = ()
     matched: bool = False
+    notices: tuple[Notice, ...] = ()
 
 
-class Findings(NamedTuple):
-    """What one adapter found: observations, each with its stream's `order`, and faults."""
+@dataclass(slots=True)
+class Findings:
+    """What one adapter found: observations, each with its stream's `order`, faults, notices."""
 
-    observations: list[tuple[int, Observation]]
-    faults: list[Fault]
+    observations: list[tuple[int, Observation]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    @classmethod
+    def of_fault(cls, fault: Fault) -> "Findings":
+        """Nothing but a fault of the whole message."""
+        return cls([], [fault], [])
+
+    def __bool__(self) -> bool:
+        """Whether anything was found."""
+        return bool(self.observations or self.faults or self.notices)
 
     def add(
         self,
@@ -43,35 +68,78 @@ class Findings(NamedTuple):
         result: Result | Fault,
         time: datetime | Fault | None = None,
         sequence: str | Fault | None = None,
+        *,
+        unit: str | None = None,
+        circumstances: Circumstances = USUAL,
     ) -> None:
-        """Adds an observation, or the fault instead; a bad time or sequence costs only itself."""
-        if isinstance(result, Fault):
-            self.faults.append(result.of(stream.mapping))
-            return
+        """Adds an observation, or the fault instead; a bad time or sequence costs only itself.
+
+        `unit` is the QUDT unit that the payload itself tells, None where it tells none.
+        """
         if isinstance(time, Fault):
             self.faults.append(time.of(stream.mapping))
             time = None
         if isinstance(sequence, Fault):
             self.faults.append(sequence.of(stream.mapping))
             sequence = None
-        self.observations.append((stream.order, stream.observe(result, time, sequence)))
+        if not isinstance(result, Fault):
+            seen = stream.observe(result, time, sequence, unit, circumstances)
+            if isinstance(seen, Observation):
+                self.observations.append((stream.order, seen))
+                return
+            result = seen
+        self.faults.append(result.of(stream.mapping))
 
 
 class Adapter(Protocol):
     """All mappings of one topic filter and one format, compiled together."""
 
-    def decode(
-        self, payload: Payload, received_at: datetime, streams: Sequence[Stream]
-    ) -> Findings:
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """The findings in `payload`; `streams` are the compiled mappings on this topic, in order.
 
-        `received_at` (aware UTC) is "now" to times that are relative. Never raises.
+        `payload.message` has topic, time of reception ("now" to times that are relative) and
+        flags. Never raises.
         """
         ...
 
 
-Compile = Callable[[Sequence[Mapping]], Adapter]
-"""How a format makes its adapter; raises MappingError for the first bad mapping."""
+Compile: TypeAlias = Callable[[Sequence[Mapping], Memory], Adapter]
+"""How a format makes its adapter; raises MappingError for the first bad mapping.
+
+What a stateful family remembers it keeps in the Memory, which outlives the adapter.
+"""
+
+
+def stateless(compile_mappings: Callable[[Sequence[Mapping]], Adapter]) -> Compile:
+    """How a format is compiled whose messages each speak for themselves."""
+    return lambda mappings, memory: compile_mappings(mappings)  # noqa: ARG005
+
+
+def _no_companions(topic_filter: str) -> Sequence[str]:  # noqa: ARG001
+    return ()
+
+
+def _same(topic: str) -> str:
+    return topic
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A payload format or device family, as the table adapters.families has it.
+
+    `companions` gives, for the topic filter of a mapping, the filters of other messages that
+    concern its streams (a last will, a birth). `subject` gives the topic whose levels fill the
+    wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
+    IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
+    family publishes about itself, are its part in discovery.
+    """
+
+    compile: Compile
+    names: bool = False
+    companions: Callable[[str], Sequence[str]] = _no_companions
+    subject: Callable[[str], str] = _same
+    propose: Propose | None = None
+    announcements: tuple[str, ...] = ()
 
 
 def missing(streams: Sequence[Stream]) -> Fault:

@@ -32,6 +32,10 @@ class FaultReason(Enum):
     TIME_UNUSABLE = "time_unusable"
     SEQUENCE_UNUSABLE = "sequence_unusable"
     UNIT_UNKNOWN = "unit_unknown"
+    UNIT_MISMATCH = "unit_mismatch"
+    BAD_QUALITY = "bad_quality"
+    STALE = "stale"
+    UNKNOWN_NAME = "unknown_name"
 
     @property
     def costs_observation(self) -> bool:

@@ -16,6 +16,11 @@ class Mapping:
     `format` names a module of adapters.formats. `selector` says where the result stands: a JSON
     path, a regular expression with one group, a SenML name; empty for a bare scalar.
     `time_selector` and `sequence_selector` do the same for the device's time and counter.
+
+    `unit` (QUDT IRI or a symbol of the crosswalk) is that of the observations; `device_unit` that
+    of the payload's numbers where it is another one and the payload does not tell it itself.
+    `true_value` and `false_value` are the words of this device for the two truth values.
+    `expires_after_s`: silence for so many seconds is absence.
     """
 
     iri: str
@@ -28,6 +33,10 @@ class Mapping:
     unit: str | None = None
     time_selector: str = ""
     sequence_selector: str = ""
+    device_unit: str | None = None
+    true_value: str = ""
+    false_value: str = ""
+    expires_after_s: float | None = None
 
 
 class MappingError(ValueError):

@@ -8,9 +8,11 @@ a number of 60,000 digits costs nothing.
 import json
 import re
 from collections import Counter
-from typing import NoReturn, TypeAlias
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from adapters.fault import Fault, FaultReason, excerpt
+from adapters.message import Message
 from adapters.result import JsonNumber
 
 MAX_PAYLOAD_BYTES = 64 * 1024
@@ -19,16 +21,32 @@ MAX_DEPTH = 32
 Json: TypeAlias = bool | str | list["Json"] | dict[str, "Json"] | None
 """A JSON text; its numbers are `JsonNumber`, a kind of str."""
 
+T = TypeVar("T")
+
 
 class Payload:
-    """A payload of at most MAX_PAYLOAD_BYTES; the registry refuses longer ones."""
+    """The payload of `message`, at most MAX_PAYLOAD_BYTES; the registry refuses longer ones."""
 
-    __slots__ = ("_document", "_text", "raw")
+    __slots__ = ("_document", "_once", "_text", "message", "raw")
 
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.raw = message.payload
         self._text: str | Fault | None = None
         self._document: list[Json | Fault] = []
+        self._once: dict[Callable[[Payload], Any], Any] | None = None
+
+    def once(self, function: "Callable[[Payload], T]") -> T:
+        """What `function` gives for this payload, called once however many adapters ask.
+
+        A stateful family takes a message into its state this way: several topic filters, and so
+        several adapters, may match one message.
+        """
+        if self._once is None:
+            self._once = {}
+        if function not in self._once:
+            self._once[function] = function(self)
+        return cast(T, self._once[function])
 
     def text(self) -> str | Fault:
         """The payload as UTF-8 text."""

@@ -2,20 +2,19 @@
 
 Place on the way: after gates/mqtt, before ingest. A topic is matched against the filters once
 and then remembered with its adapters and filled-in IRIs, in a cache of bounded size; decoding
-takes microseconds. A Registry never changes: new mappings make a new one. Safe to use from
-several threads.
+takes microseconds. A Registry never changes: new mappings make a new one. What stateful families
+remember of earlier messages is in the Memory, which the new one is given too; a Registry and its
+Memory are used by one thread at a time.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.adapter import Adapter, Compile, Decoded, Fault, FaultReason, Findings
-from adapters.formats.json_path import JsonAdapter
-from adapters.formats.scalar import ScalarAdapter
-from adapters.formats.senml import SenmlAdapter
-from adapters.formats.text import TextAdapter
+from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format
+from adapters.families import FORMATS
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
 from adapters.message import Message
 from adapters.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.stream import Stream, StreamTemplate
@@ -23,17 +22,6 @@ from adapters.topic_filter import TopicFilter, TopicTrie
 
 CACHED_TOPICS = 4096
 MAX_CACHED_TOPIC_CHARS = 512
-
-FORMATS: dict[str, Compile] = {
-    "json": JsonAdapter,
-    "scalar": ScalarAdapter,
-    "senml": SenmlAdapter,
-    "text": TextAdapter,
-}
-"""Every format by the name that a mapping gives it."""
-
-NAMED_FORMATS = frozenset({"senml"})
-"""The formats whose IRI templates have `{name}`."""
 
 UNMATCHED = Decoded()
 
@@ -49,9 +37,14 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """The mappings of one topic filter and format, in order."""
+    """The mappings of one topic filter and format, in order; `heard` are all filters it listens to.
+
+    `heard` begins with `topic_filter`, behind it come the companions of the format.
+    """
 
     topic_filter: TopicFilter
+    heard: tuple[TopicFilter, ...]
+    format: Format
     adapter: Adapter
     templates: tuple[StreamTemplate, ...]
 
@@ -74,14 +67,21 @@ class Registry:
         self._trie = TopicTrie[_Entry]()
         filters = set()
         for entry in entries:
-            self._trie.insert(entry.topic_filter, entry)
-            filters.add(entry.topic_filter.text)
+            for topic_filter in entry.heard:
+                self._trie.insert(topic_filter, entry)
+                filters.add(topic_filter.text)
         self._filters = frozenset(filters)
         self._remembered = lru_cache(maxsize=CACHED_TOPICS)(self._bind)
 
     @classmethod
-    def compile(cls, mappings: Iterable[Mapping]) -> "tuple[Registry, tuple[MappingError, ...]]":
-        """The registry of the good mappings, and an error for each bad one."""
+    def compile(
+        cls, mappings: Iterable[Mapping], memory: Memory | None = None
+    ) -> "tuple[Registry, tuple[MappingError, ...]]":
+        """The registry of the good mappings, and an error for each bad one.
+
+        Give the Memory of the registry that this one replaces; without one nothing is remembered.
+        """
+        kept = Memory() if memory is None else memory
         families: dict[tuple[str, str], list[_Checked]] = {}
         errors = []
         for order, mapping in enumerate(mappings):
@@ -91,7 +91,7 @@ class Registry:
                 errors.append(error)
             else:
                 families.setdefault((mapping.topic_filter, mapping.format), []).append(checked)
-        return cls(map(_entry, families.values())), tuple(errors)
+        return cls(_entry(family, kept) for family in families.values()), tuple(errors)
 
     @property
     def topic_filters(self) -> frozenset[str]:
@@ -108,19 +108,27 @@ class Registry:
         if len(message.payload) > MAX_PAYLOAD_BYTES:
             detail = f"{len(message.payload)} bytes, at most {MAX_PAYLOAD_BYTES} are read"
             return Decoded((), (Fault(None, FaultReason.TOO_LARGE, detail),), True)
-        payload, now = Payload(message.payload), message.received_at
-        found = [adapter.decode(payload, now, streams) for adapter, streams in bound]
-        observations, faults = found[0] if len(found) == 1 else _merged(found)
-        return Decoded(tuple([seen for _, seen in observations]), tuple(faults), True)
+        payload = Payload(message)
+        found = [adapter.decode(payload, streams) for adapter, streams in bound]
+        all_found = found[0] if len(found) == 1 else _merged(found)
+        observations = tuple([seen for _, seen in all_found.observations])
+        return Decoded(observations, tuple(all_found.faults), True, tuple(all_found.notices))
 
     def _bind(self, topic: str) -> tuple[_Bound, ...]:
-        levels = topic.split("/")
-        return tuple((entry.adapter, _streams(entry, levels)) for entry in self._trie.match(topic))
+        entries = {id(entry): entry for entry in self._trie.match(topic)}
+        return tuple((entry.adapter, _streams(entry, topic)) for entry in entries.values())
 
 
-def _streams(entry: _Entry, levels: Sequence[str]) -> tuple[Stream, ...]:
-    captures = entry.topic_filter.captures(levels)
+def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:
+    captures = entry.topic_filter.captures(_subject(entry, topic).split("/"))
     return tuple(template.bind(captures) for template in entry.templates)
+
+
+def _subject(entry: _Entry, topic: str) -> str:
+    """The topic whose levels fill the wildcards; `topic` is that of a message to the entry."""
+    subject = entry.format.subject(topic)
+    levels = len(entry.topic_filter.levels) - (entry.topic_filter.levels[-1] == "#")
+    return subject if subject.count("/") + 1 >= levels else topic
 
 
 def _merged(found: Sequence[Findings]) -> Findings:
@@ -128,33 +136,36 @@ def _merged(found: Sequence[Findings]) -> Findings:
     observations = [each for findings in found for each in findings.observations]
     observations.sort(key=lambda each: each[0])
     faults = list(dict.fromkeys(fault for findings in found for fault in findings.faults))
+    notices = list(dict.fromkeys(notice for findings in found for notice in findings.notices))
     gone = [fault for fault in faults if fault.reason is FaultReason.MISSING]
-    if gone and (observations or len(gone) < len(faults)):
+    if gone and (observations or notices or len(gone) < len(faults)):
         faults = [fault for fault in faults if fault.reason is not FaultReason.MISSING]
     elif len(gone) > 1:
         faults = [Fault(None, FaultReason.MISSING, gone[0].detail)]
-    return Findings(observations, faults)
+    return Findings(observations, faults, notices)
 
 
 def _check(order: int, mapping: Mapping) -> _Checked:
     """`mapping` compiled by itself, so that its errors are its own; raises MappingError."""
-    compile_format = FORMATS.get(mapping.format)
-    if compile_format is None:
+    format_ = FORMATS.get(mapping.format)
+    if format_ is None:
         raise MappingError(mapping.iri, "format", f"is none of {', '.join(FORMATS)}")
     try:
         topic_filter = TopicFilter.parse(mapping.topic_filter)
     except ValueError as error:
         raise MappingError(mapping.iri, "topic_filter", str(error)) from error
-    compile_format([mapping])
-    names = mapping.format in NAMED_FORMATS
-    template = StreamTemplate.compile(order, mapping, topic_filter.wildcards, names)
+    format_.compile([mapping], Memory())
+    template = StreamTemplate.compile(order, mapping, topic_filter.wildcards, format_.names)
     return _Checked(mapping, topic_filter, template)
 
 
-def _entry(family: Sequence[_Checked]) -> _Entry:
-    compile_format = FORMATS[family[0].mapping.format]
+def _entry(family: Sequence[_Checked], memory: Memory) -> _Entry:
+    format_, topic_filter = FORMATS[family[0].mapping.format], family[0].topic_filter
+    companions = map(TopicFilter.parse, format_.companions(topic_filter.text))
     return _Entry(
-        family[0].topic_filter,
-        compile_format([checked.mapping for checked in family]),
+        topic_filter,
+        (topic_filter, *companions),
+        format_,
+        format_.compile([checked.mapping for checked in family], memory),
         tuple(checked.template for checked in family),
     )

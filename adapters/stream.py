@@ -5,14 +5,19 @@ results into Observation values with the `Stream`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from adapters.conversion import convert
+from adapters.fault import Fault
 from adapters.iri_template import IriTemplate, fill_name, iri_defect
 from adapters.mapping import Mapping, MappingError
-from adapters.observation import Observation
-from adapters.result import NUMERIC, Result
+from adapters.observation import USUAL, Circumstances, Observation, StreamKey
+from adapters.result import FALSE, INTEGER, NUMERIC, TRUE, Result, captured_result
 from adapters.units import unit_iri
+
+Words = tuple[tuple[Result, Result], ...]
+"""What the device's words for true and false read as, each with the truth value it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +34,58 @@ class Stream:
     observed_property: str
     feature_of_interest: str
     unit: str | None
+    device_unit: str | None = None
+    words: Words = ()
+
+    @property
+    def key(self) -> StreamKey:
+        """As Observation.stream."""
+        return (self.sensor, self.observed_property, self.feature_of_interest)
 
     def observe(
-        self, result: Result, time: datetime | None = None, sequence: str | None = None
-    ) -> Observation:
-        """The Observation of `result` in this stream; only a number has the stream's unit."""
+        self,
+        result: Result,
+        time: datetime | None = None,
+        sequence: str | None = None,
+        told_unit: str | None = None,
+        circumstances: Circumstances = USUAL,
+    ) -> Observation | Fault:
+        """The Observation of `result` in this stream; only a number has a unit.
+
+        A number in `told_unit`, which the payload names, or else in the mapping's device unit, is
+        converted to the mapping's unit. A Fault where the dimensions differ.
+        """
+        unit = None
+        if result.datatype in NUMERIC:
+            unit = told_unit or self.device_unit
+            if self.unit is not None and unit not in {None, self.unit}:
+                converted = convert(result, unit, self.unit)
+                if isinstance(converted, Fault):
+                    return converted
+                result = converted
+            unit = self.unit or unit
+        for word, truth in self.words:
+            if result == word:
+                result, unit = truth, None
+                break
         return Observation(
             self.sensor,
             self.observed_property,
             self.feature_of_interest,
             result.lexical,
             result.datatype,
-            self.unit if result.datatype in NUMERIC else None,
+            unit,
             time,
             sequence,
+            circumstances,
         )
 
-    def named(self, name: str, unit: str | None) -> "Stream":
-        """The stream of the SenML record `name`, in `unit`."""
-        return Stream(
-            self.order,
-            self.mapping,
-            fill_name(self.sensor, name),
-            self.observed_property,
-            fill_name(self.feature_of_interest, name),
-            unit,
+    def named(self, name: str) -> "Stream":
+        """The stream with `name` in the place of `{name}`."""
+        return replace(
+            self,
+            sensor=fill_name(self.sensor, name),
+            feature_of_interest=fill_name(self.feature_of_interest, name),
         )
 
 
@@ -67,6 +99,8 @@ class StreamTemplate:
     observed_property: str
     feature_of_interest: IriTemplate
     unit: str | None
+    device_unit: str | None
+    words: Words
 
     @classmethod
     def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
@@ -80,7 +114,9 @@ class StreamTemplate:
             _template(
                 mapping, "feature_of_interest", mapping.feature_of_interest, wildcards, names
             ),
-            _unit(mapping),
+            _unit(mapping, "unit", mapping.unit),
+            _device_unit(mapping),
+            _words(mapping),
         )
 
     def bind(self, captures: Sequence[str]) -> Stream:
@@ -92,6 +128,8 @@ class StreamTemplate:
             self.observed_property,
             self.feature_of_interest.fill(captures),
             self.unit,
+            self.device_unit,
+            self.words,
         )
 
 
@@ -102,14 +140,38 @@ def _template(mapping: Mapping, member: str, text: str, wildcards: int, names: b
         raise MappingError(mapping.iri, member, str(error)) from error
 
 
-def _unit(mapping: Mapping) -> str | None:
+def _unit(mapping: Mapping, member: str, text: str | None) -> str | None:
     """An IRI as it is; a symbol of the crosswalk as its QUDT unit."""
-    if mapping.unit is None:
+    if text is None:
         return None
-    known = unit_iri(mapping.unit)
+    known = unit_iri(text)
     if known is None:
-        _refuse_defect(mapping, "unit", iri_defect(mapping.unit))
-    return known or mapping.unit
+        _refuse_defect(mapping, member, iri_defect(text))
+    return known or text
+
+
+def _device_unit(mapping: Mapping) -> str | None:
+    """Also refuses a unit that can never become the mapping's."""
+    device_unit = _unit(mapping, "device_unit", mapping.device_unit)
+    unit = _unit(mapping, "unit", mapping.unit)
+    if device_unit is not None and unit is not None:
+        tried = convert(Result("1", INTEGER), device_unit, unit)
+        _refuse_defect(mapping, "device_unit", tried.detail if isinstance(tried, Fault) else "")
+    return device_unit
+
+
+def _words(mapping: Mapping) -> Words:
+    meant = ((mapping.true_value, TRUE), (mapping.false_value, FALSE))
+    words = []
+    for member, (text, truth) in zip(("true_value", "false_value"), meant, strict=True):
+        result = captured_result(text) if text else None
+        if isinstance(result, Fault):
+            raise MappingError(mapping.iri, member, result.detail)
+        if result is not None:
+            words.append((result, truth))
+    if len(words) == 2 and words[0][0] == words[1][0]:
+        raise MappingError(mapping.iri, "false_value", "means the same as true_value")
+    return tuple(words)
 
 
 def _refuse_defect(mapping: Mapping, member: str, defect: str) -> None:

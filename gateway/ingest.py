@@ -164,7 +164,9 @@ class Ingest:
             position = self._journal.next_position()
             first = first or position
             time = observation.phenomenon_time
-            suspect = time is not None and time > message.received_at + self._future
+            suspect = time is not None and (
+                time > message.received_at + self._future or observation.circumstances.clock_suspect
+            )
             self.statistics.clock_suspect += suspect
             yield Record(
                 position,

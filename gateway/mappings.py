@@ -8,10 +8,12 @@ the old mappings or by the new ones, never by a mixture.
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from math import inf
 
 from pyoxigraph import Literal, NamedNode
 
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
 from adapters.registry import Registry
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row
@@ -23,10 +25,14 @@ Changed = Callable[[frozenset[str]], None]
 
 
 class MappingTable:
-    """The sink of the MAPPINGS subscription; `registry` is what ingest decodes with."""
+    """The sink of the MAPPINGS subscription; `registry` is what ingest decodes with.
+
+    `memory` is what stateful families know; it outlives the registries.
+    """
 
     def __init__(self) -> None:
-        self.registry: Registry = Registry.compile(())[0]
+        self.memory = Memory()
+        self.registry: Registry = Registry.compile((), self.memory)[0]
         self.errors: tuple[MappingError, ...] = ()
         self._rows: Counter[Row] = Counter()
         self._listeners: list[Changed] = []
@@ -43,7 +49,7 @@ class MappingTable:
         self._rows += Counter()
         rows = [dict(zip(results.variables, row, strict=True)) for row in self._rows]
         mappings, ambiguous = _mappings(rows)
-        self.registry, refused = Registry.compile(mappings)
+        self.registry, refused = Registry.compile(mappings, self.memory)
         self.errors = (*ambiguous, *refused)
         for error in self.errors:
             log.error("mapping_refused", extra={"reason": str(error)})
@@ -61,8 +67,14 @@ def _mappings(
     by_node: dict[Term | None, list[dict[str, Term | None]]] = {}
     for row in rows:
         by_node.setdefault(row["mapping"], []).append(row)
-    mappings = [_mapping(group[0]) for group in by_node.values() if len(group) == 1]
     errors = [_ambiguous(group) for group in by_node.values() if len(group) > 1]
+    mappings = []
+    for group in by_node.values():
+        if len(group) == 1:
+            try:
+                mappings.append(_mapping(group[0]))
+            except MappingError as error:
+                errors.append(error)
     return sorted(mappings, key=lambda mapping: mapping.iri), errors
 
 
@@ -83,7 +95,24 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         unit=_text(row.get("unit")) or None,
         time_selector=_text(row.get("timeSelector")),
         sequence_selector=_text(row.get("sequenceSelector")),
+        device_unit=_text(row.get("deviceUnit")) or None,
+        true_value=_text(row.get("trueValue")),
+        false_value=_text(row.get("falseValue")),
+        expires_after_s=_seconds(row),
     )
+
+
+def _seconds(row: dict[str, Term | None]) -> float | None:
+    text = _text(row.get("expiresAfter"))
+    try:
+        seconds = float(text) if text else None
+    except ValueError:
+        seconds = -1.0
+    if seconds is not None and not 0 < seconds < inf:
+        raise MappingError(
+            _text(row["mapping"]), "expires_after", "is no number of seconds above 0"
+        )
+    return seconds
 
 
 def _text(term: Term | None) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode
 
+from adapters.observation import TimeSource
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD
@@ -20,8 +21,7 @@ _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
 _NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
 _UNITLESS = NamedNode(UNIT + "UNITLESS")
-_DEVICE_CLOCK = NamedNode(GW + "DeviceClock")
-_GATEWAY_CLOCK = NamedNode(GW + "GatewayClock")
+_CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ObservationTemplates:
         is_quantity = seen.datatype in _NUMBERS
         iri = self._identity.observation(record.position)
         time = result_time(record)
-        clock = _GATEWAY_CLOCK if time is record.ingested_at else _DEVICE_CLOCK
+        told = TimeSource.GATEWAY if time is record.ingested_at else seen.circumstances.time_source
         values: dict[str, NamedNode | Literal] = {
             "observation": NamedNode(iri),
             "message": NamedNode(
@@ -91,7 +91,7 @@ class ObservationTemplates:
             "phenomenonStamp": Literal(_iso(time), datatype=_STAMP),
             "resultTime": Literal(_iso(time), datatype=_DATE_TIME),
             "ingestedAt": Literal(_iso(record.ingested_at), datatype=_DATE_TIME),
-            "timeSource": clock,
+            "timeSource": _CLOCKS[told],
         }
         if not is_quantity:
             return self._bind("OBSERVE_VALUE", values)

@@ -3,7 +3,8 @@
 Place on the way of the data: read at the start into the graph of mappings, which the gateway's own
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
 
-    mappings: id topic format sensor property feature [selector unit time sequence]
+    mappings: id topic format sensor property feature [selector unit time sequence
+              deviceUnit trueValue falseValue expiresAfter]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
@@ -43,6 +44,10 @@ class _Mapping(_Item):
     unit: str | None = None
     time: str | None = None
     sequence: str | None = None
+    device_unit: str | None = Field(default=None, validation_alias="deviceUnit")
+    true_value: str | None = Field(default=None, validation_alias="trueValue")
+    false_value: str | None = Field(default=None, validation_alias="falseValue")
+    expires_after: int | float | None = Field(default=None, gt=0, validation_alias="expiresAfter")
 
 
 class _Rule(_Item):
@@ -115,6 +120,10 @@ class _Node:
             "unit": None if mapping.unit is None else self._iri("unit", mapping.unit),
             "timeSelector": _literal(mapping.time),
             "sequenceSelector": _literal(mapping.sequence),
+            "deviceUnit": _literal(mapping.device_unit),
+            "trueValue": _literal(mapping.true_value),
+            "falseValue": _literal(mapping.false_value),
+            "expiresAfter": _literal(mapping.expires_after),
         }
         yield from self._quads(objects)
 
@@ -167,5 +176,5 @@ class _Node:
         return JsapError(self._path + member, reason, what_to_do, self._profile.source)
 
 
-def _literal(value: str | int | None) -> Literal | None:
+def _literal(value: str | float | None) -> Literal | None:
     return None if value is None else Literal(value)

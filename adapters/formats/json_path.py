@@ -11,15 +11,19 @@ nowhere the payload simply has no time or sequence.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from adapters.adapter import Fault, FaultReason, Findings, missing
 from adapters.device_time import read_sequence, read_time
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
 from adapters.payload import Json, Payload
+from adapters.proposal import Names, Proposal
+from adapters.quantity import usual_quantity
 from adapters.result import json_result
 from adapters.stream import Stream
 
@@ -118,25 +122,20 @@ class JsonAdapter:
             if m.sequence_selector
         }
 
-    def decode(
-        self,
-        payload: Payload,
-        received_at: datetime,  # noqa: ARG002  times in JSON are absolute
-        streams: Sequence[Stream],
-    ) -> Findings:
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
         document = payload.document()
         if isinstance(document, Fault):
-            return Findings([], [document])
+            return Findings.of_fault(document)
         findings = self._findings(document, streams)
-        if not findings.observations and not findings.faults:
+        if not findings:
             findings.faults.append(missing(streams))
         return findings
 
     def _findings(self, document: Json, streams: Sequence[Stream]) -> Findings:
         times = {key: _time(path.find(document)) for key, path in self._times.items()}
         sequences = {key: _sequence(path.find(document)) for key, path in self._sequences.items()}
-        findings = Findings([], [])
+        findings = Findings()
         for rule, stream in zip(self._rules, streams, strict=True):
             value = rule.path.find(document)
             if value is not ABSENT:
@@ -166,3 +165,53 @@ def _sequence(value: Json | _Absent) -> str | Fault | None:
     if isinstance(value, str):
         return read_sequence(value)
     return Fault(None, FaultReason.SEQUENCE_UNUSABLE, "the sequence is no number and no text")
+
+
+MAX_LEAVES = 200
+
+_PLAIN_NAME = re.compile(r"[^\s.\[\]'\"*?@,()]+")
+
+
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """A mapping for each value of a JSON object or array; what it measures is a person's to say."""
+    del memory
+    document = payload.document()
+    if isinstance(document, Fault) or not isinstance(document, dict | list):
+        return ()
+    topic = payload.message.topic
+    leaves = islice(_leaves(document, "$"), MAX_LEAVES)
+    return [_proposal(topic, path, name, names) for path, name in leaves]
+
+
+def _leaves(node: Json, path: str, name: str = "") -> Iterator[tuple[str, str]]:
+    """Path and last member name of each value that is no object, array or null."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from _leaves(value, path + _member(key), key)
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _leaves(value, f"{path}[{index}]", name)
+    elif node is not None:
+        yield path, name
+
+
+def _member(key: str) -> str:
+    if _PLAIN_NAME.fullmatch(key):
+        return f".{key}"
+    return "['" + key.replace("\\", "\\\\").replace("'", "\\'") + "']"
+
+
+def _proposal(topic: str, path: str, name: str, names: Names) -> Proposal:
+    quantity = usual_quantity(name)
+    mapping = Mapping(
+        names.mapping("json", topic, path),
+        topic,
+        "json",
+        names.sensor("json", topic, path),
+        names.observed_property(quantity.name or name or "value"),
+        names.feature("json", topic),
+        path,
+        quantity.unit,
+    )
+    question = "Is this a measured value, in this unit, and of what?"
+    return Proposal(mapping, "json", topic, f"{topic} {path}", quantity.name, question=question)

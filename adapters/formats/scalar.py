@@ -6,7 +6,6 @@ looks like a number or a boolean, so that the stream keeps one datatype.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from adapters.adapter import Fault, Findings
 from adapters.mapping import Mapping, MappingError
@@ -25,17 +24,12 @@ class ScalarAdapter:
             _refuse_selectors(mapping)
         self._readers = tuple(_READERS[mapping.selector] for mapping in mappings)
 
-    def decode(
-        self,
-        payload: Payload,
-        received_at: datetime,  # noqa: ARG002  a bare value has no time
-        streams: Sequence[Stream],
-    ) -> Findings:
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
         text = payload.text()
         if isinstance(text, Fault):
-            return Findings([], [text])
-        findings = Findings([], [])
+            return Findings.of_fault(text)
+        findings = Findings()
         for read, stream in zip(self._readers, streams, strict=True):
             findings.add(stream, read(text))
         return findings

@@ -3,8 +3,8 @@
 The selector is the resolved name of a record, `*` and the end of names, or empty for every
 record; with `#sum` behind it (no name has a `#`) it takes the record's sum instead of its value.
 `{name}` in the IRIs of sensor and feature is the resolved name. The record's unit, through the
-crosswalk, comes before the mapping's; a sum is in units times seconds and has the mapping's. Only
-numbers get a unit: the base unit of a pack also reaches its booleans and texts (RFC 8428, 4.1).
+crosswalk, is converted to the mapping's; a sum is in units times seconds and has the mapping's.
+Only numbers get a unit: the base unit of a pack also reaches booleans and texts (RFC 8428, 4.1).
 
 A record that no mapping selects is not taken. A mapping's observations are in chronological
 order. Times below 2**28 are relative to the gateway's clock at reception; zero is "about now",
@@ -68,23 +68,21 @@ class SenmlAdapter:
     def __init__(self, mappings: Sequence[Mapping]) -> None:
         self._selectors = tuple(_selector(mapping) for mapping in mappings)
 
-    def decode(
-        self, payload: Payload, received_at: datetime, streams: Sequence[Stream]
-    ) -> Findings:
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
         document = payload.document()
         records = document if isinstance(document, Fault) else resolve(document)
         if isinstance(records, Fault):
-            return Findings([], [records])
-        dated = _chronological(records, received_at)
+            return Findings.of_fault(records)
+        dated = _chronological(records, payload.message.received_at)
         named: dict[str, list[Dated]] = {}
         for each in dated:
             named.setdefault(each[1].name, []).append(each)
-        findings = Findings([], [])
+        findings = Findings()
         for selector, stream in zip(self._selectors, streams, strict=True):
             for time, record in selector.select(dated, named):
                 _observe(record, time, selector.takes_sum, stream, findings)
-        if not findings.observations and not findings.faults:
+        if not findings:
             findings.faults.append(missing(streams))
         return findings
 
@@ -103,7 +101,7 @@ def _observe(
     if symbol and unit is None and isinstance(result, Result) and result.datatype in NUMERIC:
         detail = f"{excerpt(symbol)} of record {excerpt(record.name)}"
         findings.faults.append(Fault(stream.mapping, FaultReason.UNIT_UNKNOWN, detail))
-    findings.add(stream.named(record.name, unit or stream.unit), result, time)
+    findings.add(stream.named(record.name), result, time, unit=unit)
 
 
 def _chronological(records: Sequence[Record], now: datetime) -> list[Dated]:

@@ -39,22 +39,17 @@ class TextAdapter:
     def __init__(self, mappings: Sequence[Mapping]) -> None:
         self._rules = tuple(_rule(mapping) for mapping in mappings)
 
-    def decode(
-        self,
-        payload: Payload,
-        received_at: datetime,  # noqa: ARG002  times in texts are absolute
-        streams: Sequence[Stream],
-    ) -> Findings:
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
         text = payload.text()
         if isinstance(text, Fault):
-            return Findings([], [text])
-        findings = Findings([], [])
+            return Findings.of_fault(text)
+        findings = Findings()
         for rule, stream in zip(self._rules, streams, strict=True):
             match = rule.expression.search(payload.raw)
             if match is not None and match.group(rule.value) is not None:
                 _observe(rule, match, stream, findings)
-        if not findings.observations and not findings.faults:
+        if not findings:
             findings.faults.append(missing(streams))
         return findings
 

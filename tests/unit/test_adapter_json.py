@@ -1,6 +1,8 @@
 """The JSON format: paths, what JSON values mean, partial updates, times and sequences."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -270,7 +272,9 @@ def test_bad_sequence_costs_only_the_sequence(sequence: str) -> None:
 
 @pytest.mark.parametrize("member", ["time_selector", "sequence_selector"])
 def test_bad_path_of_a_time_or_sequence_names_its_member(member: str) -> None:
-    mapping = Mapping("urn:m", "t", "json", "urn:s", "urn:p", "urn:f", "$.v", **{member: "$..t"})
+    mapping = Mapping("urn:m", "t", "json", "urn:s", "urn:p", "urn:f", "$.v")
+    changed: dict[str, Any] = {member: "$..t"}
+    mapping = replace(mapping, **changed)
     _, (error,) = Registry.compile([mapping])
     assert error.member == member
 

@@ -64,7 +64,8 @@ def test_mapping_with_what_it_needs() -> None:
 
 def test_mapping_with_everything_is_a_row_of_mappings() -> None:
     more = {"selector": "$.t", "unit": "p:C", "time": "$.time", "sequence": "$.seq"}
-    [row] = answer("MAPPINGS", profile(mappings=[MAPPING | more]))
+    more |= {"deviceUnit": "°F", "trueValue": "LOCK", "falseValue": "UNLOCK"}
+    [row] = answer("MAPPINGS", profile(mappings=[MAPPING | more | {"expiresAfter": 600}]))
     assert row == {
         "mapping": NamedNode("urn:mapping:temperature"),
         "topicFilter": Literal("home/+/temperature"),
@@ -76,6 +77,10 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "unit": NamedNode("urn:property:C"),
         "timeSelector": Literal("$.time"),
         "sequenceSelector": Literal("$.seq"),
+        "deviceUnit": Literal("°F"),
+        "trueValue": Literal("LOCK"),
+        "falseValue": Literal("UNLOCK"),
+        "expiresAfter": Literal(600),
     }
 
 

@@ -10,6 +10,7 @@ import adapters
 import gateway
 import jsap
 import ontologies
+from adapters.observation import TimeSource
 from jsap.lexer import TokenKind, tokenize
 from jsap.profile import load_profile
 
@@ -57,7 +58,8 @@ def source_terms() -> set[str]:
     """The terms that code makes as `GW + "name"`, in a constant or in place."""
     folders = [Path(package.__path__[0]) for package in (adapters, gateway, jsap)]
     sources = [path.read_text() for folder in folders for path in folder.rglob("*.py")]
-    return {GW + name for text in sources for name in re.findall(r'\bGW \+ "(\w+)"', text)}
+    found = {GW + name for text in sources for name in re.findall(r'\bGW \+ "(\w+)"', text)}
+    return found | {GW + source.value for source in TimeSource}
 
 
 def test_every_file_is_there() -> None:

@@ -1,0 +1,19 @@
+"""The table of payload formats and device families; each is one module of adapters.formats.
+
+Place on the way: adapters.registry compiles mappings with it, adapters.discovery asks it who
+understands an unknown message, the more particular family first.
+"""
+
+from adapters.adapter import Format, stateless
+from adapters.formats import json_path
+from adapters.formats.scalar import ScalarAdapter
+from adapters.formats.senml import SenmlAdapter
+from adapters.formats.text import TextAdapter
+
+FORMATS: dict[str, Format] = {
+    "senml": Format(stateless(SenmlAdapter), names=True),
+    "json": Format(stateless(json_path.JsonAdapter), propose=json_path.propose),
+    "scalar": Format(stateless(ScalarAdapter)),
+    "text": Format(stateless(TextAdapter)),
+}
+"""Every format by the name that a mapping gives it, in the order in which discovery asks them."""

@@ -1,0 +1,104 @@
+"""Recorded-style messages of device families with their mappings, as files.
+
+Place on the way of the data: what `bench families` replays, and what the tests of the families
+compare field by field. One file is one case: mappings in the words of a JSAP profile, messages in
+the order in which they came, and what is expected of each. The tests/data/families/README.md of a
+checkout describes the members.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from adapters import mapping as adapters_mapping
+from adapters.message import Message
+from adapters.result import JsonNumber
+
+RECEIVED = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+
+_MEMBERS = {
+    "id": "iri",
+    "topic": "topic_filter",
+    "property": "observed_property",
+    "feature": "feature_of_interest",
+    "time": "time_selector",
+    "sequence": "sequence_selector",
+    "deviceUnit": "device_unit",
+    "trueValue": "true_value",
+    "falseValue": "false_value",
+    "expiresAfter": "expires_after_s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message of a case, and the members of the file that say what is expected of it."""
+
+    message: Message
+    expected: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One file; `family` is its folder."""
+
+    family: str
+    name: str
+    mappings: Sequence[adapters_mapping.Mapping]
+    sent: Sequence[Sent]
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """The cases of all families in `folder`, sorted; ValueError names a file that is none."""
+    for path in sorted(folder.glob("*/*.json")):
+        try:
+            yield _case(path)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path} is no case: {error!r}") from error
+
+
+def to_json(value: Any) -> str:
+    """JSON text with numbers as they stand in the file."""
+    if isinstance(value, JsonNumber):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(k)}:{to_json(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(to_json, value)) + "]"
+    return json.dumps(value)
+
+
+def _case(path: Path) -> Case:
+    document = json.loads(path.read_text(), parse_int=JsonNumber, parse_float=JsonNumber)
+    mappings = [_mapping(members) for members in document.get("mappings", ())]
+    sent = [_sent(members) for members in document["messages"]]
+    return Case(path.parent.name, path.stem, mappings, sent)
+
+
+def _mapping(members: Mapping[str, Any]) -> adapters_mapping.Mapping:
+    given = {_MEMBERS.get(name, name): value for name, value in members.items()}
+    if "expires_after_s" in given:
+        given["expires_after_s"] = float(given["expires_after_s"])
+    return adapters_mapping.Mapping(**given)
+
+
+def _sent(members: dict[str, Any]) -> Sent:
+    received = members.get("received")
+    message = Message(
+        members["topic"],
+        _payload(members),
+        datetime.fromisoformat(received) if received else RECEIVED,
+        retained=bool(members.get("retained")),
+    )
+    return Sent(message, members)
+
+
+def _payload(members: Mapping[str, Any]) -> bytes:
+    if "hex" in members:
+        return bytes.fromhex(members["hex"])
+    payload = members["payload"]
+    is_text = isinstance(payload, str) and not isinstance(payload, JsonNumber)
+    return (payload if is_text else to_json(payload)).encode()
