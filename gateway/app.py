@@ -29,10 +29,10 @@ from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.http import HttpGate
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
-from gateway.gates.outbox import OutboxLimits
 from gateway.gates.query_pool import QueryLimits, QueryPool
 from gateway.gates.session_filters import SessionFilters
-from gateway.gates.websocket import SocketLimits, WebSocketGate
+from gateway.gates.subscribers import Subscribers
+from gateway.gates.websocket import WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
@@ -47,6 +47,7 @@ from gateway.scheduler import Scheduler
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.statistics import Parts, measures, summary
 from gateway.store.remote import Remote
+from gateway.subscribing import server_settings, subscriber_limits
 
 log = logging.getLogger(__name__)
 
@@ -224,9 +225,10 @@ class Gateway:
             timeout_s=config.limits.query_s, solutions=config.limits.query_solutions
         )
         pool = starting.enter_context(QueryPool(engine.query, queries))
-        limits = SocketLimits(outbox=OutboxLimits(messages=config.limits.outbox))
-        sockets = WebSocketGate(self.scheduler, crossing, limits)
-        self._parts.sockets = sockets
+        subscribers = await starting.enter_async_context(
+            Subscribers(self.scheduler, crossing, subscriber_limits(config))
+        )
+        self._parts.subscribers = subscribers
         self._parts.queries = pool
         registry = Measures(measures(self._parts)).registry
         hosts = None if config.http.allow_remote else LOOPBACK_NAMES
@@ -234,19 +236,26 @@ class Gateway:
             *HttpGate(self.scheduler, pool).routes(),
             *OperationsGate(registry, self.statistics).routes(),
         ]
-        socket_routes: list[BaseRoute] = [*sockets.routes()]
+        socket_routes: list[BaseRoute] = [*WebSocketGate(subscribers).routes()]
+        server = server_settings(config)
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
             serve(
                 application([*http_routes, *socket_routes], hosts),
                 config.http.host,
                 config.http.port,
+                server,
             )
         )
         self.http_port = self.websocket_port = http.port
         if not config.shared_port:
             websocket = await starting.enter_async_context(
-                serve(application(socket_routes, hosts), config.http.host, config.websocket.port)
+                serve(
+                    application(socket_routes, hosts),
+                    config.http.host,
+                    config.websocket.port,
+                    server,
+                )
             )
             self.websocket_port = websocket.port
 

@@ -67,6 +67,7 @@ def is_loopback(host: str) -> bool:
 Port = Annotated[int, Field(ge=0, le=65535)]
 Host = Annotated[str, AfterValidator(_host)]
 Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 
 
@@ -180,9 +181,17 @@ class HttpSettings(Section):
 
 
 class WebSocketSettings(Section):
-    """SUBSCRIBE over WebSocket, at [http] host; port 0 or the HTTP port shares that port."""
+    """SUBSCRIBE over WebSocket, at [http] host; port 0 or the HTTP port shares that port.
+
+    A peer is dead that has not answered a ping, sent each `ping_interval_s`, in `ping_timeout_s`.
+    With `bare_token`, a token beside the request is taken, as sepy sends it.
+    """
 
     port: Port = 9000
+    ping_interval_s: Seconds = 20.0
+    ping_timeout_s: Seconds = 20.0
+    compression: bool = False
+    bare_token: bool = False
 
 
 class JsapSettings(Section):
@@ -200,6 +209,17 @@ class LimitsSettings(Section):
     urq: Count = 1_000
     srq: Count = 1_000
     outbox: Count = 1_000
+    outbox_rows: Count = 100_000
+    resume_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
+    resume_messages: Annotated[int, Field(ge=0)] = 100
+    resume_subscriptions: Count = 1_000
+    connections: Count = 5_000
+    client_connections: Count = 2_000
+    subscriptions: Count = 100_000
+    client_subscriptions: Count = 50_000
+    connection_subscriptions: Count = 1_000
+    message_bytes: Count = 1_048_576
+    stall_s: Seconds = 30.0
     payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
     future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
     query_solutions: Count = 100_000

@@ -16,11 +16,14 @@
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
     │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
+    │   ├── CannotResumeError       410  cannot_resume         subscribe again
     │   ├── TooLargeError           413  too_large             a size limit was passed
     │   │   └── TooManySolutionsError   413  too_many_solutions    a query has too many solutions
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
+    ├── SubscriptionFailedError 500  subscription_failed   a subscription cannot be served any more
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
+    ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     └── StorageError            503  storage               disk full, store or journal broken
 
@@ -148,6 +151,16 @@ class RequestTimeoutError(ClientError):
     http_status = 408
 
 
+class CannotResumeError(ClientError):
+    """Unknown, another identity's, expired, or too far behind: which of them is not told."""
+
+    code = "cannot_resume"
+    http_status = 410
+
+    def __init__(self) -> None:
+        super().__init__("this subscription cannot be resumed", "subscribe again")
+
+
 class UnsupportedMediaTypeError(ClientError):
     """The Content-Type is none of the protocol's."""
 
@@ -186,6 +199,17 @@ class TooManyRequestsError(ClientError):
         self.retry_after_s = retry_after_s
 
 
+class OverloadedError(GatewayError):
+    """The gateway as a whole has no room; try again after `retry_after_s` seconds."""
+
+    code = "overloaded"
+    http_status = 503
+
+    def __init__(self, description: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(description, f"try again in {retry_after_s:g} s")
+        self.retry_after_s = retry_after_s
+
+
 class QueryTimeoutError(GatewayError):
     """A query took longer than `limit_s` seconds, which [limits] query_s sets."""
 
@@ -204,6 +228,12 @@ class ConfigurationError(GatewayError):
     """gateway.toml, a JSAP profile or a mapping is wrong; names file and line or path."""
 
     code = "configuration"
+
+
+class SubscriptionFailedError(GatewayError):
+    """A subscription that was served until now cannot be any more; it has ended."""
+
+    code = "subscription_failed"
 
 
 class StorageError(GatewayError):

@@ -37,6 +37,9 @@ Sink = Callable[[Notification], None]
 """Called in the scheduler's thread, or by an engine with workers in one that receives from them;
 must not block and must not raise."""
 
+Ended = Callable[[GatewayError], None]
+"""Told, in any thread, why a subscription can no longer be served; it should be ended then."""
+
 Done = Callable[[Outcome | GatewayError], None]
 """Told in the scheduler's thread how an UPDATE ended."""
 
@@ -67,9 +70,11 @@ class Scheduler:
         self._patient = True
         self._missing: StorageError | None = None
         self._sinks: dict[str, Sink] = {}
+        self._on_end: dict[str, Ended] = {}
         self._flush_at: float | None = None
         if engine.workers is not None:
             engine.delivery.listener = self._tell
+        engine.delivery.on_end = self._ended
         self._timers = Timers(engine)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
@@ -164,6 +169,7 @@ class Scheduler:
         rights: Rights | None = None,
         is_prompt: bool = False,
         sink: Sink,
+        ended: Ended | None = None,
     ) -> str:
         """Subscribe; the sink gets sequence 0 first. Returns the spuid.
 
@@ -172,6 +178,7 @@ class Scheduler:
         return await self._call(
             lambda: self._subscribe(
                 sink,
+                ended,
                 text,
                 default_graphs=default_graphs,
                 named_graphs=named_graphs,
@@ -304,15 +311,23 @@ class Scheduler:
     def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
         done(self.update_instead(updates))
 
-    def _subscribe(self, sink: Sink, text: str, **options: Any) -> str:
+    def _subscribe(self, sink: Sink, ended: Ended | None, text: str, **options: Any) -> str:
         first = self.engine.subscribe(text, **options)
         self._sinks[first.spuid] = sink
+        if ended is not None:
+            self._on_end[first.spuid] = ended
         self._deliver((first,))
         return first.spuid
 
     def _unsubscribe(self, spuid: str) -> None:
         self._sinks.pop(spuid, None)
+        self._on_end.pop(spuid, None)
         self.engine.unsubscribe(spuid)
+
+    def _ended(self, spuid: str, error: GatewayError) -> None:
+        ended = self._on_end.get(spuid)
+        if ended is not None:
+            ended(error)
 
     def _deliver(self, notifications: Iterable[Notification]) -> None:
         for notification in notifications:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
@@ -9,7 +10,7 @@ from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher
 from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.query_pool import QueryPool, QueryStatistics
-from gateway.gates.websocket import SocketStatistics, WebSocketGate
+from gateway.gates.subscribers import Subscribers, SubscriberStatistics
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
@@ -31,7 +32,7 @@ class Parts:
     embedded: EmbeddedBroker | None = None
     external: ExternalBroker | None = None
     publisher: EmbeddedPublisher | ExternalBroker | None = None
-    sockets: WebSocketGate | None = None
+    subscribers: Subscribers | None = None
     queries: QueryPool | None = None
 
 
@@ -197,8 +198,8 @@ def _gates(parts: Parts) -> Iterator[Measure]:
         yield from _embedded(parts.embedded)
     if parts.external is not None:
         yield from _external(parts.external)
-    if parts.sockets is not None:
-        yield from _sockets(parts.sockets.statistics)
+    if parts.subscribers is not None:
+        yield from _subscribers(parts.subscribers)
     if parts.queries is not None:
         yield from _queries(parts.queries.statistics)
 
@@ -232,13 +233,28 @@ def _external(broker: ExternalBroker) -> Iterator[Measure]:
     )
 
 
-def _sockets(seen: SocketStatistics) -> Iterator[Measure]:
-    yield Measure("sockets", "WebSockets open", lambda: seen.sockets, is_counter=False)
-    yield Measure("socket_messages", "messages sent on WebSockets", lambda: seen.messages)
-    yield Measure("socket_merged", "notifications merged for slow readers", lambda: seen.merged)
-    yield Measure("socket_errors", "requests answered with an error", lambda: seen.errors)
-    yield Measure("socket_overflows", "closed, too slow a reader", lambda: seen.overflows)
-    yield Measure("socket_stalls", "given up, no reader at all", lambda: seen.stalls)
+def _subscribers(subscribers: Subscribers) -> Iterator[Measure]:
+    seen = subscribers.statistics
+    for transport, name, what in (
+        ("websocket", "sockets", "WebSockets open"),
+        ("events", "event_streams", "streams of server-sent events open"),
+        ("mqtt", "mqtt_subscribers", "MQTT clients that subscribe"),
+    ):
+        yield Measure(name, what, partial(_now, seen, transport), is_counter=False)
+    yield Measure(
+        "subscriptions_away", "whose client was lost", lambda: seen.away, is_counter=False
+    )
+    yield Measure("subscriptions_resumed", "gone on with", lambda: seen.resumed)
+    yield Measure("subscriptions_ended", "ended from our side", lambda: seen.ended)
+    yield Measure("subscriber_messages", "messages sent to subscribers", lambda: seen.messages)
+    yield Measure("subscriber_merged", "notifications merged", lambda: seen.merged)
+    yield Measure("subscriber_errors", "requests answered with an error", lambda: seen.errors)
+    yield Measure("subscriber_overflows", "closed, too slow a reader", lambda: seen.overflows)
+    yield Measure("subscriber_stalls", "given up, no reader at all", lambda: seen.stalls)
+
+
+def _now(seen: SubscriberStatistics, transport: str) -> int:
+    return seen.connections[transport]
 
 
 def _queries(seen: QueryStatistics) -> Iterator[Measure]:

@@ -11,10 +11,14 @@ from threading import Lock
 from gateway.engine.notification import Notification
 from gateway.engine.spu import Change, Spu
 from gateway.engine.subscriptions import Subscription, Subscriptions
+from gateway.errors import GatewayError, SubscriptionFailedError
 
 log = logging.getLogger(__name__)
 
 Listener = Callable[[Notification], None]
+
+Ended = Callable[[str, GatewayError], None]
+"""Told the spuid of a subscription that can no longer be served, and why."""
 
 
 class Delivery:
@@ -25,6 +29,7 @@ class Delivery:
 
     def __init__(self, subscriptions: Subscriptions, listener: Listener | None) -> None:
         self.listener = listener
+        self.on_end: Ended | None = None
         self.late = 0
         self._subscriptions = subscriptions
         self._lock = Lock()
@@ -56,6 +61,17 @@ class Delivery:
             for notification in self._subscriptions.address(changes, time):
                 self.late += 1
                 self._tell(notification)
+
+    def given_up(self, spu: Spu) -> None:
+        """Tell `on_end`, in the thread that receives from the worker; it must end them soon."""
+        error = SubscriptionFailedError(
+            "this query has ended its worker process again and again",
+            "ask for less, or subscribe to it with [engine] workers = 0",
+        )
+        with self._lock:
+            for spuid in self._subscriptions.spuids(spu):
+                if self.on_end is not None:
+                    self.on_end(spuid, error)
 
     def _tell(self, notification: Notification) -> None:
         try:

@@ -96,7 +96,10 @@ class Engine:
         self._processing: Processing
         number = worker_count(workers)
         if number and performance is None:
-            self.workers = Workers(store, launch, self.delivery.arrived, number=number, bound=artq)
+            delivery = self.delivery
+            self.workers = Workers(
+                store, launch, delivery.arrived, delivery.given_up, number=number, bound=artq
+            )
             self._processing = ParallelProcessing(*parts, self.workers)
         elif number:
             raise ValueError("performance is that of the sequential mode: workers = 0")

@@ -42,6 +42,10 @@ class Subscriptions:
         """The SPU that already serves a subject."""
         return self._spus.get(subject)
 
+    def spuids(self, spu: Spu) -> list[str]:
+        """Those who share an SPU."""
+        return [each.spuid for each in self._subscribers.get(spu, ())]
+
     def add(self, spu: Spu, alias: str | None) -> Subscription:
         """A further subscriber of an SPU, known before or not."""
         subscription = Subscription(f"sepa://subscription/{uuid4()}", alias, spu)

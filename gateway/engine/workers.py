@@ -77,6 +77,7 @@ class Workers:
         store: QuadStore,
         launch: Callable[[], Link],
         arrived: Arrived,
+        ended: Callable[[Spu], None],
         *,
         number: int,
         bound: int = ARTQ,
@@ -85,6 +86,7 @@ class Workers:
         self.statistics = WorkersStatistics()
         self.bound = bound
         self._arrived = arrived
+        self._ended = ended
         self._lutt: LuttIndex[Worker] = LuttIndex()
         self._homes: dict[Spu, tuple[Worker, Placed]] = {}
         self._placed: dict[int, Placed] = {}
@@ -204,6 +206,7 @@ class Workers:
         self._forget(worker, placed, gone)
         self.statistics.given_up += 1
         log.error("spu_given_up", extra={"query": placed.spu.subject.text})
+        self._ended(placed.spu)
 
     def _forget(self, worker: Worker, placed: Placed, gone: tuple[LuttEntry, ...]) -> None:
         del self._homes[placed.spu], self._placed[placed.number]

@@ -37,6 +37,7 @@ from gateway.errors import (
     ConfigurationError,
     GatewayError,
     NotFoundError,
+    OverloadedError,
     TooManyRequestsError,
 )
 from gateway.gates.wire import error_object
@@ -139,8 +140,13 @@ def _error_response(
 
 def _answer_gateway_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, GatewayError)  # noqa: S101  Starlette's handlers are typed loosely
+    return error_response(error)
+
+
+def error_response(error: GatewayError) -> Response:
+    """The answer to a request that failed, with Retry-After where it can be tried again."""
     headers = None
-    if isinstance(error, TooManyRequestsError):
+    if isinstance(error, TooManyRequestsError | OverloadedError):
         headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
     return _error_response(error.code, str(error), error.http_status, headers)
 
@@ -229,6 +235,7 @@ class ServerSettings:
     """
 
     message_bytes: int = 1024 * 1024
+    compression: bool = False
     head_bytes: int = 64 * 1024
     ping_interval_s: float = 20.0
     ping_timeout_s: float = 20.0
@@ -336,8 +343,8 @@ def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
         ws_max_size=settings.message_bytes,
         ws_ping_interval=settings.ping_interval_s,
         ws_ping_timeout=settings.ping_timeout_s,
-        # Compressing each small message costs more than it saves; clients may offer it (RFC 7692).
-        ws_per_message_deflate=False,
+        # Compressing each small message costs more than it saves (RFC 7692).
+        ws_per_message_deflate=settings.compression,
         h11_max_incomplete_event_size=settings.head_bytes,
         timeout_graceful_shutdown=settings.grace_s,
     )

@@ -1,19 +1,23 @@
-"""`Outbox`: what one socket still has to be told, bounded, between two threads.
+"""`Outbox`: what one subscription still has to be told, bounded, between two threads.
 
-Place on the way of the data: engine → **outbox** → socket. The scheduler's thread puts
-notifications, the socket's writer in the event loop takes messages. Policy when full: above
-`messages` waiting, a notification is added to the waiting one of its subscription (bag algebra:
-from R0 to R1 and from R1 to R2 is from R0 to R2), so a slow subscriber gets fewer and larger
-steps to the same answer. Above `rows` waiting the outbox overflows: the socket has to be closed.
+Place on the way of the data: engine → **outbox** → a transport's writer. The scheduler's thread
+(or one that receives from a worker) puts notifications, the writer in the event loop takes
+messages. It belongs to a place, that of its subscriber or of those whose client is away, and can
+be moved: the numbering goes on, and what was sent last can be sent again.
+
+Policy when full: above `messages` waiting, a notification is added to the waiting one (bag
+algebra: from R0 to R1 and from R1 to R2 is from R0 to R2), so a slow subscriber gets fewer and
+larger steps to the same answer. Above `rows` waiting in its place, the place overflows.
 
 Invariant: what a subscriber has received adds up to an answer that was true at the `time` of the
 last message; the sequence counts the messages from 0 without a gap.
 """
 
-import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Protocol
 
 from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
@@ -21,10 +25,30 @@ from gateway.rdf.solutions import ResultsDelta, Row
 
 @dataclass(frozen=True, slots=True)
 class OutboxLimits:
-    """Above `messages` waiting, notifications merge; above `rows` waiting, the socket closes."""
+    """Above `messages` waiting, notifications merge; above `rows` in one place, it overflows.
+
+    The last `kept` messages that were sent, of `kept_rows` rows in all, can be sent again.
+    """
 
     messages: int = 1000
     rows: int = 100_000
+    kept: int = 100
+    kept_rows: int = 10_000
+
+
+class Place(Protocol):
+    """Where outboxes stand that share a limit of rows; `rows` is guarded by their one lock.
+
+    Both methods are called with that lock held, in any thread: they must neither wait nor raise.
+    """
+
+    rows: int
+
+    def ready(self, outbox: "Outbox") -> None:
+        """It had nothing to take, and now it has."""
+
+    def overflow(self, outbox: "Outbox") -> None:
+        """It was closed: more rows wait than may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +80,7 @@ class _Step:
         self._last = first
         self._net: dict[Row, int] | None = None
         self.merged = 1
-        self.rows = len(first.results.added) + len(first.results.removed)
-
-    @property
-    def spuid(self) -> str:
-        return self._first.spuid
+        self.rows = _size(first)
 
     @property
     def is_needless(self) -> bool:
@@ -97,87 +117,130 @@ class _Step:
 
 
 class Outbox:
-    """First in, first out between the scheduler's thread and one socket's writer.
+    """First in, first out; `lock` is that of its place and of every place it may be moved to."""
 
-    `wake` is called, in the thread of `put`, when the writer has taken everything and there is
-    something new: once for many notifications.
-    """
+    __slots__ = (
+        "_again",
+        "_closed",
+        "_is_ready",
+        "_kept",
+        "_kept_rows",
+        "_limits",
+        "_lock",
+        "_rows",
+        "_sequence",
+        "_steps",
+        "place",
+    )
 
-    def __init__(self, wake: Callable[[], object], limits: OutboxLimits) -> None:
-        self._wake = wake
+    def __init__(self, lock: Lock, place: Place, limits: OutboxLimits) -> None:
+        self.place = place
+        self._lock = lock
         self._limits = limits
-        self._lock = threading.Lock()
         self._steps: deque[_Step] = deque()
-        self._latest: dict[str, _Step] = {}
-        self._sequences: dict[str, int] = {}
+        self._kept: deque[Addressed] = deque()
+        self._kept_rows = 0
+        self._again = 0
+        self._sequence = 0
         self._rows = 0
-        self._awake = False
+        self._is_ready = False
         self._closed = False
-        self.overflowed = False
 
     def put(self, notification: Notification) -> None:
         """Have the notification sent; never waits and never raises. A closed outbox drops it."""
         with self._lock:
             if self._closed:
                 return
-            if self._rows > self._limits.rows:
-                self.overflowed = True
-                self._clear()
-            else:
-                self._append_or_merge(notification)
-            wake, self._awake = not self._awake, True
-            if wake:
-                self._wake()
+            if self.place.rows > self._limits.rows:
+                self._close()
+                self.place.overflow(self)
+                return
+            self._append_or_merge(notification)
+            self._tell_place()
 
     def take(self) -> Addressed | None:
-        """The next message to send; None when there is nothing: then `wake` will tell."""
+        """The next message to send; None when there is nothing: then the place will be told."""
         with self._lock:
+            if self._again:
+                self._again -= 1
+                return self._kept[-1 - self._again]
             while self._steps:
                 step = self._steps.popleft()
-                self._rows -= step.rows
-                if self._latest.get(step.spuid) is step:
-                    del self._latest[step.spuid]
+                self._count(-step.rows)
                 if not step.is_needless:
                     return self._address(step)
-            self._awake = False
+            self._is_ready = False
             return None
 
-    def forget(self, spuid: str) -> None:
-        """Drop what waits for an ended subscription."""
+    def rewind(self, sequence: int) -> bool:
+        """Send again what came after this message; False when that is not known any more."""
         with self._lock:
-            self._sequences.pop(spuid, None)
-            self._latest.pop(spuid, None)
-            self._rows -= sum(step.rows for step in self._steps if step.spuid == spuid)
-            self._steps = deque(step for step in self._steps if step.spuid != spuid)
+            missed = self._sequence - 1 - sequence
+            if self._closed or sequence < 0 or not 0 <= missed <= len(self._kept):
+                return False
+            self._again = missed
+            return True
+
+    def move(self, place: Place) -> None:
+        """Belong to another place from now on, with all that waits."""
+        with self._lock:
+            self.place.rows -= self._rows
+            self.place = place
+            place.rows += self._rows
+            self._is_ready = False
+            if self._again or self._steps:
+                self._tell_place()
 
     def close(self) -> None:
         """Drop everything and whatever comes later."""
         with self._lock:
-            self._clear()
+            self._close()
+
+    def _tell_place(self) -> None:
+        if not self._is_ready:
+            self._is_ready = True
+            self.place.ready(self)
 
     def _append_or_merge(self, notification: Notification) -> None:
-        full = len(self._steps) >= self._limits.messages
-        waiting = self._latest.get(notification.spuid) if full else None
-        if waiting is not None:
-            before = waiting.rows
-            waiting.add(notification)
-            self._rows += waiting.rows - before
+        if self._steps and len(self._steps) >= self._limits.messages:
+            last = self._steps[-1]
+            before = last.rows
+            last.add(notification)
+            self._count(last.rows - before)
         else:
             step = _Step(notification)
             self._steps.append(step)
-            self._latest[notification.spuid] = step
-            self._rows += step.rows
+            self._count(step.rows)
+
+    def _count(self, rows: int) -> None:
+        self._rows += rows
+        self.place.rows += rows
 
     def _address(self, step: _Step) -> Addressed:
-        sequence = self._sequences.get(step.spuid, 0)
-        self._sequences[step.spuid] = sequence + 1
         notification = step.notification()
-        if notification.sequence != sequence:
-            notification = replace(notification, sequence=sequence)
-        return Addressed(notification, step.merged)
+        if notification.sequence != self._sequence:
+            notification = replace(notification, sequence=self._sequence)
+        self._sequence += 1
+        message = Addressed(notification, step.merged)
+        self._keep(message)
+        return message
 
-    def _clear(self) -> None:
+    def _keep(self, message: Addressed) -> None:
+        """For a client that comes back; without the first answer it knows nothing to ask for."""
+        if not self._limits.kept or message.notification.sequence == 0:
+            return
+        self._kept.append(message)
+        self._kept_rows += _size(message.notification)
+        while len(self._kept) > self._limits.kept or self._kept_rows > self._limits.kept_rows:
+            self._kept_rows -= _size(self._kept.popleft().notification)
+
+    def _close(self) -> None:
         self._closed = True
-        self._rows = 0
+        self._count(-self._rows)
         self._steps.clear()
-        self._latest.clear()
+        self._kept.clear()
+        self._again = 0
+
+
+def _size(notification: Notification) -> int:
+    return len(notification.results.added) + len(notification.results.removed)

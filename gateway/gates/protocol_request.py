@@ -18,7 +18,7 @@ from gateway.errors import (
     TooLargeError,
     UnsupportedMediaTypeError,
 )
-from gateway.gates.wire import graph_names
+from gateway.gates.messages import graph_names
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 1000

@@ -1,40 +1,32 @@
-"""The WebSocket gate: /subscribe, SPARQL 1.1 SE protocol; several subscriptions on one socket.
+"""The WebSocket transport: /subscribe, SPARQL 1.1 SE protocol; several subscriptions on one socket.
 
-Place on the way of the data: SUBSCRIBE and UNSUBSCRIBE go to the scheduler's SRQ; notifications
-come from its thread into the socket's outbox and leave through the socket's writer. Sources:
-SPARQL 1.1 Subscribe Language and SE Protocol (SEPA's drafts); RFC 6455, section 7.4 (close codes;
-1013, try again later, is in IANA's registry).
+Place on the way of the data: a client's messages go to its `Subscriber`, what that one has to tell
+leaves through the socket's writer. Sources: SPARQL 1.1 Subscribe Language and SE Protocol (SEPA's
+drafts); RFC 6455, section 7.4 (close codes; 1013, try again later, is in IANA's registry).
 
-Requests of one socket are answered one after another. Whatever ends the socket ends its
-subscriptions. A bad message costs an error object, never the connection.
+Requests of one socket are answered one after another. A socket that is closed ends its
+subscriptions, one that is lost leaves them for a while (docs/subscribing.md, "Resume"). A bad
+message costs an error object, never the connection.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Protocol
 
-from pyoxigraph import NamedNode
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gateway.crossing import Crossing
-from gateway.engine import Notification
-from gateway.errors import GatewayError, NotFoundError, TooManyRequestsError
-from gateway.gates.outbox import Outbox, OutboxLimits
-from gateway.gates.wire import (
-    BadMessageError,
-    NotificationEncoder,
-    Subscribe,
-    Unsubscribe,
-    decode_message,
-    encode_error,
-    encode_unsubscribed,
-)
+from gateway.errors import OverloadedError, TooManyRequestsError
+from gateway.gates.operations import error_response
+from gateway.gates.subscriber import Client, Subscriber
+from gateway.gates.subscribers import Subscribers
+from gateway.security.principal import Principal
 
 log = logging.getLogger(__name__)
+
+TRANSPORT = "websocket"
+PATHS = ("/subscribe", "/secure/subscribe")
 
 _TRY_AGAIN_LATER = 1013
 _TOO_SLOW = "the subscriber reads too slowly; subscribe again"
@@ -42,96 +34,43 @@ _TURN = 64
 """Messages that a writer sends before it lets others go on."""
 
 
-class Subscriptions(Protocol):
-    """Keeps subscriptions; raises a GatewayError."""
-
-    async def subscribe(
-        self,
-        text: str,
-        /,
-        *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        sink: Callable[[Notification], None],
-    ) -> str:
-        """The spuid; the sink gets sequence 0 first, and is called in any one thread."""
-        ...
-
-    async def unsubscribe(self, spuid: str) -> None:
-        """End a subscription."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SocketLimits:
-    """Bounds of one socket; in `stall_s` a peer has to take what is sent, or is given up."""
-
-    subscriptions: int = 1000
-    stall_s: float = 30.0
-    outbox: OutboxLimits = field(default_factory=OutboxLimits)
-
-
-@dataclass(slots=True)
-class SocketStatistics:
-    """What is open now (`sockets`, `subscriptions`), and counters since the start.
-
-    `merged` counts notifications that were added to a waiting one, `overflows` the sockets
-    closed with 1013, `stalls` those that were given up.
-    """
-
-    sockets: int = 0
-    subscriptions: int = 0
-    messages: int = 0
-    merged: int = 0
-    errors: int = 0
-    overflows: int = 0
-    stalls: int = 0
-
-
 class WebSocketGate:
     """The endpoint /subscribe."""
 
-    def __init__(
-        self,
-        subscriptions: Subscriptions,
-        crossing: Crossing,
-        limits: SocketLimits | None = None,
-    ) -> None:
-        self.subscriptions = subscriptions
-        self.crossing = crossing
-        self.limits = limits or SocketLimits()
-        self.encoder = NotificationEncoder()
-        self.statistics = SocketStatistics()
+    def __init__(self, subscribers: Subscribers) -> None:
+        self._subscribers = subscribers
 
     def routes(self) -> list[WebSocketRoute]:
         """The endpoint, for `operations.application`."""
-        return [WebSocketRoute("/subscribe", self._open)]
+        return [WebSocketRoute(path, self._open) for path in PATHS]
 
     async def _open(self, websocket: WebSocket) -> None:
-        self.statistics.sockets += 1
+        address = websocket.client.host if websocket.client else ""
         try:
-            with suppress(WebSocketDisconnect):
+            with self._subscribers.connected(TRANSPORT, address), suppress(WebSocketDisconnect):
                 await websocket.accept()
-                await _Session(self, websocket).run()
-        finally:
-            self.statistics.sockets -= 1
+                await _Socket(self._subscribers, websocket, address).run()
+        except (OverloadedError, TooManyRequestsError) as error:
+            await websocket.send_denial_response(error_response(error))
 
 
-class _Session:
-    """One socket, from its acceptance to the end of its last subscription."""
+class _Socket:
+    """One socket, from its acceptance to its end."""
 
-    def __init__(self, gate: WebSocketGate, websocket: WebSocket) -> None:
-        self._gate = gate
-        self._limits = gate.limits
-        self._statistics = gate.statistics
+    def __init__(self, subscribers: Subscribers, websocket: WebSocket, address: str) -> None:
+        self._limits = subscribers.limits
+        self._statistics = subscribers.statistics
         self._websocket = websocket
-        self._ready = asyncio.Event()
         self._sending = asyncio.Lock()
         self._gone = False
-        self._spuids: set[str] = set()
-        wake = self._ready.set
-        self._outbox = Outbox(lambda: gate.crossing.call(wake), gate.limits.outbox)
+        self._is_closed = False
+        self._is_stalled = False
+        handshake = websocket.headers.get("authorization")
+
+        def authenticate(shown: str | None) -> Principal:
+            return subscribers.guard.principal(handshake if shown is None else shown)
+
+        self._subscriber = Subscriber(subscribers, Client(address, authenticate))
 
     async def run(self) -> None:
         """Read and write until one of both ends; then end the subscriptions."""
@@ -140,16 +79,18 @@ class _Session:
                 reader = tasks.create_task(self._read(tasks), name="websocket reader")
                 writer = tasks.create_task(self._write(), name="websocket writer")
                 reader.add_done_callback(lambda _: writer.cancel())
-                writer.add_done_callback(lambda _: reader.cancel())
+                # Otherwise it learns for itself how the socket has ended.
+                writer.add_done_callback(lambda _: self._is_stalled and reader.cancel())
         finally:
-            self._outbox.close()
-            await self._end_subscriptions()
+            self._subscriber.close(is_lost=not self._is_closed)
 
     async def _read(self, tasks: asyncio.TaskGroup) -> None:
         with suppress(WebSocketDisconnect):
             async for text in self._messages():
                 # Finished even when the socket closes: a subscription must not get lost half way.
-                answering = tasks.create_task(self._answer(text), name="websocket answer")
+                answering = tasks.create_task(
+                    self._subscriber.answer(text), name="websocket answer"
+                )
                 answer = await asyncio.shield(answering)
                 if answer is not None:
                     await self._send(answer)
@@ -159,70 +100,24 @@ class _Session:
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
+                self._is_closed = "reason" in message  # else no close frame came
                 return
             yield message.get("text")
 
-    async def _answer(self, text: str | None) -> str | None:
-        """Do what a message asks for; the answer, or None when a notification is the answer."""
-        alias = None
-        try:
-            if text is None:
-                raise BadMessageError("the message is binary", "send JSON in text messages")
-            message = decode_message(text)
-            alias = message.alias
-            if isinstance(message, Subscribe):
-                await self._subscribe(message)
-                return None
-            return await self._unsubscribe(message)
-        except BadMessageError as error:
-            self._statistics.errors += 1
-            return encode_error(error, error.alias)
-        except GatewayError as error:
-            self._statistics.errors += 1
-            return encode_error(error, alias)
-
-    async def _subscribe(self, message: Subscribe) -> None:
-        if len(self._spuids) >= self._limits.subscriptions:
-            raise TooManyRequestsError(f"the socket has {len(self._spuids)} subscriptions already")
-        spuid = await self._gate.subscriptions.subscribe(
-            message.sparql,
-            default_graphs=message.default_graphs,
-            named_graphs=message.named_graphs,
-            alias=message.alias,
-            sink=self._outbox.put,
-        )
-        self._spuids.add(spuid)
-        self._statistics.subscriptions += 1
-
-    async def _unsubscribe(self, message: Unsubscribe) -> str:
-        spuid = message.spuid
-        if spuid not in self._spuids:
-            raise NotFoundError(f"this socket has no subscription {spuid}")
-        await self._gate.subscriptions.unsubscribe(spuid)
-        self._forget(spuid)
-        return encode_unsubscribed(spuid)
-
-    def _forget(self, spuid: str) -> None:
-        self._outbox.forget(spuid)
-        self._spuids.discard(spuid)
-        self._statistics.subscriptions -= 1
-
     async def _write(self) -> None:
+        subscriber = self._subscriber
         with suppress(WebSocketDisconnect):
-            while not self._outbox.overflowed:
-                await self._ready.wait()
-                self._ready.clear()
+            while not subscriber.overflowed:
+                await subscriber.wait()
                 await self._send_waiting()
             self._statistics.overflows += 1
-            log.warning("subscriber_overflow", extra={"subscriptions": len(self._spuids)})
+            log.warning("subscriber_overflow", extra={"count": len(subscriber.subscriptions)})
             await self._close(_TRY_AGAIN_LATER, _TOO_SLOW)
 
     async def _send_waiting(self) -> None:
         sent = 0
-        while (message := self._outbox.take()) is not None:
-            await self._send(self._gate.encoder.encode(message.notification, message.merged))
-            self._statistics.messages += 1
-            self._statistics.merged += message.merged - 1
+        while (message := self._subscriber.take()) is not None:
+            await self._send(self._subscriber.encode(message))
             sent += 1
             if sent % _TURN == 0:
                 await asyncio.sleep(0)
@@ -236,7 +131,7 @@ class _Session:
                 async with asyncio.timeout(self._limits.stall_s):
                     await self._websocket.send_text(text)
             except TimeoutError as error:
-                self._gone = True
+                self._gone = self._is_stalled = True
                 self._statistics.stalls += 1
                 log.warning("subscriber_stalled", extra={"seconds": self._limits.stall_s})
                 raise WebSocketDisconnect from error
@@ -251,17 +146,3 @@ class _Session:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._limits.stall_s):
                         await self._websocket.close(code, reason)
-
-    async def _end_subscriptions(self) -> None:
-        for spuid in list(self._spuids):
-            with suppress(GatewayError):
-                await self._unsubscribe_surely(spuid)
-            self._forget(spuid)
-
-    async def _unsubscribe_surely(self, spuid: str) -> None:
-        """Nobody else would end it: where the SRQ is full, wait for it."""
-        while True:
-            try:
-                return await self._gate.subscriptions.unsubscribe(spuid)
-            except TooManyRequestsError as error:
-                await asyncio.sleep(error.retry_after_s)

@@ -16,12 +16,23 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Notification
-from gateway.errors import TooManyRequestsError
+from gateway.errors import (
+    GatewayError,
+    InvalidTokenError,
+    SubscriptionFailedError,
+    TooManyRequestsError,
+    UnauthorizedError,
+)
 from gateway.gates.operations import ServerSettings, application, serve
 from gateway.gates.outbox import OutboxLimits
-from gateway.gates.websocket import SocketLimits, Subscriptions, WebSocketGate
+from gateway.gates.subscribers import SubscriberLimits, Subscribers, Subscriptions
+from gateway.gates.websocket import WebSocketGate
+from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.scheduler import Scheduler
+from gateway.security.guard import Ended, Guard
+from gateway.security.policy import Policy
+from gateway.security.principal import Principal
 
 ALL = "SELECT ?o { ?s <urn:p> ?o }"
 Json = dict[str, Any]
@@ -32,7 +43,7 @@ class Open:
     """A gateway that serves; `connect` opens a socket to it."""
 
     scheduler: Scheduler
-    gate: WebSocketGate
+    subscribers: Subscribers
     port: int
 
     def connect(self, path: str = "/subscribe", **settings: Any) -> connect:
@@ -48,21 +59,27 @@ class Open:
                 await asyncio.sleep(0.005)
 
     @property
+    def sockets(self) -> int:
+        return self.subscribers.statistics.connections["websocket"]
+
+    @property
     def engine_subscriptions(self) -> int:
         return self.scheduler.engine.statistics.subscriptions
 
 
 @asynccontextmanager
 async def open_gateway(
-    limits: SocketLimits | None = None,
+    limits: SubscriberLimits | None = None,
     server: ServerSettings | None = None,
     subscriptions: Subscriptions | None = None,
+    guard: Guard | None = None,
 ) -> AsyncIterator[Open]:
     with Scheduler(Engine.open()) as scheduler:
         crossing = Crossing(asyncio.get_running_loop())
-        gate = WebSocketGate(subscriptions or scheduler, crossing, limits)
-        async with serve(application(gate.routes()), "127.0.0.1", 0, server) as address:
-            yield Open(scheduler, gate, address.port)
+        async with Subscribers(subscriptions or scheduler, crossing, limits, guard) as subscribers:
+            routes = WebSocketGate(subscribers).routes()
+            async with serve(application(routes), "127.0.0.1", 0, server) as address:
+                yield Open(scheduler, subscribers, address.port)
 
 
 @pytest.fixture
@@ -194,7 +211,7 @@ async def test_subscribe_to_malformed_sparql_returns_the_alias(gateway: Open) ->
 
 
 async def test_subscriptions_beyond_the_limit_are_refused() -> None:
-    limits = SocketLimits(subscriptions=1)
+    limits = SubscriberLimits(held=1)
     async with open_gateway(limits) as gateway, gateway.connect() as client:
         await _subscribe(client)
         await _send(client, {"subscribe": {"sparql": ALL, "alias": "second"}})
@@ -216,8 +233,13 @@ async def test_message_beyond_its_size_closes_the_socket_only() -> None:
 
 
 @pytest.mark.parametrize("abrupt", [False, True])
-async def test_closed_socket_ends_its_subscriptions(gateway: Open, abrupt: bool) -> None:
-    async with gateway.connect() as client, gateway.connect() as other:
+async def test_closed_socket_ends_its_subscriptions(abrupt: bool) -> None:
+    limits = SubscriberLimits(resume_s=0.1 if abrupt else 1000)
+    async with (
+        open_gateway(limits) as gateway,
+        gateway.connect() as client,
+        gateway.connect() as other,
+    ):
         for _ in range(3):
             await _subscribe(client)
         await _subscribe(other)
@@ -227,14 +249,14 @@ async def test_closed_socket_ends_its_subscriptions(gateway: Open, abrupt: bool)
         else:
             await client.close()
         await gateway.until(lambda: gateway.engine_subscriptions == 1)
-        assert gateway.gate.statistics.sockets == 1
-        assert gateway.gate.statistics.subscriptions == 1
+        assert gateway.sockets == 1
+        assert len(gateway.subscribers) == 1
 
 
 async def test_peer_that_answers_no_ping_loses_its_subscriptions() -> None:
     server = ServerSettings(ping_interval_s=0.05, ping_timeout_s=0.05)
     async with (
-        open_gateway(server=server) as gateway,
+        open_gateway(SubscriberLimits(resume_s=0.1), server) as gateway,
         gateway.connect() as live,
         gateway.connect() as dead,
     ):
@@ -275,6 +297,7 @@ class Flood:
 
     def __init__(self, refusals: int = 0) -> None:
         self.sinks: dict[str, Callable[[Notification], None]] = {}
+        self.ended: dict[str, Callable[[GatewayError], None]] = {}
         self.refusals = refusals
         self.sent = 0
 
@@ -286,10 +309,13 @@ class Flood:
         default_graphs: Sequence[NamedNode],
         named_graphs: Sequence[NamedNode],
         alias: str | None,
+        rights: Rights,
         sink: Callable[[Notification], None],
+        ended: Callable[[GatewayError], None],
     ) -> str:
         spuid = f"urn:{len(self.sinks)}"
         self.sinks[spuid] = sink
+        self.ended[spuid] = ended
         first = Notification(spuid, 0, alias, 0, ResultsDelta(("o",)))
         await asyncio.to_thread(sink, first)
         return spuid
@@ -333,7 +359,7 @@ async def test_serve_ends_in_time_with_open_and_stuck_sockets() -> None:
 
 async def test_slow_subscriber_gets_everything_in_fewer_messages() -> None:
     flood = Flood()
-    limits = SocketLimits(outbox=OutboxLimits(messages=10))
+    limits = SubscriberLimits(outbox=OutboxLimits(messages=10))
     async with open_gateway(limits, subscriptions=flood) as gateway, gateway.connect() as client:
         await _subscribe(client)
         client.transport.pause_reading()
@@ -349,12 +375,12 @@ async def test_slow_subscriber_gets_everything_in_fewer_messages() -> None:
     assert seen == Counter(str(n) for n in range(1, 2001))
     assert sequences == list(range(1, len(sequences) + 1))
     assert len(sequences) < merged == 2000
-    assert gateway.gate.statistics.merged == 2000 - len(sequences)
+    assert gateway.subscribers.statistics.merged == 2000 - len(sequences)
 
 
 async def test_subscriber_far_behind_is_closed_with_a_reason() -> None:
     flood = Flood()
-    limits = SocketLimits(outbox=OutboxLimits(messages=10, rows=100))
+    limits = SubscriberLimits(outbox=OutboxLimits(messages=10, rows=100))
     async with open_gateway(limits, subscriptions=flood) as gateway, gateway.connect() as client:
         await _subscribe(client)
         client.transport.pause_reading()
@@ -362,18 +388,18 @@ async def test_subscriber_far_behind_is_closed_with_a_reason() -> None:
         client.transport.resume_reading()
         assert await _end(client) == (1013, "the subscriber reads too slowly; subscribe again")
         await gateway.until(lambda: not flood.sinks)
-        assert gateway.gate.statistics.overflows == 1
+        assert gateway.subscribers.statistics.overflows == 1
 
 
 async def test_subscriber_that_reads_nothing_any_more_is_given_up() -> None:
     flood = Flood()
-    limits = SocketLimits(stall_s=0.1)
+    limits = SubscriberLimits(stall_s=0.1, resume_s=0)
     async with open_gateway(limits, subscriptions=flood) as gateway, gateway.connect() as client:
         await _subscribe(client)
         client.transport.pause_reading()
         await flood.notify(1000, size=10_000)
         await gateway.until(lambda: not flood.sinks)
-        assert gateway.gate.statistics.stalls == 1
+        assert gateway.subscribers.statistics.stalls == 1
         client.transport.abort()
 
 
@@ -407,8 +433,8 @@ async def test_subscribe_under_way_when_the_socket_closes_does_not_stay() -> Non
             await _send(client, {"subscribe": {"sparql": ALL}})
             await slow.started.wait()
         slow.go.set()
-        await gateway.until(lambda: gateway.gate.statistics.sockets == 0)
-        assert slow.sinks == {}
+        await gateway.until(lambda: gateway.sockets == 0)
+        await gateway.until(lambda: not slow.sinks)
 
 
 async def test_many_notifications_arrive_in_order_from_another_thread() -> None:
@@ -422,3 +448,272 @@ async def test_many_notifications_arrive_in_order_from_another_thread() -> None:
             rows += [row["o"]["value"] for row in told["results"]["bindings"]]
         await telling
     assert rows == [str(n) for n in range(1, 5001)]
+
+
+@pytest.mark.parametrize("path", ["/subscribe", "/secure/subscribe"])
+async def test_ask_tells_the_answer_now_and_the_one_before(gateway: Open, path: str) -> None:
+    async with gateway.connect(path) as client:
+        first = await _subscribe(client, "ASK { <urn:a> <urn:p> ?o }")
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 1 }")
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 2 }")
+        await gateway.update("DELETE WHERE { <urn:a> <urn:p> ?o }")
+        told = [(await _receive(client))["notification"] for _ in range(2)]
+    assert first["addedResults"] == {"head": {}, "boolean": False}
+    assert first["removedResults"] == {"head": {}}
+    assert [each["addedResults"]["boolean"] for each in told] == [True, False]
+    assert [each["removedResults"]["boolean"] for each in told] == [False, True]
+
+
+async def test_construct_tells_triples_as_bindings(gateway: Open) -> None:
+    async with gateway.connect() as client:
+        await _subscribe(client, "CONSTRUCT { ?s <urn:q> ?o } WHERE { ?s <urn:p> ?o }")
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> <urn:b> }")
+        added = (await _receive(client))["notification"]["addedResults"]
+    assert added["head"]["vars"] == ["subject", "predicate", "object"]
+    (binding,) = added["results"]["bindings"]
+    assert {name: term["value"] for name, term in binding.items()} == {
+        "subject": "urn:a",
+        "predicate": "urn:q",
+        "object": "urn:b",
+    }
+
+
+async def _resume(client: ClientConnection, spuid: str, sequence: int, **members: object) -> Json:
+    await _send(client, {"subscribe": {"spuid": spuid, "sequence": sequence, **members}})
+    return await _receive(client)
+
+
+async def test_client_that_was_lost_gets_what_it_missed(gateway: Open) -> None:
+    async with gateway.connect() as client:
+        spuid = (await _subscribe(client, alias="mine"))["spuid"]
+        for value in range(3):
+            await gateway.update(f"INSERT DATA {{ <urn:a> <urn:p> {value} }}")
+        told = [(await _receive(client))["notification"] for _ in range(3)]
+        client.transport.abort()
+    await gateway.until(lambda: gateway.subscribers.statistics.away == 1)
+    await gateway.update("INSERT DATA { <urn:a> <urn:p> 3 }")
+    async with gateway.connect() as client:
+        answer = await _resume(client, spuid, 1)
+        assert answer == {"resumed": {"spuid": spuid, "sequence": 1, "alias": "mine"}}
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 4 }")
+        again = [(await _receive(client))["notification"] for _ in range(4)]
+        assert again[:2] == told[1:]
+        assert [each["sequence"] for each in again] == [2, 3, 4, 5]
+        assert [_values(each["addedResults"]) for each in again[2:]] == [["3"], ["4"]]
+        assert gateway.engine_subscriptions == 1
+        assert gateway.subscribers.statistics.away == 0
+    await gateway.until(lambda: gateway.engine_subscriptions == 0)
+
+
+async def test_client_that_comes_back_before_its_loss_is_known_takes_over(gateway: Open) -> None:
+    async with gateway.connect() as lost, gateway.connect() as client:
+        spuid = (await _subscribe(lost))["spuid"]
+        assert "resumed" in await _resume(client, spuid, 0)
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 1 }")
+        assert (await _receive(client))["notification"]["sequence"] == 1
+        await lost.close()
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 2 }")
+        assert (await _receive(client))["notification"]["sequence"] == 2
+
+
+async def test_what_comes_while_a_client_is_away_is_merged_beyond_the_limit() -> None:
+    limits = SubscriberLimits(outbox=OutboxLimits(messages=2))
+    async with open_gateway(limits) as gateway:
+        async with gateway.connect() as client:
+            spuid = (await _subscribe(client))["spuid"]
+            client.transport.abort()
+        await gateway.until(lambda: gateway.subscribers.statistics.away == 1)
+        for value in range(5):
+            await gateway.update(f"INSERT DATA {{ <urn:a> <urn:p> {value} }}")
+        async with gateway.connect() as client:
+            await _resume(client, spuid, 0)
+            told = [(await _receive(client))["notification"] for _ in range(2)]
+    assert [each["sequence"] for each in told] == [1, 2]
+    assert [each.get("merged") for each in told] == [None, 4]
+    assert [_values(each["addedResults"]) for each in told] == [["0"], ["1", "2", "3", "4"]]
+
+
+@pytest.mark.parametrize("case", ["unknown", "ahead", "expired", "overflowed"])
+async def test_what_cannot_be_resumed_is_told_alike(case: str) -> None:
+    limits = SubscriberLimits(
+        resume_s=0.05 if case == "expired" else 60,
+        outbox=OutboxLimits(messages=1, rows=1),
+    )
+    async with open_gateway(limits) as gateway:
+        async with gateway.connect() as client:
+            spuid = (await _subscribe(client))["spuid"]
+            client.transport.abort()
+        await gateway.until(lambda: gateway.sockets == 0)
+        if case == "expired":
+            await gateway.until(lambda: gateway.engine_subscriptions == 0)
+        if case == "overflowed":
+            await gateway.update("INSERT DATA { <urn:a> <urn:p> 1, 2, 3 }")
+            await gateway.update("INSERT DATA { <urn:a> <urn:p> 4 }")
+            await gateway.until(lambda: gateway.engine_subscriptions == 0)
+        asked = "sepa://subscription/none" if case == "unknown" else spuid
+        async with gateway.connect() as client:
+            answer = await _resume(client, asked, 5, alias="x")
+            assert answer == {
+                "error": "cannot_resume",
+                "error_description": "this subscription cannot be resumed (subscribe again)",
+                "status_code": 410,
+                "alias": "x",
+            }
+        if case != "unknown":
+            await gateway.until(lambda: gateway.engine_subscriptions == 0)
+
+
+async def test_no_more_subscriptions_wait_than_may() -> None:
+    limits = SubscriberLimits(away=2)
+    async with open_gateway(limits) as gateway:
+        async with gateway.connect() as client:
+            spuids = [(await _subscribe(client))["spuid"] for _ in range(3)]
+            client.transport.abort()
+        await gateway.until(lambda: gateway.engine_subscriptions == 2)
+        async with gateway.connect() as client:
+            answers = [await _resume(client, spuid, 0) for spuid in spuids]
+    assert ["resumed" in answer for answer in answers] == [False, True, True]
+
+
+class Lanes:
+    """A guard that takes any name as a token, until it is told that its rights have ended."""
+
+    def __init__(self) -> None:
+        self.watches: dict[str, list[Ended]] = {}
+
+    def principal(self, authorization: str | None) -> Principal:
+        if authorization is None:
+            raise UnauthorizedError("no token", "send one")
+        name = authorization.removeprefix("Bearer ")
+        return Principal(name, Policy(subscribe=frozenset({NamedNode(f"urn:graph:{name}")})))
+
+    def watch(self, principal: Principal, ended: Ended) -> Callable[[], None]:
+        self.watches.setdefault(principal.identity, []).append(ended)
+        return lambda: None
+
+    def end(self, name: str) -> None:
+        for ended in self.watches.pop(name, []):
+            ended(InvalidTokenError("the token has expired", "ask for a new one"))
+
+
+async def test_subscription_is_for_the_rights_of_its_token() -> None:
+    everything = "SELECT ?o { GRAPH ?g { ?s <urn:p> ?o } }"
+    async with open_gateway(guard=Lanes()) as gateway:
+        await gateway.update('INSERT DATA { GRAPH <urn:graph:a> { <urn:s> <urn:p> "a" } }')
+        await gateway.update('INSERT DATA { GRAPH <urn:graph:b> { <urn:s> <urn:p> "b" } }')
+        headers = {"Authorization": "Bearer a"}
+        async with gateway.connect(additional_headers=headers) as client:
+            by_header = await _subscribe(client, everything)
+            by_message = await _subscribe(client, everything, authorization="Bearer b")
+        assert _values(by_header["addedResults"]) == ["a"]
+        assert _values(by_message["addedResults"]) == ["b"]
+        async with gateway.connect() as client:
+            await _send(client, {"subscribe": {"sparql": everything, "alias": "x"}})
+            error = await _receive(client)
+            _check_error(error, 401, "invalid_request")
+            assert error["alias"] == "x"
+
+
+async def test_only_the_same_identity_can_resume() -> None:
+    async with open_gateway(guard=Lanes()) as gateway:
+        async with gateway.connect() as client:
+            first = await _subscribe(client, authorization="Bearer a")
+            client.transport.abort()
+        await gateway.until(lambda: gateway.subscribers.statistics.away == 1)
+        async with gateway.connect() as client:
+            stolen = await _resume(client, first["spuid"], 0, authorization="Bearer b")
+            _check_error(stolen, 410, "cannot_resume")
+            assert stolen == await _resume(client, "urn:none", 0, authorization="Bearer b")
+            answer = await _resume(client, first["spuid"], 0, authorization="Bearer a")
+            assert "resumed" in answer
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_subscription_ends_with_its_token(is_away: bool) -> None:
+    guard = Lanes()
+    async with open_gateway(guard=guard) as gateway, gateway.connect() as client:
+        first = await _subscribe(client, authorization="Bearer a", alias="mine")
+        other = await _subscribe(client, authorization="Bearer b")
+        if is_away:
+            client.transport.abort()
+            await gateway.until(lambda: gateway.subscribers.statistics.away == 2)
+        guard.end("a")
+        await gateway.until(lambda: gateway.engine_subscriptions == 1)
+        if not is_away:
+            error = await _receive(client)
+            _check_error(error, 401, "invalid_grant")
+            assert (error["alias"], error["spuid"]) == ("mine", first["spuid"])
+            await gateway.update("INSERT DATA { GRAPH <urn:graph:b> { <urn:a> <urn:p> 1 } }")
+            await _send(client, {"unsubscribe": {"spuid": first["spuid"]}})
+            _check_error(await _receive(client), 404, "not_found")
+            await _send(client, {"unsubscribe": {"spuid": other["spuid"]}})
+            assert "unsubscribed" in await _receive(client)
+
+
+async def test_subscription_that_cannot_be_served_any_more_is_ended_with_an_error() -> None:
+    flood = Flood()
+    async with open_gateway(subscriptions=flood) as gateway, gateway.connect() as client:
+        first = await _subscribe(client, alias="mine")
+        error = SubscriptionFailedError("no more", "ask for less")
+        await asyncio.to_thread(flood.ended[first["spuid"]], error)
+        told = await _receive(client)
+        _check_error(told, 500, "subscription_failed")
+        assert (told["alias"], told["spuid"]) == ("mine", first["spuid"])
+        await gateway.until(lambda: not flood.sinks)
+
+
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [(SubscriberLimits(connections=1), 503), (SubscriberLimits(client_connections=1), 429)],
+)
+async def test_connections_beyond_the_limit_are_refused(
+    limits: SubscriberLimits, status: int
+) -> None:
+    async with open_gateway(limits) as gateway:
+        async with gateway.connect():
+            with pytest.raises(InvalidStatus) as refused:
+                async with gateway.connect():
+                    pytest.fail("connected")
+        response = refused.value.response
+        assert response.status_code == status
+        assert int(response.headers["Retry-After"]) > 0
+        assert json.loads(response.body)["status_code"] == status
+        await gateway.until(lambda: gateway.sockets == 0)
+        async with gateway.connect() as client:
+            await _subscribe(client)
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "code"),
+    [
+        (SubscriberLimits(subscriptions=1), 503, "overloaded"),
+        (SubscriberLimits(client_subscriptions=1), 429, "too_many_requests"),
+    ],
+)
+async def test_subscriptions_of_several_sockets_have_limits(
+    limits: SubscriberLimits, status: int, code: str
+) -> None:
+    async with (
+        open_gateway(limits) as gateway,
+        gateway.connect() as one,
+        gateway.connect() as two,
+    ):
+        first = await _subscribe(one)
+        await _send(two, {"subscribe": {"sparql": ALL, "alias": "x"}})
+        error = await _receive(two)
+        _check_error(error, status, code)
+        assert error["alias"] == "x"
+        await _send(one, {"unsubscribe": {"spuid": first["spuid"]}})
+        await _receive(one)
+        await gateway.until(lambda: gateway.engine_subscriptions == 0)
+        await _subscribe(two)
+
+
+async def test_compression_is_used_where_it_is_configured() -> None:
+    server = ServerSettings(compression=True)
+    async with open_gateway(server=server) as gateway:
+        url = f"ws://127.0.0.1:{gateway.port}/subscribe"
+        async with connect(url, proxy=None) as client:
+            assert client.response is not None
+            assert "permessage-deflate" in client.response.headers["Sec-WebSocket-Extensions"]
+            await _subscribe(client)

@@ -65,12 +65,17 @@ class Twins:
         self.store = QuadStore.open(None)
         self.time = 0
         self.sequential = Processing(self.store, TierCompiler, EngineStatistics())
-        self.workers = Workers(self.store, launch, self.take, number=workers, bound=bound)
+        self.workers = Workers(
+            self.store, launch, self.take, self.given_up, number=workers, bound=bound
+        )
         self.parallel = ParallelProcessing(
             self.store, TierCompiler, EngineStatistics(), self.workers
         )
         self._told: defaultdict[Spu, list[Told]] = defaultdict(list)
         self._live: dict[Subject, tuple[Spu, Spu]] = {}
+
+    def given_up(self, spu: Spu) -> None:
+        pytest.fail(f"given up: {spu.subject.text}")
 
     def take(self, changes: Sequence[Change], time: int) -> None:
         for spu, results in changes:

@@ -237,8 +237,10 @@ class PoisonedCompiler(TierCompiler):
 
 def test_an_spu_that_kills_its_worker_again_and_again_is_given_up_and_the_others_live() -> None:
     listener = Listener()
+    ended: list[tuple[str, str]] = []
     with patch.object(worker_process, "TierCompiler", PoisonedCompiler):
         engine = open_engine(listener)
+        engine.delivery.on_end = lambda spuid, error: ended.append((spuid, error.code))
         before, poison, after = (
             engine.subscribe(text) for text in (OPTIONAL, COARSE, f"{OPTIONAL} # again")
         )
@@ -251,6 +253,7 @@ def test_an_spu_that_kills_its_worker_again_and_again_is_given_up_and_the_others
     assert not listener.faults
     assert engine.workers is not None
     assert engine.workers.statistics.given_up == 1
+    assert ended == [(poison.spuid, "subscription_failed")]
     with pytest.raises(GatewayError, match="ended its worker"):
         engine.subscribe(COARSE)
     engine.unsubscribe(poison.spuid)

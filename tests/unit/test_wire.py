@@ -1,8 +1,6 @@
-"""Encoding results and messages, and merging what waits in an outbox."""
+"""Encoding results, notifications and errors."""
 
 import json
-from collections import Counter
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -21,18 +19,9 @@ from pyoxigraph import (
 
 from gateway.engine import Notification
 from gateway.errors import SparqlSyntaxError, TooManyRequestsError
-from gateway.gates.outbox import Addressed, Outbox, OutboxLimits, merge
-from gateway.gates.wire import (
-    BadMessageError,
-    NotificationEncoder,
-    Subscribe,
-    Unsubscribe,
-    decode_message,
-    encode_error,
-    encode_results,
-)
+from gateway.gates.wire import NotificationEncoder, encode_error, encode_results
 from gateway.rdf.namespaces import XSD
-from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
+from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
 
 SPUID = "sepa://subscription/1"
@@ -100,48 +89,6 @@ def test_notification_encoder_with_other_results_does_not_repeat_the_last_ones()
     assert encoded["removedResults"]["results"]["bindings"][0]["x"]["value"] == "urn:b"
 
 
-def test_subscribe_with_foreign_members_is_decoded() -> None:
-    body = {
-        "sparql": "SELECT * { ?s ?p ?o }",
-        "alias": "all",
-        "default-graph-uri": ["urn:a"],
-        "named-graph-uri": "urn:b",
-        "timeout": 5000,
-        "httpsAgent": {"_events": {}},
-    }
-    message = decode_message(json.dumps({"subscribe": body, "authorization": "x"}))
-    assert message == Subscribe("SELECT * { ?s ?p ?o }", "all", (A,), (B,))
-
-
-def test_unsubscribe_with_alias_is_decoded() -> None:
-    message = decode_message('{"unsubscribe": {"spuid": "urn:1", "alias": "all"}}')
-    assert message == Unsubscribe("urn:1", "all")
-
-
-@pytest.mark.parametrize(
-    ("text", "alias"),
-    [
-        ("no json", None),
-        ("[" * 100_000, None),
-        ("1" * 10_000, None),
-        ("[]", None),
-        ("{}", None),
-        ('{"subscribe": {"sparql": "ASK {}"}, "unsubscribe": {"spuid": "urn:1"}}', None),
-        ('{"subscribe": "SELECT"}', None),
-        ('{"subscribe": {"alias": "a"}}', "a"),
-        ('{"subscribe": {"alias": 1}}', None),
-        ('{"subscribe": {"sparql": 1, "alias": "a"}}', "a"),
-        ('{"subscribe": {"sparql": "ASK {}", "alias": "a", "named-graph-uri": [1]}}', "a"),
-        ('{"subscribe": {"sparql": "ASK {}", "alias": "a", "named-graph-uri": ["x"]}}', "a"),
-        ('{"unsubscribe": {"alias": "a"}}', "a"),
-    ],
-)
-def test_message_that_is_no_request_is_refused_with_its_alias(text: str, alias: str | None) -> None:
-    with pytest.raises(BadMessageError) as caught:
-        decode_message(text)
-    assert caught.value.alias == alias
-
-
 def test_error_with_alias_has_all_members() -> None:
     assert json.loads(encode_error(SparqlSyntaxError("expected }", 1, 9), "a")) == {
         "error": "sparql_syntax",
@@ -152,148 +99,19 @@ def test_error_with_alias_has_all_members() -> None:
     assert "alias" not in json.loads(encode_error(TooManyRequestsError("full")))
 
 
-rows: st.SearchStrategy[Row] = st.tuples(st.sampled_from([A, B, Literal("1"), None]))
-bags: st.SearchStrategy[SolutionBag] = st.builds(Counter, st.lists(rows, max_size=6))
-
-
-def _steps(answers: list[SolutionBag], spuid: str = SPUID) -> list[Notification]:
-    """The notifications from no answer through these ones; `time` is the answer's index."""
-    return [
-        Notification(spuid, index, None, index, difference(("x",), old, new))
-        for index, (old, new) in enumerate(pairwise([Counter[Row](), *answers]))
-    ]
-
-
-@given(bags, st.lists(bags, min_size=1, max_size=6))
-def test_merge_any_steps_is_the_difference_of_first_and_last(
-    before: SolutionBag, after: list[SolutionBag]
-) -> None:
-    merged = merge(_steps([before, *after])[1:])
-    expected = difference(("x",), before, after[-1])
-    assert Counter(merged.results.added) == Counter(expected.added)
-    assert Counter(merged.results.removed) == Counter(expected.removed)
-    assert (merged.sequence, merged.time) == (1, len(after))
-
-
-class Subscriber:
-    """Adds up what it gets, as a client does, and checks the protocol's promises."""
-
-    def __init__(self, answers: list[SolutionBag]) -> None:
-        self.answers = answers
-        self.answer: SolutionBag = Counter()
-        self.sequence = -1
-        self.merged = 0
-
-    def receive(self, message: Addressed) -> None:
-        notification = message.notification
-        self.sequence += 1
-        self.merged += message.merged
-        assert notification.sequence == self.sequence
-        assert self.sequence == 0 or not notification.results.is_empty
-        removed = Counter(notification.results.removed)
-        assert removed <= self.answer
-        self.answer = self.answer - removed + Counter(notification.results.added)
-        assert self.answer == self.answers[notification.time]
-
-
-@given(
-    st.lists(bags, min_size=1, max_size=8),
-    st.lists(bags, min_size=1, max_size=8),
-    st.lists(st.sampled_from(["put", "put", "take"]), max_size=40),
-    st.integers(0, 4),
+@pytest.mark.parametrize(
+    ("sequence", "added", "removed", "members"),
+    [
+        (0, True, False, [{"head": {}, "boolean": True}, {"head": {}}]),
+        (0, False, False, [{"head": {}, "boolean": False}, {"head": {}}]),
+        (1, True, False, [{"head": {}, "boolean": True}, {"head": {}, "boolean": False}]),
+        (2, False, True, [{"head": {}, "boolean": False}, {"head": {}, "boolean": True}]),
+    ],
 )
-def test_outbox_any_interleaving_adds_up_to_every_answer(
-    first: list[SolutionBag], second: list[SolutionBag], actions: list[str], limit: int
+def test_notification_of_ask_has_the_answer_now_and_the_one_before(
+    sequence: int, added: bool, removed: bool, members: list[object]
 ) -> None:
-    outbox = Outbox(lambda: None, OutboxLimits(messages=limit))
-    subscribers = {"urn:1": Subscriber(first), "urn:2": Subscriber(second)}
-    coming = [
-        step
-        for pair in zip(_steps(first, "urn:1"), _steps(second, "urn:2"), strict=False)
-        for step in pair
-        if step.sequence == 0 or not step.results.is_empty
-    ]
-    last = {step.spuid: step.time for step in coming}
-    for action in [*actions, *["put"] * len(coming)]:
-        if action == "put" and coming:
-            outbox.put(coming.pop(0))
-        elif (message := outbox.take()) is not None:
-            subscribers[message.notification.spuid].receive(message)
-    while (message := outbox.take()) is not None:
-        subscribers[message.notification.spuid].receive(message)
-    for spuid, subscriber in subscribers.items():
-        assert subscriber.answer == subscriber.answers[last[spuid]]
-
-
-def _added(sequence: int, rows: int = 1, spuid: str = SPUID) -> Notification:
-    results = ResultsDelta(("x",), tuple((Literal(f"{sequence} {n}"),) for n in range(rows)))
-    return Notification(spuid, sequence, None, sequence, results)
-
-
-def test_outbox_wakes_the_writer_once_until_it_has_taken_everything() -> None:
-    woken: list[None] = []
-    outbox = Outbox(lambda: woken.append(None), OutboxLimits())
-    outbox.put(_added(0))
-    outbox.put(_added(1))
-    assert len(woken) == 1
-    while outbox.take() is not None:
-        pass
-    outbox.put(_added(2))
-    assert len(woken) == 2
-
-
-def test_outbox_full_merges_only_within_a_subscription() -> None:
-    outbox = Outbox(lambda: None, OutboxLimits(messages=1))
-    for notification in (_added(0), _added(0, spuid="urn:2"), _added(1), _added(2)):
-        outbox.put(notification)
-    merged, other = outbox.take(), outbox.take()
-    assert merged is not None
-    assert merged.merged == 3
-    assert len(merged.notification.results.added) == 3
-    assert other == Addressed(_added(0, spuid="urn:2"))
-    assert outbox.take() is None
-
-
-def test_outbox_with_too_many_rows_overflows_and_drops_everything() -> None:
-    woken: list[None] = []
-    outbox = Outbox(lambda: woken.append(None), OutboxLimits(messages=1, rows=10))
-    outbox.put(_added(0, rows=11))
-    assert not outbox.overflowed
-    outbox.put(_added(1))
-    assert outbox.overflowed
-    outbox.put(_added(2))
-    assert outbox.take() is None
-    assert woken
-
-
-def test_outbox_row_that_comes_and_goes_never_overflows() -> None:
-    outbox = Outbox(lambda: None, OutboxLimits(messages=1, rows=2))
-    outbox.put(_added(0))
-    here = ResultsDelta(("x",), ((A,),))
-    for sequence in range(1, 101):
-        results = here if sequence % 2 else here.negate()
-        outbox.put(Notification(SPUID, sequence, None, sequence, results))
-    message = outbox.take()
-    assert message is not None
-    assert message.notification.results.added == _added(0).results.added
-    assert message.merged == 101
-    assert not outbox.overflowed
-
-
-def test_outbox_forgotten_subscription_is_not_sent() -> None:
-    outbox = Outbox(lambda: None, OutboxLimits())
-    outbox.put(_added(0))
-    outbox.put(_added(0, spuid="urn:2"))
-    outbox.forget(SPUID)
-    message = outbox.take()
-    assert message is not None
-    assert message.notification.spuid == "urn:2"
-    assert outbox.take() is None
-
-
-def test_outbox_closed_takes_nothing_more() -> None:
-    outbox = Outbox(lambda: None, OutboxLimits())
-    outbox.close()
-    outbox.put(_added(0))
-    assert outbox.take() is None
-    assert not outbox.overflowed
+    results = ResultsDelta((), ((),) * added, ((),) * removed)
+    notification = Notification(SPUID, sequence, None, 17, results, "ASK")
+    message = json.loads(NotificationEncoder().encode(notification))["notification"]
+    assert [message["addedResults"], message["removedResults"]] == members

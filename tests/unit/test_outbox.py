@@ -1,0 +1,218 @@
+"""Merging, numbering and sending again what waits in an outbox."""
+
+from collections import Counter
+from itertools import pairwise
+from threading import Lock
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from gateway.engine import Notification
+from gateway.gates.outbox import Addressed, Outbox, OutboxLimits, merge
+from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
+
+SPUID = "sepa://subscription/1"
+A, B = NamedNode("urn:a"), NamedNode("urn:b")
+
+
+class Here:
+    """A place that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.readied = 0
+        self.overflows = 0
+
+    def ready(self, outbox: Outbox) -> None:
+        self.readied += 1
+
+    def overflow(self, outbox: Outbox) -> None:
+        self.overflows += 1
+
+
+def _outbox(place: Here | None = None, **limits: int) -> Outbox:
+    return Outbox(Lock(), place or Here(), OutboxLimits(**limits))
+
+
+def _take_all(outbox: Outbox) -> list[Addressed]:
+    return list(iter(outbox.take, None))
+
+
+rows: st.SearchStrategy[Row] = st.tuples(st.sampled_from([A, B, Literal("1"), None]))
+bags: st.SearchStrategy[SolutionBag] = st.builds(Counter, st.lists(rows, max_size=6))
+
+
+def _steps(answers: list[SolutionBag], spuid: str = SPUID) -> list[Notification]:
+    """The notifications from no answer through these ones; `time` is the answer's index."""
+    return [
+        Notification(spuid, index, None, index, difference(("x",), old, new))
+        for index, (old, new) in enumerate(pairwise([Counter[Row](), *answers]))
+    ]
+
+
+@given(bags, st.lists(bags, min_size=1, max_size=6))
+def test_merge_any_steps_is_the_difference_of_first_and_last(
+    before: SolutionBag, after: list[SolutionBag]
+) -> None:
+    merged = merge(_steps([before, *after])[1:])
+    expected = difference(("x",), before, after[-1])
+    assert Counter(merged.results.added) == Counter(expected.added)
+    assert Counter(merged.results.removed) == Counter(expected.removed)
+    assert (merged.sequence, merged.time) == (1, len(after))
+
+
+class Subscriber:
+    """Adds up what it gets, as a client does, and checks the protocol's promises."""
+
+    def __init__(self, answers: list[SolutionBag]) -> None:
+        self.answers = answers
+        self.answer: SolutionBag = Counter()
+        self.sequence = -1
+        self.merged = 0
+
+    def receive(self, message: Addressed) -> None:
+        notification = message.notification
+        self.sequence += 1
+        self.merged += message.merged
+        assert notification.sequence == self.sequence
+        assert self.sequence == 0 or not notification.results.is_empty
+        removed = Counter(notification.results.removed)
+        assert removed <= self.answer
+        self.answer = self.answer - removed + Counter(notification.results.added)
+        assert self.answer == self.answers[notification.time]
+
+
+@given(
+    st.lists(bags, min_size=1, max_size=8),
+    st.lists(st.sampled_from(["put", "put", "take", "move", "rewind"]), max_size=40),
+    st.integers(0, 4),
+    st.integers(0, 9),
+)
+def test_outbox_any_interleaving_adds_up_to_every_answer(
+    answers: list[SolutionBag], actions: list[str], limit: int, lost: int
+) -> None:
+    """Also where the client was lost, comes back, and asks for what it has not got."""
+    places = [Here(), Here()]
+    outbox = Outbox(Lock(), places[0], OutboxLimits(messages=limit))
+    subscriber = Subscriber(answers)
+    coming = [each for each in _steps(answers) if each.sequence == 0 or not each.results.is_empty]
+    last = coming[-1].time
+    for action in [*actions, *["put"] * len(coming)]:
+        if action == "put" and coming:
+            outbox.put(coming.pop(0))
+        elif action == "move":
+            places.reverse()
+            outbox.move(places[0])
+            assert places[1].rows == 0
+        elif action == "rewind" and subscriber.sequence >= 0:
+            for _ in range(lost):
+                outbox.take()
+            assert outbox.rewind(subscriber.sequence)
+        elif action == "take" and (message := outbox.take()) is not None:
+            subscriber.receive(message)
+    for message in _take_all(outbox):
+        subscriber.receive(message)
+    assert subscriber.answer == subscriber.answers[last]
+    assert [place.rows for place in places] == [0, 0]
+
+
+def _added(sequence: int, rows: int = 1) -> Notification:
+    results = ResultsDelta(("x",), tuple((Literal(f"{sequence} {n}"),) for n in range(rows)))
+    return Notification(SPUID, sequence, None, sequence, results)
+
+
+def test_outbox_tells_its_place_once_until_everything_is_taken() -> None:
+    place = Here()
+    outbox = _outbox(place)
+    outbox.put(_added(0))
+    outbox.put(_added(1))
+    assert place.readied == 1
+    assert len(_take_all(outbox)) == 2
+    outbox.put(_added(2))
+    assert place.readied == 2
+
+
+def test_outbox_full_merges_what_comes() -> None:
+    outbox = _outbox(messages=1)
+    for sequence in range(3):
+        outbox.put(_added(sequence))
+    (merged,) = _take_all(outbox)
+    assert merged.merged == 3
+    assert len(merged.notification.results.added) == 3
+
+
+def test_outbox_with_too_many_rows_overflows_and_drops_everything() -> None:
+    place = Here()
+    outbox = _outbox(place, messages=1, rows=10)
+    outbox.put(_added(0, rows=11))
+    assert place.overflows == 0
+    outbox.put(_added(1))
+    outbox.put(_added(2))
+    assert place.overflows == 1
+    assert outbox.take() is None
+    assert place.rows == 0
+
+
+def test_outbox_overflows_by_the_rows_of_its_whole_place() -> None:
+    place, lock = Here(), Lock()
+    first, second = (Outbox(lock, place, OutboxLimits(rows=10)) for _ in range(2))
+    first.put(_added(0, rows=11))
+    second.put(_added(0))
+    assert place.overflows == 1
+
+
+def test_outbox_row_that_comes_and_goes_never_overflows() -> None:
+    place = Here()
+    outbox = _outbox(place, messages=1, rows=2)
+    outbox.put(_added(0))
+    here = ResultsDelta(("x",), ((A,),))
+    for sequence in range(1, 101):
+        results = here if sequence % 2 else here.negate()
+        outbox.put(Notification(SPUID, sequence, None, sequence, results))
+    message = outbox.take()
+    assert message is not None
+    assert message.notification.results.added == _added(0).results.added
+    assert message.merged == 101
+    assert place.overflows == 0
+
+
+def test_outbox_sends_again_what_the_client_missed_and_goes_on() -> None:
+    outbox = _outbox()
+    for sequence in range(4):
+        outbox.put(_added(sequence))
+    sent = _take_all(outbox)
+    outbox.put(_added(4))
+    assert outbox.rewind(1)
+    again = _take_all(outbox)
+    assert again[:2] == sent[2:]
+    assert [each.notification.sequence for each in again] == [2, 3, 4]
+
+
+def test_outbox_keeps_no_more_than_its_limits() -> None:
+    outbox = _outbox(kept=2, kept_rows=3)
+    for sequence in range(6):
+        outbox.put(_added(sequence))
+    _take_all(outbox)
+    assert [outbox.rewind(sequence) for sequence in (2, 3, 5, 6, -1)] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+    outbox.put(_added(6, rows=4))
+    _take_all(outbox)
+    assert not outbox.rewind(5)
+    assert outbox.rewind(6)
+
+
+def test_outbox_closed_takes_nothing_more() -> None:
+    place = Here()
+    outbox = _outbox(place)
+    outbox.put(_added(0))
+    outbox.close()
+    outbox.put(_added(1))
+    assert outbox.take() is None
+    assert (place.rows, place.overflows) == (0, 0)
+    assert not outbox.rewind(0)
