@@ -62,6 +62,7 @@ class QuadStore:
         self._fresh: set[Term] = set()
         self._held: set[Term] = set()
         self._found: set[Quad] = set()
+        self._graphs: set[NamedNode | BlankNode] = set()
         self._minted = Minted.none()
         self._crowded: set[NamedNode | None] = set()
         self._asking: set[int] = set()
@@ -213,7 +214,12 @@ class QuadStore:
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
-        return self._store.contains_named_graph(graph)
+        if graph in self._graphs:
+            return True
+        there = self._store.contains_named_graph(graph)
+        if there and len(self._graphs) < _MOST_FOUND:
+            self._graphs.add(graph)
+        return there
 
     def named_graphs(self) -> list[NamedNode | BlankNode]:
         """All named graphs, empty ones too."""
@@ -296,6 +302,8 @@ class QuadStore:
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
         self._minted.learn(delta)
+        if delta.graphs_dropped:
+            self._graphs.clear()
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
 
@@ -369,7 +377,8 @@ class QuadStore:
 _PREDICATE = (NamedNode, type(None))
 
 _MOST_FOUND = 10_000
-"""Quads that are remembered to be on the disk until it is written: those of sensors, mostly."""
+"""Quads that are remembered to be on the disk until it is written: those of sensors, mostly.
+Also graphs, until one is dropped."""
 
 MOST_ELSEWHERE = 16
 """Quads of other graphs that a look-up in the default graph may pass over."""
