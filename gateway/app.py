@@ -35,7 +35,7 @@ from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
-from gateway.journal import Journal
+from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
 from gateway.metrics import Measures
 from gateway.passwords import Passwords
@@ -45,7 +45,7 @@ from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.sosa import Identity, ObservationTemplates
-from gateway.statistics import Parts, measures, summary
+from gateway.statistics import Parts, alarms, measures, summary
 from gateway.store.remote import Remote
 from gateway.subscribing import server_settings, subscriber_limits
 
@@ -124,8 +124,8 @@ class Gateway:
         journal = starting.enter_context(
             Journal(
                 folder / "journal",
-                fsync=config.journal.fsync,
-                segment_observations=config.journal.segment_observations,
+                Origin(identity.gateway, identity.base_iri),
+                config.journal.limits(),
             )
         )
         self.scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
@@ -143,6 +143,7 @@ class Gateway:
             future=timedelta(seconds=config.limits.future_s),
         )
         ingest.recover(profiles.query_text("STREAMS"))
+        starting.enter_context(Upkeep(journal))
         await starting.enter_async_context(_in_thread(self.scheduler))
         await self.scheduler.subscribe(
             profiles.query_text("MAPPINGS"), sink=mappings.learn, is_prompt=True
@@ -152,7 +153,13 @@ class Gateway:
         publisher, listening = self._mqtt(inbox, mappings, crossing)
         self._parts.publisher = publisher
         queries = {name: template.text for name, template in profiles.queries.items()}
-        republisher = Republisher(self.scheduler, publisher, queries, crossing)
+        republisher = Republisher(
+            self.scheduler,
+            publisher,
+            queries,
+            crossing,
+            lambda *command: journal.note(identity.actuation(*command)),
+        )
         self._parts.republisher = republisher
         await starting.enter_async_context(self._task(republisher.run, "republish"))
         await self.scheduler.subscribe(
@@ -234,7 +241,7 @@ class Gateway:
         hosts = None if config.http.allow_remote else LOOPBACK_NAMES
         http_routes: list[BaseRoute] = [
             *HttpGate(self.scheduler, pool).routes(),
-            *OperationsGate(registry, self.statistics).routes(),
+            *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
         ]
         socket_routes: list[BaseRoute] = [*WebSocketGate(subscribers).routes()]
         server = server_settings(config)

@@ -22,6 +22,7 @@ from pydantic import (
 
 import jsap
 from gateway.errors import ConfigurationError
+from gateway.journal import JournalLimits
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
 
@@ -238,10 +239,24 @@ class RemoteSettings(Section):
 
 
 class JournalSettings(Section):
-    """The durable spool of observations; without `fsync` a power cut may cost the last ones."""
+    """The durable spool of observations: what a power cut may cost, how long and how large it is.
+
+    docs/shipping.md, "The journal", says what each means.
+    """
 
     fsync: bool = True
-    segment_observations: Count = 100_000
+    fsync_interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = 0.0
+    segment_observations: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
+    segment_bytes: Annotated[int, Field(ge=4096)] = 67_108_864
+    segment_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 3600.0
+    max_bytes: Annotated[int, Field(ge=65_536)] = 4_294_967_296
+    free_bytes: Annotated[int, Field(ge=0)] = 67_108_864
+    keep_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 120.0
+    drop_unshipped: bool = False
+
+    def limits(self) -> JournalLimits:
+        """The same as the journal wants them."""
+        return JournalLimits(**self.model_dump())
 
 
 class LogSettings(Section):

@@ -94,9 +94,13 @@ class Ingest:
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             self.present.recall(stream, row["observation"].value, row["phenomenonStamp"].value)
         self.present.applied = self._last_applied()
+        if self.present.applied is not None:
+            self._journal.begin_after(self.present.applied.epoch)
+        self._journal.space.applied = self.present.applied
         for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
             self._replay(chunk)
             self.statistics.replayed += len(chunk)
+            self._journal.space.applied = chunk[-1].position
         engine.store.mint(self.present.identity.minted(self._journal.epoch))
 
     def run(self) -> None:
@@ -200,12 +204,15 @@ class Ingest:
         for each in accepted:
             if each.records:
                 request = self.present.request(each.records)
-                yield request.updates, partial(self._settle, each.delivery, request)
+                yield request.updates, partial(self._settle, each, request)
             else:
                 each.delivery.settle(None)
 
-    def _settle(self, delivery: Delivery, request: Request, result: Outcome | GatewayError) -> None:
+    def _settle(
+        self, accepted: _Accepted, request: Request, result: Outcome | GatewayError
+    ) -> None:
         """Acknowledge what is in the store, and what never will be; in the scheduler's thread."""
+        delivery = accepted.delivery
         if _is_refused(result):
             self.statistics.failed += 1
             extra = {"topic": delivery.message.topic, "reason": str(result)}
@@ -214,6 +221,8 @@ class Ingest:
             if not _is_refused(result):
                 break
             result = self._scheduler.update_instead(instead)
+        if not isinstance(result, StorageError):
+            self._journal.space.applied = accepted.records[-1].position
         delivery.settle(result if isinstance(result, StorageError) else None)
 
     def _last_applied(self) -> Position | None:

@@ -128,8 +128,8 @@ def _json_value(row: Solution, name: str, in_quotes: bool) -> str:
 class Republisher:
     """Keeps one subscription per rule and publishes what they bring.
 
-    `queries` are the texts of the profile's queries by id, for rules that name one. `run` is a
-    task of the event loop.
+    `queries` are the texts of the profile's queries by id, for rules that name one. `note` is told
+    of each command: its rule, topic and payload. `run` is a task of the event loop.
     """
 
     def __init__(
@@ -138,6 +138,7 @@ class Republisher:
         publisher: Publisher,
         queries: Mapping[str, str],
         crossing: Crossing,
+        note: Callable[[str, str, bytes], None] = lambda *_: None,
     ) -> None:
         self.published = 0
         self.failed = 0
@@ -146,6 +147,7 @@ class Republisher:
         self._publisher = publisher
         self._queries = queries
         self._crossing = crossing
+        self._note = note
         self._rows: Counter[Row] = Counter()
         self._spuids: dict[Rule, str] = {}
         self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
@@ -206,6 +208,7 @@ class Republisher:
             return
         self.published += 1
         self._publisher.publish(topic, payload, rule.qos, rule.retain)
+        self._note(rule.iri, topic, payload)
 
     def _rule(self, row: Mapping[str, Term | None]) -> Rule:
         iri = _lexical(row, "rule")

@@ -5,14 +5,16 @@ archive; its result and its instant have IRIs below it. Nothing is a blank node,
 overwritten.
 """
 
+from base64 import b64encode
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
+from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
 from adapters.observation import TimeSource
-from gateway.journal import Position, Record
+from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD
 from gateway.store.update import BoundUpdate, compile_update
@@ -42,6 +44,15 @@ class Identity:
     def message(self, position: Position) -> str:
         """The IRI that the observations of one MQTT message share."""
         return f"{self.base_iri}{self.gateway}/message/{position}"
+
+    def actuation(self, rule: str, topic: str, payload: bytes) -> Actuation:
+        """A command sent now; its actuator is known by the topic alone."""
+        try:
+            lexical, datatype = payload.decode(), XSD + "string"
+        except UnicodeDecodeError:
+            lexical, datatype = b64encode(payload).decode(), XSD + "base64Binary"
+        actuator = f"{self.base_iri}{self.gateway}/actuator/{quote(topic, safe='')}"
+        return Actuation(actuator, topic, lexical, datatype, datetime.now(UTC), rule)
 
     def position(self, observation: str) -> Position:
         """The reverse of `observation`; ValueError for an IRI that this gateway did not make."""

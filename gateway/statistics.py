@@ -17,6 +17,7 @@ from gateway.journal import Journal
 from gateway.metrics import Measure
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
+from gateway.statistics_journal import journal_measures
 
 
 @dataclass(slots=True)
@@ -56,10 +57,16 @@ def summary(parts: Parts) -> Mapping[str, int]:
     }
 
 
+def alarms(parts: Parts) -> list[str]:
+    """What keeps the gateway from its work, for /health."""
+    return [text for text in (parts.journal.alarm,) if text]
+
+
 def measures(parts: Parts) -> tuple[Measure, ...]:
     """Every metric of the gateway (README, "Metrics")."""
     return (
         *_ingest(parts),
+        *journal_measures(parts.journal),
         *_engine(parts),
         *performance_measures(parts.engine),
         *_workers(parts.engine),
@@ -85,7 +92,6 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
         ),
         Measure("observations_failed", "the UPDATE of the profile failed", lambda: seen.failed),
         Measure("observations_replayed", "brought from journal to store", lambda: seen.replayed),
-        Measure("journal_syncs", "fsyncs of the journal", lambda: parts.journal.syncs),
         Measure("inbox", "messages waiting for ingest", lambda: len(parts.inbox), is_counter=False),
         Measure(
             "quarantine",

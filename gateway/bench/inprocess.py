@@ -114,7 +114,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
     profiles = Profiles.load(config.jsap.profiles)
     engine = Engine.open(folder / "store")
     scheduler = InlineScheduler(engine, timing, keep)
-    with TimedJournal(folder / "journal", fsync=True) as journal:
+    with TimedJournal(folder / "journal") as journal:
         journal.timing = timing
         identity = Identity(config.gateway.base_iri, config.gateway.id)
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))

@@ -196,14 +196,19 @@ def application(
 class OperationsGate:
     """The endpoints /health and /metrics.
 
-    `counters` is asked at each /health; a GatewayError that it raises is the answer.
+    `counters` and `alarms` are asked at each /health; a GatewayError that one raises is the
+    answer. While there is an alarm the gateway does not do its work, and the answer is 503.
     """
 
     def __init__(
-        self, registry: CollectorRegistry, counters: Callable[[], Mapping[str, object]]
+        self,
+        registry: CollectorRegistry,
+        counters: Callable[[], Mapping[str, object]],
+        alarms: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._registry = registry
         self._counters = counters
+        self._alarms = alarms
         self._started = time.monotonic()
 
     def routes(self) -> list[Route]:
@@ -211,13 +216,16 @@ class OperationsGate:
         return [Route("/health", self._health), Route("/metrics", self._metrics)]
 
     async def _health(self, _: Request) -> Response:
+        alarms = list(self._alarms())
         return JSONResponse(
             {
-                "status": "ok",
+                "status": "alarm" if alarms else "ok",
+                "alarms": alarms,
                 "version": __version__,
                 "uptime_s": round(time.monotonic() - self._started, 3),
                 "counters": dict(self._counters()),
-            }
+            },
+            503 if alarms else 200,
         )
 
     async def _metrics(self, request: Request) -> Response:

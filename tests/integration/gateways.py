@@ -38,7 +38,7 @@ from gateway.config import (
     WebSocketSettings,
 )
 from gateway.engine import Notification
-from gateway.journal import Record, read_segment
+from gateway.journal import Record, read_journal
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 
@@ -165,8 +165,7 @@ def update_url(gateway: Gateway) -> str:
 
 def journal_records(folder: Path) -> list[Record]:
     """Everything in the journal below `folder`, in its order."""
-    paths = sorted((folder / "data" / "journal").glob("*.jsonl"))
-    return [record for path in paths for record in read_segment(path)]
+    return list(read_journal(folder / "data" / "journal"))
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = WAIT_S) -> None:

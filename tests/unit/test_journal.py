@@ -7,7 +7,15 @@ import pytest
 
 from adapters.observation import XSD, Observation
 from gateway.errors import StorageError
-from gateway.journal import Journal, Position, Record, read_segment
+from gateway.journal import (
+    Actuation,
+    Journal,
+    JournalLimits,
+    Position,
+    Record,
+    read_journal,
+    read_segment,
+)
 
 NOW = datetime(2026, 3, 2, 7, 22, 40, 310000, tzinfo=UTC)
 
@@ -27,8 +35,9 @@ def record(journal: Journal, value: str = "21.5", **changes: object) -> Record:
     return Record(position, position.sequence, observation, NOW, **changes)  # type: ignore[arg-type]
 
 
-def write(folder: Path, count: int, **options: int) -> list[Record]:
-    with Journal(folder, fsync=False, **options) as journal:
+def write(folder: Path, count: int, segment_observations: int = 100_000) -> list[Record]:
+    limits = JournalLimits(fsync=False, segment_observations=segment_observations)
+    with Journal(folder, limits=limits) as journal:
         records = []
         for _ in range(count):
             records.append(record(journal))
@@ -53,7 +62,7 @@ def test_tail_gives_what_an_earlier_epoch_wrote(tmp_path: Path) -> None:
     first = write(tmp_path, 3)
     second = write(tmp_path, 2)
     with Journal(tmp_path) as journal:
-        assert journal.epoch == 3
+        assert first[0].position.epoch < second[0].position.epoch < journal.epoch
         assert journal.tail(4) == [*first[1:], *second]
         assert list(journal.after(None)) == [*first, *second]
         assert list(journal.after(first[1].position)) == [first[2], *second]
@@ -62,7 +71,7 @@ def test_tail_gives_what_an_earlier_epoch_wrote(tmp_path: Path) -> None:
 
 def test_segments_end_when_full(tmp_path: Path) -> None:
     records = write(tmp_path, 7, segment_observations=3)
-    assert len(list(tmp_path.glob("*.jsonl"))) == 3
+    assert len(list(tmp_path.glob("*-*.jsonl"))) == 3
     with Journal(tmp_path) as journal:
         assert list(journal.after(records[3].position)) == records[4:]
 
@@ -70,7 +79,7 @@ def test_segments_end_when_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", [1, 5, 40, 10_000])
 def test_torn_tail_is_cut_at_the_next_start(tmp_path: Path, torn: int) -> None:
     records = write(tmp_path, 5)
-    (segment,) = tmp_path.glob("*.jsonl")
+    (segment,) = tmp_path.glob("*-*.jsonl")
     data = segment.read_bytes()
     segment.write_bytes(data[: max(0, len(data) - torn)])
     with Journal(tmp_path) as journal:
@@ -84,8 +93,8 @@ def test_torn_tail_is_cut_at_the_next_start(tmp_path: Path, torn: int) -> None:
 def test_append_is_in_the_file_only_after_sync(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append([record(journal)])
-    (segment,) = tmp_path.glob("*.jsonl")
-    assert segment.stat().st_size == 0
+    (segment,) = tmp_path.glob("*-*.jsonl")
+    assert segment.read_bytes() == b""
     journal.sync()
     assert len(list(read_segment(segment))) == 1
     assert (journal.records, journal.syncs) == (1, 1)
@@ -94,7 +103,7 @@ def test_append_is_in_the_file_only_after_sync(tmp_path: Path) -> None:
 
 def test_epoch_without_observations_leaves_no_file(tmp_path: Path) -> None:
     write(tmp_path, 0)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.jsonl"]
 
 
 class FullDisk:
@@ -116,7 +125,7 @@ class FullDisk:
 def test_full_disk_leaves_whole_lines_and_the_records_can_be_appended_again(
     tmp_path: Path,
 ) -> None:
-    journal = Journal(tmp_path, fsync=False)
+    journal = Journal(tmp_path, limits=JournalLimits(fsync=False))
     first, second = record(journal), record(journal)
     journal.append([first])
     journal.sync()
@@ -136,3 +145,64 @@ def test_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
     file.write_text("")
     with pytest.raises(StorageError, match="journal"):
         Journal(file / "journal")
+
+
+def test_a_journal_of_before_schema_1_is_migrated(tmp_path: Path) -> None:
+    """Lines as version 0.1 wrote them; the second file has the wrong first sequence in its name."""
+
+    def line(sequence: int) -> str:
+        return (
+            f'{{"q":{sequence},"m":{sequence},"s":"urn:sensor","p":"urn:property","f":"urn:room",'
+            '"v":"21.5","d":"http://www.w3.org/2001/XMLSchema#decimal",'
+            '"i":"2026-03-02T07:22:40.310000+00:00","u":"urn:unit",'
+            '"t":"2026-03-02T07:22:40.310000+00:00","n":"17"}\n'
+        )
+
+    (tmp_path / "00000003-000000000001.jsonl").write_text(line(1) + line(2))
+    (tmp_path / "00000003-000000000009.jsonl").write_text(line(3) + line(4) + line(5)[:30])
+    with Journal(tmp_path) as journal:
+        found = list(journal.after(None))
+        assert journal.epoch > 3
+    assert [each.position for each in found] == [Position(3, n) for n in (1, 2, 3, 4)]
+    assert {each.ingested_at for each in found} == {NOW}
+    assert {each.observation.phenomenon_time for each in found} == {NOW}
+    names = sorted(path.name for path in tmp_path.glob("*-*.jsonl"))
+    assert names == ["00000003-000000000001.jsonl", "00000003-000000000003.jsonl"]
+    with Journal(tmp_path) as journal:
+        assert list(journal.after(None)) == found
+
+
+def test_a_lone_surrogate_does_not_break_the_journal() -> None:
+    observation = Observation("urn:s", "urn:p", "urn:f", "a\ud800", XSD + "string")
+    written = Record(Position(3, 9), 9, observation, NOW)
+    assert Record.decode(3, written.encode()) == written
+
+
+def test_actuations_are_numbered_between_groups_and_not_replayed(tmp_path: Path) -> None:
+    command = Actuation("urn:fan", "fan/set", "on", XSD + "string", NOW, "urn:rule")
+    with Journal(tmp_path) as journal:
+        journal.note(command)
+        first = record(journal)
+        journal.settle()
+        assert journal.actuations == 0
+        journal.append([first])
+        journal.sync()
+        journal.note(command)
+        journal.settle()
+        second = record(journal)
+        journal.append([second])
+        journal.sync()
+    assert (first.position.sequence, second.position.sequence) == (1, 4)
+    assert list(read_journal(tmp_path)) == [first, second]
+    (segment,) = tmp_path.glob("*-*.jsonl")
+    lines = segment.read_text().splitlines()
+    assert [line[:11] for line in lines[2:4]] == ['{"q":2,"a":', '{"q":3,"a":']
+
+
+def test_a_longer_fsync_interval_saves_fsyncs(tmp_path: Path) -> None:
+    with Journal(tmp_path, limits=JournalLimits(fsync_interval_s=3600)) as journal:
+        for _ in range(5):
+            journal.append([record(journal)])
+            journal.sync()
+        assert (journal.records, journal.writes, journal.syncs) == (5, 5, 0)
+    assert journal.syncs == 1

@@ -1,0 +1,187 @@
+"""What the journal has lines for: observations and actuations with their identity.
+
+Place on the way of the data: between ingest and the segments. docs/segments.md, "Content", says
+what each member of a line means; lines of journals before schema 1.0 have ISO times and are read.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from adapters.observation import Observation
+
+SCHEMA = "1.0"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_write_ascii = json.JSONEncoder(separators=(",", ":")).encode
+
+Fields = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in the journal; also the identity of an observation within its gateway."""
+
+    epoch: int
+    sequence: int
+
+    def __str__(self) -> str:
+        return f"{self.epoch}-{self.sequence}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The reverse of `str`; raises ValueError."""
+        epoch, sequence = text.split("-")
+        return cls(int(epoch), int(sequence))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose journal it is: the gateway's id, and what the IRIs that it mints begin with."""
+
+    gateway: str = "gateway"
+    base_iri: str = "https://sosa-gateway.example/id/"
+
+    def header(self, epoch: int, first: int) -> bytes:
+        """The first line of a segment."""
+        return encode_fields(
+            {
+                "schema": SCHEMA,
+                "gateway": self.gateway,
+                "base": self.base_iri,
+                "epoch": epoch,
+                "first": first,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An accepted observation with its identity.
+
+    `message` is the sequence of the first record of the same MQTT message: those with the same
+    `message` belong to one UPDATE. `delivery` names the MQTT delivery where nothing in the
+    payload identifies the observation (see gateway.duplicates).
+    """
+
+    position: Position
+    message: int
+    observation: Observation
+    ingested_at: datetime
+    delivery: str = ""
+    clock_suspect: bool = False
+
+    def encode(self) -> bytes:
+        """One line, without the epoch, which stands in the segment's name."""
+        seen = self.observation
+        sequence = self.position.sequence
+        fields: Fields = {"q": sequence}
+        if self.message != sequence:
+            fields["m"] = self.message
+        fields["s"] = seen.sensor
+        fields["p"] = seen.observed_property
+        fields["f"] = seen.feature_of_interest
+        fields["v"] = seen.lexical
+        fields["d"] = seen.datatype
+        if seen.unit is not None:
+            fields["u"] = seen.unit
+        if seen.phenomenon_time is not None:
+            fields["t"] = micros(seen.phenomenon_time)
+        fields["i"] = micros(self.ingested_at)
+        if seen.device_sequence is not None:
+            fields["n"] = seen.device_sequence
+        if self.delivery:
+            fields["k"] = self.delivery
+        if self.clock_suspect:
+            fields["c"] = 1
+        return encode_fields(fields)
+
+    @classmethod
+    def decode(cls, epoch: int, line: bytes) -> Self:
+        """The reverse of `encode`; raises ValueError for a torn or foreign line."""
+        try:
+            return cls._of(epoch, json.loads(line))
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise ValueError(f"not a journal record: {line[:80]!r}") from error
+
+    @classmethod
+    def _of(cls, epoch: int, fields: dict[str, object]) -> Self:
+        time = fields.get("t")
+        observation = Observation(
+            fields["s"],  # type: ignore[arg-type]  # what we wrote has the types that we wrote
+            fields["p"],  # type: ignore[arg-type]
+            fields["f"],  # type: ignore[arg-type]
+            fields["v"],  # type: ignore[arg-type]
+            fields["d"],  # type: ignore[arg-type]
+            fields.get("u"),  # type: ignore[arg-type]
+            None if time is None else _time(time),
+            fields.get("n"),  # type: ignore[arg-type]
+        )
+        sequence = fields["q"]
+        return cls(
+            Position(epoch, sequence),  # type: ignore[arg-type]
+            fields.get("m", sequence),  # type: ignore[arg-type]
+            observation,
+            _time(fields["i"]),
+            fields.get("k", ""),  # type: ignore[arg-type]
+            bool(fields.get("c")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Actuation:
+    """A command that was sent; the journal gives it an identity when it writes it.
+
+    `actuator` and `rule` are IRIs ("" for no rule); `lexical` and `datatype` are the payload.
+    """
+
+    actuator: str
+    topic: str
+    lexical: str
+    datatype: str
+    sent_at: datetime
+    rule: str = ""
+
+    def encode(self, sequence: int) -> bytes:
+        """One line, marked `"a":1`."""
+        fields: Fields = {
+            "q": sequence,
+            "a": 1,
+            "s": self.actuator,
+            "v": self.lexical,
+            "d": self.datatype,
+            "i": micros(self.sent_at),
+            "o": self.topic,
+        }
+        if self.rule:
+            fields["r"] = self.rule
+        return encode_fields(fields)
+
+
+def is_observation(line: bytes) -> bool:
+    """Whether a whole line is an observation; the others are the header and actuations."""
+    return line.startswith(b'{"q":') and b',"a":1,' not in line[:40]
+
+
+def encode_fields(fields: Fields) -> bytes:
+    """A JSON object as one line; a lone surrogate, which UTF-8 has not, stays an escape."""
+    try:
+        return _write(fields).encode() + b"\n"
+    except UnicodeEncodeError:
+        return _write_ascii(fields).encode() + b"\n"
+
+
+def micros(time: datetime) -> int:
+    """µs since 1970-01-01 UTC of an aware datetime, exactly."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def _time(value: object) -> datetime:
+    if isinstance(value, str):
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if not isinstance(value, int):
+        raise TypeError(f"no time: {value!r}")
+    return _EPOCH + timedelta(microseconds=value)

@@ -1,0 +1,78 @@
+"""Upkeep of the journal beside ingest: sealing, making room, postponed fsyncs.
+
+Place on the way of the data: beside it, in a thread of low priority on any core. zlib and SHA-256
+let go of the interpreter, so compressing does not hold up who appends.
+"""
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from gateway.cores import every_core
+from gateway.errors import StorageError
+from gateway.journal.spool import Journal
+
+log = logging.getLogger(__name__)
+
+_TICK_S = 1.0
+_NICE = 10
+
+
+class Upkeep:
+    """A context in which a journal is looked after."""
+
+    def __init__(self, journal: Journal, tick_s: float = _TICK_S) -> None:
+        self._journal = journal
+        interval = journal.limits.fsync_interval_s
+        self._tick_s = min(tick_s, interval) if interval > 0 else tick_s
+        self._stopping = threading.Event()
+        self._failed = ""
+        self._threads = [
+            threading.Thread(target=self._run, args=(work,), name=f"journal-{name}", daemon=True)
+            for name, work in (("settle", journal.settle), ("upkeep", self._tidy))
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """A segment that is being sealed is sealed to its end."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _tidy(self) -> None:
+        self._journal.seal()
+        self._journal.make_room()
+
+    def _run(self, work: Callable[[], None]) -> None:
+        if work == self._tidy:
+            every_core()
+            _step_back()
+        while not self._stopping.wait(self._tick_s):
+            try:
+                work()
+                self._failed = ""
+            except StorageError as error:
+                if self._failed != str(error):
+                    log.error("journal_upkeep_failed", extra={"reason": str(error)})
+                self._failed = str(error)
+            except Exception:  # a defect costs this turn, never the upkeep
+                log.exception("journal_upkeep_crashed")
+
+
+def _step_back() -> None:
+    """Lower priority for this thread alone, which only Linux has."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
