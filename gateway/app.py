@@ -38,9 +38,9 @@ from gateway.ingest import Ingest
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
 from gateway.metrics import Measures
-from gateway.passwords import Passwords
 from gateway.present import Present
 from gateway.profiles import Profiles
+from gateway.protection import Protection, mqtt_users, protection
 from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
@@ -76,6 +76,7 @@ class Gateway:
         self._exit = AsyncExitStack()
         self._failure: asyncio.Future[None]
         self._parts: Parts
+        self._protection: Protection
 
     async def __aenter__(self) -> Self:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
@@ -106,6 +107,7 @@ class Gateway:
     async def _start(self, starting: AsyncExitStack) -> None:
         config = self._config
         crossing = Crossing(asyncio.get_running_loop())
+        self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
         profiles = Profiles.load(config.jsap.profiles)
         folder = config.gateway.data_dir
@@ -167,6 +169,9 @@ class Gateway:
         )
         await republisher.settled()
         await starting.enter_async_context(listening)
+        if self._protection.authority is not None:
+            following = self._task(self._protection.authority.run, "authority")
+            await starting.enter_async_context(following)
         await self._start_http(starting, engine, crossing)
         self.scheduler.start_timers()
 
@@ -197,9 +202,10 @@ class Gateway:
         settings = BrokerSettings(
             mqtt.host, mqtt.port, max_payload_bytes=self._config.limits.payload_bytes
         )
-        verify = Passwords(mqtt.users).verify if mqtt.users else None
         broker = EmbeddedBroker(
-            settings, lambda message: accept_into(inbox, crossing, message), verify
+            settings,
+            lambda message: accept_into(inbox, crossing, message),
+            mqtt_users(mqtt.users),
         )
         publisher = EmbeddedPublisher(broker, crossing)
         return publisher, self._serving(broker, publisher)
@@ -242,6 +248,7 @@ class Gateway:
         http_routes: list[BaseRoute] = [
             *HttpGate(self.scheduler, pool).routes(),
             *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
+            *self._protection.routes(),
         ]
         socket_routes: list[BaseRoute] = [*WebSocketGate(subscribers).routes()]
         server = server_settings(config)

@@ -16,13 +16,13 @@ from typing import TypeAlias
 
 from rich.console import Console
 
-from gateway import __version__, bench, cli_check, cli_client
+from gateway import __version__, bench, cli_check, cli_client, cli_security
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
 from gateway.demo.session import DemoOptions, run_demo
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.passwords import hash_password
+from gateway.security.passwords import hash_password
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_service, _add_demo, _add_client, _add_others):
+    for add in (_add_service, _add_demo, _add_client, cli_security.add_commands, _add_others):
         add(commands)
     return parser
 

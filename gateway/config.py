@@ -195,6 +195,23 @@ class WebSocketSettings(Section):
     bare_token: bool = False
 
 
+class SecuritySettings(Section):
+    """Whether clients must say who they are; identities are made by `sosa-gateway client`.
+
+    Tokens live `..._token_s` seconds by the kind of their identity. Of the failed logins of a
+    minute one address has `address_failures` and one identity `identity_failures`. `sepatest` lets
+    in SEPA's test identity, whose secret everybody knows: on loopback only.
+    """
+
+    enabled: bool = False
+    application_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 43_200.0
+    device_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 3600.0
+    user_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 300.0
+    address_failures: Count = 20
+    identity_failures: Count = 10
+    sepatest: bool = False
+
+
 class JsapSettings(Section):
     """JSAP profiles, in order; a bare word names one that ships."""
 
@@ -279,6 +296,7 @@ class Config(Section):
     mqtt: MqttSettings = MqttSettings()
     http: HttpSettings = HttpSettings()
     websocket: WebSocketSettings = WebSocketSettings()
+    security: SecuritySettings = SecuritySettings()
     jsap: JsapSettings = JsapSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

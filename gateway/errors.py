@@ -7,11 +7,16 @@
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
     │   ├── UnauthorizedError       401  invalid_request       no token, or none that can be read
-    │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  not Bearer, not our grant
+    │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  the scheme is not Bearer
     │   │   ├── InvalidTokenError       401  invalid_grant         forged, expired or revoked
     │   │   ├── InvalidClientError      401  invalid_client        Basic credentials that are none
     │   │   ├── UnknownClientError      400  unauthorized_client   unknown client or wrong secret
+    │   │   ├── NoCredentialsError      401  unauthorized_client   a token asked for without them
     │   │   └── UnknownIdentityError    401  not_authorized_identity  nobody allowed it to register
+    │   ├── GrantRefusedError       400  invalid_grant         registers for another grant
+    │   ├── GrantTypeError          400  unsupported_grant_type  a token by another grant
+    │   ├── ContentTypeError        400  content_type_error    /oauth takes JSON or a form
+    │   ├── AcceptError             400  accept_error          /oauth answers with JSON
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
@@ -93,7 +98,7 @@ class UnauthorizedError(ClientError):
 
 
 class UnsupportedGrantError(UnauthorizedError):
-    """Another scheme than Bearer, or another grant than client credentials."""
+    """An authorization of another scheme than Bearer."""
 
     code = "unsupported_grant_type"
 
@@ -117,10 +122,40 @@ class UnknownClientError(UnauthorizedError):
     http_status = 400
 
 
+class NoCredentialsError(UnauthorizedError):
+    """A request for a token without credentials."""
+
+    code = "unauthorized_client"
+
+
 class UnknownIdentityError(UnauthorizedError):
     """Nobody has allowed this identity to register, or it has registered already."""
 
     code = "not_authorized_identity"
+
+
+class GrantRefusedError(ClientError):
+    """A registration for another grant than client credentials, in SEPA's words."""
+
+    code = "invalid_grant"
+
+
+class GrantTypeError(ClientError):
+    """A request for a token by another grant than client credentials (RFC 6749, 5.2)."""
+
+    code = "unsupported_grant_type"
+
+
+class ContentTypeError(ClientError):
+    """A body for /oauth that is neither JSON nor a form, in SEPA's words."""
+
+    code = "content_type_error"
+
+
+class AcceptError(ClientError):
+    """/oauth answers with JSON, which the client does not accept; in SEPA's words."""
+
+    code = "accept_error"
 
 
 class ForbiddenError(ClientError):

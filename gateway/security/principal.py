@@ -15,7 +15,8 @@ from gateway.security.policy import EVERYTHING, Capability, Policy
 class Principal:
     """An authenticated identity; `expires_at` is when its token ends, None is never.
 
-    `token` names the token that was shown (its `jti`), "" where there was none. Requests of one
+    `token` names the token that was shown (its `jti`), "" where there was none; `since` is when it
+    was issued, or when the password was shown, in seconds since the Unix epoch. Requests of one
     identity may come under several tokens: compare identities to say whose something is.
     """
 
@@ -23,6 +24,7 @@ class Principal:
     policy: Policy
     expires_at: datetime | None = None
     token: str = ""
+    since: float = 0.0
 
     def require(self, capability: Capability) -> None:
         """Raise ForbiddenError unless the policy has the capability."""

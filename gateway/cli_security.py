@@ -1,0 +1,228 @@
+"""`sosa-gateway client` and `keys`: who may get in, as an administrator says it.
+
+Place: beside the gateway, on its data_dir; one that runs takes the changes up within a second.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TypeAlias
+
+from gateway.config_file import load_config
+from gateway.errors import BadRequestError, StorageError
+from gateway.protection import identities_path, token_lifetimes_s
+from gateway.security.authority import SEPATEST, Credentials, new_credentials
+from gateway.security.identity import Identity, Kind
+from gateway.security.identity_store import IdentityStore
+from gateway.security.passwords import hash_password
+from gateway.security.policy import Capability, Policy
+from gateway.security.policy_text import policy_of, words_of
+from gateway.security.tokens import new_key
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+_MOST_NAME = 256
+_PARTS = ("query", "subscribe", "update", "publish", "receive", "may")
+
+
+def add_commands(commands: _Commands) -> None:
+    """The commands `client` and `keys`."""
+    purpose = "let clients in, change their rights, revoke them"
+    client = commands.add_parser("client", help=purpose, description=purpose)
+    _add_client(client.add_subparsers(title="commands", metavar="COMMAND", required=True))
+    purpose = "the keys that sign tokens"
+    keys = commands.add_parser("keys", help=purpose, description=purpose)
+    _add_keys(keys.add_subparsers(title="commands", metavar="COMMAND", required=True))
+
+
+def _add_client(commands: _Commands) -> None:
+    add = _parser(commands, "add", _add, "let a client in, with these rights and no others")
+    add.add_argument("name", metavar="NAME", help="its identity: a serial number, an e-mail ...")
+    add.add_argument(
+        "--kind", type=Kind, choices=list(Kind), default=Kind.APPLICATION, help="sets token life"
+    )
+    _add_policy(add)
+    credentials = add.add_mutually_exclusive_group()
+    credentials.add_argument("--secret", action="store_true", help="make and print credentials")
+    credentials.add_argument(
+        "--credentials", type=Path, metavar="FILE", help="make them and write them to a new file"
+    )
+    add.add_argument(
+        "--register-within",
+        type=float,
+        default=24.0,
+        metavar="HOURS",
+        help="without credentials it registers itself, once, within this time; default: 24",
+    )
+    change = _parser(commands, "change", _change, "give a client these rights in place of its own")
+    change.add_argument("name", metavar="NAME")
+    _add_policy(change)
+    revoke = _parser(commands, "revoke", _revoke, "forget a client and end what it has open")
+    revoke.add_argument("name", metavar="NAME")
+    revoke.add_argument(
+        "--tokens", action="store_true", help="its tokens only; it may ask for new ones"
+    )
+    listing = _parser(commands, "list", _list, "the clients and what they may do")
+    listing.add_argument("--json", action="store_true", help="one client a line, as JSON")
+
+
+def _add_policy(parser: argparse.ArgumentParser) -> None:
+    graphs = "IRI of a graph, 'default' or 'all'"
+    for part, meaning in (
+        ("query", f"graphs to QUERY, and to read in the WHERE of an UPDATE: {graphs}"),
+        ("subscribe", f"graphs to SUBSCRIBE to: {graphs}"),
+        ("update", f"graphs to UPDATE: {graphs}"),
+    ):
+        parser.add_argument(f"--{part}", nargs="+", default=(), metavar="GRAPH", help=meaning)
+    for part in ("publish", "receive"):
+        parser.add_argument(
+            f"--{part}",
+            nargs="+",
+            default=(),
+            metavar="FILTER",
+            help=f"MQTT topics to {part}: topic filters, or 'all'",
+        )
+    parser.add_argument(
+        "--may",
+        nargs="+",
+        default=(),
+        choices=[capability.value for capability in Capability],
+        help="mappings: write what devices mean; operations: see metrics and counters",
+    )
+
+
+def _add_keys(commands: _Commands) -> None:
+    rotate = _parser(commands, "rotate", _rotate, "sign with a new key from now on")
+    rotate.add_argument(
+        "--forget", action="store_true", help="forget the old keys: every token ends at once"
+    )
+    _parser(commands, "list", _list_keys, "the keys; the first one signs")
+
+
+def _parser(
+    commands: _Commands, name: str, command: object, purpose: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(command=command)
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="default: ./gateway.toml if there is one"
+    )
+    return parser
+
+
+def _store(options: argparse.Namespace) -> IdentityStore:
+    return IdentityStore(identities_path(load_config(options.config, os.environ)))
+
+
+def _policy(options: argparse.Namespace) -> Policy:
+    return policy_of({part: getattr(options, part) for part in _PARTS})
+
+
+def _add(options: argparse.Namespace) -> int:
+    name = _checked(options.name)
+    now = time.time()
+    wanted = options.secret or options.credentials
+    credentials = new_credentials() if wanted else Credentials("", "")
+    identity = Identity(
+        name,
+        options.kind,
+        _policy(options),
+        credentials.client_id,
+        hash_password(credentials.client_secret) if wanted else "",
+        register_until=0.0 if wanted else now + options.register_within * 3600,
+        tokens_from=now,
+    )
+    if options.credentials:
+        _write(options.credentials, credentials)
+    try:
+        _store(options).add(identity)
+    except BaseException:
+        if options.credentials:
+            options.credentials.unlink()
+        raise
+    if options.secret:
+        _say(f"client_id: {credentials.client_id}", f"client_secret: {credentials.client_secret}")
+    elif not options.credentials:
+        _say(f"{name} may register within {options.register_within:g} hours")
+    return 0
+
+
+def _checked(name: str) -> str:
+    if not name or len(name) > _MOST_NAME or not name.isprintable():
+        raise BadRequestError(f"{name!r} is no name", f"use 1 to {_MOST_NAME} printable characters")
+    if name == SEPATEST:
+        raise BadRequestError(f"{SEPATEST} is not made here", "set [security] sepatest = true")
+    return name
+
+
+def _write(path: Path, credentials: Credentials) -> None:
+    members = {
+        "client_id": credentials.client_id,
+        "client_secret": credentials.client_secret,
+    }
+    try:
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as out:
+            out.write(json.dumps(members) + "\n")
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror}", "name a file that does not exist yet"
+        ) from error
+
+
+def _change(options: argparse.Namespace) -> int:
+    _store(options).change_policy(options.name, _policy(options))
+    return 0
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    store = _store(options)
+    if options.tokens:
+        store.revoke_tokens(options.name, time.time())
+    else:
+        store.revoke(options.name)
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    now = time.time()
+    for identity in _store(options).snapshot().identities.values():
+        rights = words_of(identity.policy)
+        if options.json:
+            members = {"name": identity.name, "kind": identity.kind, "state": _state(identity, now)}
+            _say(json.dumps({**members, **rights}, ensure_ascii=False))
+        else:
+            listed = "  ".join(f"--{part} {' '.join(words)}" for part, words in rights.items())
+            _say(f"{identity.name}  {identity.kind}  {_state(identity, now)}  {listed}".rstrip())
+    return 0
+
+
+def _state(identity: Identity, now: float) -> str:
+    if identity.client_id:
+        return "registered"
+    return "may-register" if identity.register_until > now else "registration-expired"
+
+
+def _rotate(options: argparse.Namespace) -> int:
+    now = time.time()
+    longest_s = max(token_lifetimes_s(load_config(options.config, os.environ)).values())
+    key = new_key(now)
+    _store(options).rotate(key, forget_before=now if options.forget else now - longest_s)
+    _say(f"signing with {key.kid}")
+    return 0
+
+
+def _list_keys(options: argparse.Namespace) -> int:
+    for key in _store(options).snapshot().keys:
+        made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(key.created_at))
+        _say(f"{key.kid}  {made}  {'signs' if key.retired_at is None else 'retired'}")
+    return 0
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,196 @@
+"""`IdentityStore`: identities, signing keys and revoked tokens, in one SQLite file.
+
+Place: written by `sosa-gateway client` and `keys` and by a client's registration; read by the
+authority of a running gateway, which asks `version` whether something has changed. A commit is
+whole or not there, whatever ends the process. The file is its owner's alone (0600).
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gateway.errors import BadRequestError, NotFoundError, StorageError
+from gateway.security.identity import Identity, Kind, SigningKey, Snapshot
+from gateway.security.policy import Policy
+from gateway.security.policy_text import decode_policy, encode_policy
+
+_BUSY_S = 5.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (
+    name TEXT PRIMARY KEY, kind TEXT NOT NULL, policy TEXT NOT NULL,
+    client_id TEXT UNIQUE, secret_hash TEXT NOT NULL,
+    register_until REAL NOT NULL, tokens_from REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS signing_key (
+    kid TEXT PRIMARY KEY, private_pem BLOB NOT NULL, created_at REAL NOT NULL, retired_at REAL
+) STRICT;
+CREATE TABLE IF NOT EXISTS revoked_token (jti TEXT PRIMARY KEY, expires_at REAL NOT NULL) STRICT;
+"""
+
+
+class IdentityStore:
+    """The file `path`, made where it is missing; every method may be called in any thread.
+
+    Raises StorageError where the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with _storage(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            path.chmod(0o600)
+        with self._connection() as connection:
+            connection.executescript(_SCHEMA)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """A transaction of its own; committed at the end, rolled back by an error."""
+        with _storage(self._path):
+            connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level="IMMEDIATE")
+            try:
+                connection.execute("PRAGMA synchronous = FULL")
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+
+    @property
+    def version(self) -> bytes:
+        """Another value after every commit: the change counter in the head of the file.
+
+        Source: "The SQLite Database File Format", 1.3.7.
+        """
+        with _storage(self._path), self._path.open("rb") as file:
+            return file.read(28)[24:]
+
+    def snapshot(self) -> Snapshot:
+        """All that is in it now."""
+        with self._connection() as connection:
+            connection.execute("BEGIN")
+            rows = connection.execute("SELECT * FROM identity ORDER BY name").fetchall()
+            keys = connection.execute(
+                "SELECT * FROM signing_key ORDER BY retired_at IS NOT NULL, created_at DESC"
+            ).fetchall()
+            revoked = connection.execute("SELECT jti FROM revoked_token").fetchall()
+        identities = [_identity(row) for row in rows]
+        return Snapshot(
+            {each.name: each for each in identities},
+            {each.client_id: each for each in identities if each.client_id},
+            tuple(SigningKey(*row) for row in keys),
+            frozenset(jti for (jti,) in revoked),
+        )
+
+    def add(self, identity: Identity) -> None:
+        """A new identity. Raises BadRequestError where there is one of that name."""
+        with self._connection() as connection:
+            added = connection.execute(
+                "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?, ?, ?, ?)", _row(identity)
+            )
+            if not added.rowcount:
+                raise BadRequestError(
+                    f"there is a client {identity.name!r} already",
+                    "change it with `client change`, or revoke it first",
+                )
+
+    def change_policy(self, name: str, policy: Policy) -> None:
+        """Give an identity other rights. Raises NotFoundError."""
+        with self._connection() as connection:
+            changed = connection.execute(
+                "UPDATE identity SET policy = ? WHERE name = ?", (encode_policy(policy), name)
+            )
+            _require(changed, name)
+
+    def register(self, name: str, client_id: str, secret_hash: str, now: float) -> bool:
+        """Give an identity its credentials; False where it may not register, or has them."""
+        with self._connection() as connection:
+            changed = connection.execute(
+                "UPDATE identity SET client_id = ?, secret_hash = ? "
+                "WHERE name = ? AND client_id IS NULL AND register_until > ?",
+                (client_id, secret_hash, name, now),
+            )
+            return bool(changed.rowcount)
+
+    def revoke(self, name: str) -> None:
+        """Forget an identity, and with it its tokens. Raises NotFoundError."""
+        with self._connection() as connection:
+            _require(connection.execute("DELETE FROM identity WHERE name = ?", (name,)), name)
+
+    def revoke_tokens(self, name: str, now: float) -> None:
+        """Revoke every token that was issued until now. Raises NotFoundError."""
+        with self._connection() as connection:
+            changed = connection.execute(
+                "UPDATE identity SET tokens_from = ? WHERE name = ?", (now, name)
+            )
+            _require(changed, name)
+
+    def revoke_token(self, jti: str, expires_at: float, now: float) -> None:
+        """Revoke one token; those that have expired since are forgotten."""
+        with self._connection() as connection:
+            connection.execute("DELETE FROM revoked_token WHERE expires_at < ?", (now,))
+            connection.execute(
+                "INSERT OR IGNORE INTO revoked_token VALUES (?, ?)", (jti, expires_at)
+            )
+
+    def first_key(self, key: SigningKey) -> None:
+        """Take the key unless there is one: two processes may start at once."""
+        with self._connection() as connection:
+            if not connection.execute("SELECT 1 FROM signing_key").fetchone():
+                _insert(connection, key)
+
+    def rotate(self, key: SigningKey, *, forget_before: float) -> None:
+        """Sign with `key` from now on; keys that were retired before `forget_before` go."""
+        with self._connection() as connection:
+            connection.execute(
+                "UPDATE signing_key SET retired_at = ? WHERE retired_at IS NULL", (key.created_at,)
+            )
+            connection.execute("DELETE FROM signing_key WHERE retired_at <= ?", (forget_before,))
+            _insert(connection, key)
+
+
+def _insert(connection: sqlite3.Connection, key: SigningKey) -> None:
+    row = (key.kid, key.private_pem, key.created_at, key.retired_at)
+    connection.execute("INSERT INTO signing_key VALUES (?, ?, ?, ?)", row)
+
+
+def _require(changed: sqlite3.Cursor, name: str) -> None:
+    if not changed.rowcount:
+        raise NotFoundError(f"there is no client {name!r}", "see `client list`")
+
+
+def _row(identity: Identity) -> tuple[str, str, str, str | None, str, float, float]:
+    return (
+        identity.name,
+        identity.kind.value,
+        encode_policy(identity.policy),
+        identity.client_id or None,
+        identity.secret_hash,
+        identity.register_until,
+        identity.tokens_from,
+    )
+
+
+def _identity(row: tuple[str, str, str, str | None, str, float, float]) -> Identity:
+    name, kind, policy, client_id, secret_hash, register_until, tokens_from = row
+    return Identity(
+        name,
+        Kind(kind),
+        decode_policy(policy),
+        client_id or "",
+        secret_hash,
+        register_until,
+        tokens_from,
+    )
+
+
+@contextmanager
+def _storage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StorageError(
+            f"the identities in {path} cannot be used: {error}",
+            "see that the file is the gateway's own and the disk has room; or restore it",
+        ) from error
