@@ -26,6 +26,7 @@ from gateway.engine.performance import Performance
 from gateway.fetch import HttpFetch
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
+from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.http import HttpGate
 from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
@@ -250,7 +251,11 @@ class Gateway:
             *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
             *self._protection.routes(),
         ]
-        socket_routes: list[BaseRoute] = [*WebSocketGate(subscribers).routes()]
+        streams = EventStreamGate(subscribers)
+        socket_routes: list[BaseRoute] = [
+            *WebSocketGate(subscribers).routes(),
+            *streams.routes(),
+        ]
         server = server_settings(config)
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
@@ -272,6 +277,7 @@ class Gateway:
                 )
             )
             self.websocket_port = websocket.port
+        starting.push_async_callback(streams.close)
 
     @asynccontextmanager
     async def _ingesting(

@@ -10,7 +10,8 @@ from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher
 from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.query_pool import QueryPool, QueryStatistics
-from gateway.gates.subscribers import Subscribers, SubscriberStatistics
+from gateway.gates.subscribers import Subscribers
+from gateway.gates.subscription import SubscriberStatistics
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal

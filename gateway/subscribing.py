@@ -6,7 +6,7 @@ Place on the way of the data: none; read once, when the gateway starts.
 from gateway.config import Config
 from gateway.gates.operations import ServerSettings
 from gateway.gates.outbox import OutboxLimits
-from gateway.gates.subscribers import SubscriberLimits
+from gateway.gates.subscription import SubscriberLimits
 
 
 def subscriber_limits(config: Config) -> SubscriberLimits:

@@ -20,7 +20,8 @@ from gateway.gates.messages import (
     decode_message,
 )
 from gateway.gates.outbox import Outbox
-from gateway.gates.subscribers import Ended, Outgoing, Resumed, Subscribers, Subscription
+from gateway.gates.subscribers import Subscribers
+from gateway.gates.subscription import Ended, Outgoing, Resumed, Subscription
 from gateway.gates.wire import encode_error, encode_unsubscribed
 from gateway.security.principal import Principal
 
@@ -85,7 +86,7 @@ class Subscriber:
                 self._resume(message)
                 return None
             case Unsubscribe():
-                return self._unsubscribe(message)
+                return await self._unsubscribe(message)
 
     async def _subscribe(self, message: Subscribe) -> None:
         principal = self.client.authenticate(message.authorization)
@@ -101,11 +102,11 @@ class Subscriber:
         self._notices.append(Resumed(message.spuid, alias, message.sequence))
         self._changed.set()
 
-    def _unsubscribe(self, message: Unsubscribe) -> str:
+    async def _unsubscribe(self, message: Unsubscribe) -> str:
         subscription = self.subscriptions.get(message.spuid)
         if subscription is None:
             raise NotFoundError(f"you have no subscription {message.spuid} here")
-        self._all.drop(subscription)
+        await self._all.unsubscribe(subscription)
         return encode_unsubscribed(message.spuid)
 
     async def wait(self) -> None:
@@ -113,6 +114,10 @@ class Subscriber:
         await self._changed.wait()
         self._changed.clear()
         self._awake = False
+
+    def stir(self) -> None:
+        """End a `wait`."""
+        self._changed.set()
 
     def take(self) -> Outgoing | None:
         """The next thing to tell; None when there is nothing now. Takes turns of subscriptions."""

@@ -9,17 +9,13 @@ their outboxes go on filling, merging, and overflow as those of a slow reader do
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from types import TracebackType
-from typing import Protocol, Self
-
-from pyoxigraph import NamedNode
+from typing import Self
 
 from gateway.crossing import Crossing
-from gateway.engine import Notification
 from gateway.errors import (
     CannotResumeError,
     GatewayError,
@@ -27,136 +23,27 @@ from gateway.errors import (
     TooManyRequestsError,
 )
 from gateway.gates.messages import Subscribe
-from gateway.gates.outbox import Addressed, Outbox, OutboxLimits, Place
+from gateway.gates.outbox import Outbox
+from gateway.gates.subscription import (
+    Ended,
+    Holder,
+    Outgoing,
+    Resumed,
+    SubscriberLimits,
+    SubscriberStatistics,
+    Subscription,
+    Subscriptions,
+)
 from gateway.gates.wire import NotificationEncoder, encode_error, encode_resumed
-from gateway.rdf.rights import Rights
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.principal import Principal
 
 log = logging.getLogger(__name__)
 
 _RETRY_S = 10.0
+_PATIENCE_S = 0.1
 _TOGETHER = 64
 """So many subscriptions are ended with one wait for the scheduler."""
-
-
-class Subscriptions(Protocol):
-    """Keeps subscriptions; raises a GatewayError."""
-
-    async def subscribe(
-        self,
-        text: str,
-        /,
-        *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        rights: Rights,
-        sink: Callable[[Notification], None],
-        ended: Callable[[GatewayError], None],
-    ) -> str:
-        """The spuid; the sink gets sequence 0 first, and is called in any one thread.
-
-        `ended` is told, in any thread, why it can no longer be served.
-        """
-        ...
-
-    async def unsubscribe(self, spuid: str) -> None:
-        """End a subscription."""
-        ...
-
-
-class Holder(Place, Protocol):
-    """Who has a subscription: a `Subscriber`."""
-
-    @property
-    def address(self) -> str:
-        """Where the client is, for limits."""
-
-    def hold(self, subscription: "Subscription") -> None:
-        """It is this client's from now on."""
-
-    def release(self, subscription: "Subscription") -> None:
-        """It is not this client's any more."""
-
-    def end(self, ended: "Ended") -> None:
-        """Have the client told that it has ended."""
-
-
-@dataclass(slots=True, eq=False)
-class Subscription:
-    """One subscription of somebody; `holder` is None while its client is away."""
-
-    principal: Principal
-    client: str
-    alias: str | None
-    outbox: Outbox
-    holder: Holder | None
-    spuid: str = ""
-    refused: GatewayError | None = None
-    unwatch: Callable[[], None] = lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A subscription that we have ended, and why."""
-
-    spuid: str
-    alias: str | None
-    error: GatewayError
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """A subscription that goes on behind this sequence."""
-
-    spuid: str
-    alias: str | None
-    sequence: int
-
-
-Outgoing = Addressed | Ended | Resumed
-"""What a client is told without having asked, or first after having asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriberLimits:
-    """Bounds of what clients may hold; a client is an identity, or an address where it has none.
-
-    `held` is for one connection. For `resume_s` seconds, at most `away` subscriptions wait for a
-    client that was lost, with `outbox.rows` rows in all. In `stall_s` a peer has to take what is
-    sent, or is given up. With `bare_token`, see `decode_message`.
-    """
-
-    connections: int = 5000
-    client_connections: int = 2000
-    subscriptions: int = 100_000
-    client_subscriptions: int = 50_000
-    held: int = 1000
-    resume_s: float = 10.0
-    away: int = 1000
-    stall_s: float = 30.0
-    bare_token: bool = False
-    outbox: OutboxLimits = field(default_factory=OutboxLimits)
-
-
-@dataclass(slots=True)
-class SubscriberStatistics:
-    """What is open now (`connections` by transport, `away`), and counters since the start.
-
-    `merged` counts notifications that were added to a waiting one, `overflows` the subscribers
-    closed as too slow, `stalls` those that were given up, `ended` the subscriptions that we ended.
-    """
-
-    connections: Counter[str] = field(default_factory=Counter)
-    away: int = 0
-    messages: int = 0
-    merged: int = 0
-    errors: int = 0
-    overflows: int = 0
-    stalls: int = 0
-    resumed: int = 0
-    ended: int = 0
 
 
 class _Away:
@@ -336,15 +223,26 @@ class Subscribers:
 
     def drop(self, subscription: Subscription) -> None:
         """End it; nobody is told."""
+        if self._forget(subscription):
+            self._to_end.append(subscription.spuid)
+            self._gone.set()
+
+    async def unsubscribe(self, subscription: Subscription) -> None:
+        """End it; its SPU is free on return."""
+        if self._forget(subscription):
+            await self._unsubscribe_surely(subscription.spuid)
+
+    def _forget(self, subscription: Subscription) -> bool:
+        """Have it told nothing any more; False where it has ended before."""
         self._return(subscription)
         subscription.unwatch()
         subscription.outbox.close()
         if subscription.holder is not None:
             subscription.holder.release(subscription)
-        if self._by_spuid.pop(subscription.spuid, None) is not None:
-            _less(self._clients, subscription.client)
-            self._to_end.append(subscription.spuid)
-            self._gone.set()
+        if self._by_spuid.pop(subscription.spuid, None) is None:
+            return False
+        _less(self._clients, subscription.client)
+        return True
 
     def encode(self, message: Outgoing) -> str:
         """A message to a subscriber as JSON; it counts as sent."""
@@ -400,18 +298,19 @@ class Subscribers:
                     self._to_end.popleft() for _ in range(min(_TOGETHER, len(self._to_end)))
                 ]
                 await asyncio.gather(*(self._unsubscribe_surely(spuid) for spuid in together))
-                self._living -= len(together)
 
     async def _unsubscribe_surely(self, spuid: str) -> None:
         """Nobody else would end it: where the SRQ is full, wait for it."""
-        while True:
-            try:
-                with suppress(TooManyRequestsError):
+        try:
+            while True:
+                try:
                     return await self._engine.unsubscribe(spuid)
-                await asyncio.sleep(0.1)
-            except GatewayError as error:
-                log.warning("unsubscribe_failed", extra={"spuid": spuid, "reason": str(error)})
-                return None
+                except TooManyRequestsError as error:
+                    await asyncio.sleep(min(error.retry_after_s, _PATIENCE_S))
+        except GatewayError as error:
+            log.warning("unsubscribe_failed", extra={"spuid": spuid, "reason": str(error)})
+        finally:
+            self._living -= 1
 
 
 def _less(counts: Counter[str], key: str) -> None:

@@ -16,23 +16,17 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Notification
-from gateway.errors import (
-    GatewayError,
-    InvalidTokenError,
-    SubscriptionFailedError,
-    TooManyRequestsError,
-    UnauthorizedError,
-)
+from gateway.errors import GatewayError, SubscriptionFailedError, TooManyRequestsError
 from gateway.gates.operations import ServerSettings, application, serve
 from gateway.gates.outbox import OutboxLimits
-from gateway.gates.subscribers import SubscriberLimits, Subscribers, Subscriptions
+from gateway.gates.subscribers import Subscribers
+from gateway.gates.subscription import SubscriberLimits, Subscriptions
 from gateway.gates.websocket import WebSocketGate
 from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.scheduler import Scheduler
-from gateway.security.guard import Ended, Guard
-from gateway.security.policy import Policy
-from gateway.security.principal import Principal
+from gateway.security.guard import Guard
+from tests.integration.lanes import Lanes
 
 ALL = "SELECT ?o { ?s <urn:p> ?o }"
 Json = dict[str, Any]
@@ -573,27 +567,6 @@ async def test_no_more_subscriptions_wait_than_may() -> None:
         async with gateway.connect() as client:
             answers = [await _resume(client, spuid, 0) for spuid in spuids]
     assert ["resumed" in answer for answer in answers] == [False, True, True]
-
-
-class Lanes:
-    """A guard that takes any name as a token, until it is told that its rights have ended."""
-
-    def __init__(self) -> None:
-        self.watches: dict[str, list[Ended]] = {}
-
-    def principal(self, authorization: str | None) -> Principal:
-        if authorization is None:
-            raise UnauthorizedError("no token", "send one")
-        name = authorization.removeprefix("Bearer ")
-        return Principal(name, Policy(subscribe=frozenset({NamedNode(f"urn:graph:{name}")})))
-
-    def watch(self, principal: Principal, ended: Ended) -> Callable[[], None]:
-        self.watches.setdefault(principal.identity, []).append(ended)
-        return lambda: None
-
-    def end(self, name: str) -> None:
-        for ended in self.watches.pop(name, []):
-            ended(InvalidTokenError("the token has expired", "ask for a new one"))
 
 
 async def test_subscription_is_for_the_rights_of_its_token() -> None:
