@@ -5,12 +5,20 @@ understands an unknown message, the more particular family first.
 """
 
 from adapters.adapter import Format, stateless
-from adapters.formats import json_path
+from adapters.formats import json_path, sparkplug
 from adapters.formats.scalar import ScalarAdapter
 from adapters.formats.senml import SenmlAdapter
 from adapters.formats.text import TextAdapter
 
 FORMATS: dict[str, Format] = {
+    "sparkplug": Format(
+        sparkplug.SparkplugAdapter,
+        names=True,
+        companions=sparkplug.companions,
+        subject=sparkplug.subject,
+        propose=sparkplug.propose,
+        announcements=sparkplug.ANNOUNCEMENTS,
+    ),
     "senml": Format(stateless(SenmlAdapter), names=True),
     "json": Format(stateless(json_path.JsonAdapter), propose=json_path.propose),
     "scalar": Format(stateless(ScalarAdapter)),

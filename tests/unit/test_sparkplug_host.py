@@ -1,0 +1,166 @@
+"""What the host remembers between messages, where files of cases say too little."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.adapter import Decoded
+from adapters.mapping import Mapping
+from adapters.memory import Memory
+from adapters.message import Message
+from adapters.notice import DeviceRequest
+from adapters.registry import Registry
+from adapters.sparkplug_host import MAX_METRICS, Address, SparkplugHost
+from adapters.sparkplug_payload import (
+    Metric,
+    SparkplugPayload,
+    decode_payload,
+    encode_payload,
+    rebirth_command,
+)
+
+NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+STAMP = 1772438400000
+TOPIC = "spBv1.0/plant1/DDATA/edge7/press3"
+TEMPERATURE = Mapping(
+    "urn:m", TOPIC, "sparkplug", "urn:s", "urn:p", "urn:f", selector="Temperature"
+)
+
+
+def metric(name: str, alias: int | None, value: float, stamp: int = STAMP) -> Metric:
+    return Metric(name, alias, stamp, 9 if name else 0, False, False, "float_value", value)
+
+
+def message(kind: str, sequence: int | None, *metrics: Metric) -> Message:
+    levels = "edge7" if kind.startswith("N") else "edge7/press3"
+    payload = encode_payload(SparkplugPayload(STAMP, sequence, metrics))
+    return Message(f"spBv1.0/plant1/{kind}/{levels}", payload, NOW)
+
+
+def compiled(memory: Memory, *mappings: Mapping) -> Registry:
+    registry, errors = Registry.compile(mappings or [TEMPERATURE], memory)
+    assert not errors
+    return registry
+
+
+def born(registry: Registry) -> None:
+    registry.decode(message("NBIRTH", 0))
+    registry.decode(message("DBIRTH", 1, metric("Temperature", 7, 20.0)))
+
+
+def values(decoded: Decoded) -> list[str]:
+    return [seen.lexical for seen in decoded.observations]
+
+
+def asks_for_births(decoded: Decoded) -> bool:
+    return any(isinstance(notice, DeviceRequest) for notice in decoded.notices)
+
+
+def test_alias_outlives_a_change_of_the_mappings() -> None:
+    memory = Memory()
+    born(compiled(memory))
+    decoded = compiled(memory).decode(message("DDATA", 2, metric("", 7, 21.5, STAMP + 1)))
+    assert values(decoded) == ["21.5"]
+    assert not asks_for_births(decoded)
+
+
+def test_mapping_that_comes_later_gives_no_alias_a_meaning() -> None:
+    decoded = compiled(Memory()).decode(message("DDATA", 2, metric("", 7, 21.5)))
+    assert asks_for_births(decoded)
+    assert [fault.reason.value for fault in decoded.faults] == ["unknown_name"]
+
+
+def test_alias_is_not_believed_after_messages_may_have_been_missed() -> None:
+    memory = Memory()
+    registry = compiled(memory)
+    born(registry)
+    memory.of(SparkplugHost).doubt()
+    decoded = registry.decode(message("DDATA", 2, metric("", 7, 21.5, STAMP + 1)))
+    assert values(decoded) == []
+    assert asks_for_births(decoded)
+    born(registry)
+    decoded = registry.decode(message("DDATA", 2, metric("", 7, 22.5, STAMP + 2)))
+    assert values(decoded) == ["22.5"]
+
+
+def test_message_counts_once_however_many_mappings_hear_it() -> None:
+    others = [
+        Mapping(f"urn:m{n}", f"spBv1.0/+/DDATA/+/{'+' if n else 'press3'}", *rest, selector="x")
+        for n, rest in enumerate([("sparkplug", "urn:s", "urn:p", "urn:f")] * 2)
+    ]
+    registry = compiled(Memory(), TEMPERATURE, *others)
+    born(registry)
+    for sequence in range(2, 6):
+        stamp = STAMP + sequence
+        decoded = registry.decode(message("DDATA", sequence, metric("", 7, 1.0, stamp)))
+        assert values(decoded) == ["1.0"]
+        assert not asks_for_births(decoded)
+
+
+def test_node_that_declares_without_end_begins_anew() -> None:
+    registry = compiled(Memory())
+    registry.decode(message("NBIRTH", 0))
+    many = [metric(f"m{n}", n, 1.0) for n in range(1500)]
+    for sequence in range(1, 20):
+        payload = message("DBIRTH", sequence, *many).payload
+        registry.decode(Message(f"spBv1.0/plant1/DBIRTH/edge7/d{sequence}", payload, NOW))
+    assert 19 * len(many) > MAX_METRICS
+    decoded = registry.decode(message("DDATA", 20, metric("", 7, 1.0)))
+    assert asks_for_births(decoded)
+
+
+@pytest.mark.parametrize(
+    ("member", "mapping"),
+    [
+        ("topic_filter", {"topic_filter": "spBv1.0/#"}),
+        ("topic_filter", {"topic_filter": "spBv1.0/+/+/#"}),
+        ("topic_filter", {"topic_filter": "spAv1.0/g/DDATA/n/d"}),
+        ("topic_filter", {"topic_filter": "spBv1.0/g/DDATA/n"}),
+        ("topic_filter", {"topic_filter": "spBv1.0/g/NCMD/n"}),
+        ("time_selector", {"time_selector": "$.t"}),
+        ("sequence_selector", {"sequence_selector": "$.n"}),
+    ],
+)
+def test_mapping_that_can_not_be_is_refused(member: str, mapping: dict[str, str]) -> None:
+    registry, (error,) = Registry.compile([replace(TEMPERATURE, **mapping)])  # type: ignore[arg-type]
+    assert error.member == member
+    assert registry.topic_filters == frozenset()
+
+
+def test_whole_node_is_subscribed_to_for_a_mapping() -> None:
+    assert compiled(Memory()).topic_filters == {TOPIC, "spBv1.0/plant1/+/edge7/#"}
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "",
+        "spBv1.0",
+        "spBv1.0/g/NDATA",
+        "spBv1.0/g/NDATA/n/d",
+        "spBv1.0/g/DDATA/n",
+        "spBv1.0/g/X/n",
+        "spBv1.0/STATE/scada",
+        "spBv1.0//NDATA/n",
+        "spBv1.0/g/DDATA/n/d/e",
+    ],
+)
+def test_topic_of_nobody_is_told(topic: str) -> None:
+    assert Address.of(topic) is None
+
+
+def test_rebirth_command_says_true_to_the_metric_of_the_specification() -> None:
+    command = decode_payload(rebirth_command(STAMP))
+    assert isinstance(command, SparkplugPayload)
+    (asked,) = command.metrics
+    assert (asked.name, asked.datatype, asked.value) == ("Node Control/Rebirth", 11, True)
+    assert command.timestamp_ms == asked.timestamp_ms == STAMP
+    assert command.sequence is None
+
+
+@pytest.mark.parametrize(("field", "value"), [("int_value", "x"), ("int_value", 2**32)])
+def test_payload_that_protobuf_cannot_hold_is_refused(field: str, value: int | str) -> None:
+    bad = Metric("a", 1, STAMP, 3, False, False, field, value)
+    with pytest.raises(ValueError, match=r"integer|range"):
+        encode_payload(SparkplugPayload(STAMP, 0, (bad,)))
