@@ -18,7 +18,7 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
-from gateway.config import Config
+from gateway.config import Config, is_loopback
 from gateway.cores import one_core
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Limits
@@ -170,9 +170,8 @@ class Gateway:
         )
         await republisher.settled()
         await starting.enter_async_context(listening)
-        if self._protection.authority is not None:
-            following = self._task(self._protection.authority.run, "authority")
-            await starting.enter_async_context(following)
+        for name, run in self._protection.tasks().items():
+            await starting.enter_async_context(self._task(run, name))
         await self._start_http(starting, engine, crossing)
         self.scheduler.start_timers()
 
@@ -201,7 +200,10 @@ class Gateway:
             mappings.on_change(external.set_filters)
             return external, self._connected(external, inbox)
         settings = BrokerSettings(
-            mqtt.host, mqtt.port, max_payload_bytes=self._config.limits.payload_bytes
+            mqtt.host,
+            self._config.mqtt_port,
+            self._protection.context,
+            max_payload_bytes=self._config.limits.payload_bytes,
         )
         broker = EmbeddedBroker(
             settings,
@@ -240,12 +242,12 @@ class Gateway:
         )
         pool = starting.enter_context(QueryPool(engine.query, queries))
         subscribers = await starting.enter_async_context(
-            Subscribers(self.scheduler, crossing, subscriber_limits(config))
+            Subscribers(self.scheduler, crossing, subscriber_limits(config), self._protection.guard)
         )
         self._parts.subscribers = subscribers
         self._parts.queries = pool
         registry = Measures(measures(self._parts)).registry
-        hosts = None if config.http.allow_remote else LOOPBACK_NAMES
+        hosts = LOOPBACK_NAMES if is_loopback(config.http.host) else None
         http_routes: list[BaseRoute] = [
             *HttpGate(self.scheduler, pool).routes(),
             *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
@@ -256,13 +258,14 @@ class Gateway:
             *WebSocketGate(subscribers).routes(),
             *streams.routes(),
         ]
-        server = server_settings(config)
+        server = self._protection.server(server_settings(config))
+        secure = self._protection.secure
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
             serve(
-                application([*http_routes, *socket_routes], hosts),
+                application(secure([*http_routes, *socket_routes]), hosts),
                 config.http.host,
-                config.http.port,
+                config.http_port,
                 server,
             )
         )
@@ -270,9 +273,9 @@ class Gateway:
         if not config.shared_port:
             websocket = await starting.enter_async_context(
                 serve(
-                    application(socket_routes, hosts),
+                    application(secure(socket_routes), hosts),
                     config.http.host,
-                    config.websocket.port,
+                    config.websocket_port,
                     server,
                 )
             )

@@ -1,4 +1,4 @@
-"""`sosa-gateway client` and `keys`: who may get in, as an administrator says it.
+"""`sosa-gateway client`, `keys` and `ca`: who may get in, as an administrator says it.
 
 Place: beside the gateway, on its data_dir; one that runs takes the changes up within a second.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gateway.config_file import load_config
-from gateway.errors import BadRequestError, StorageError
-from gateway.protection import identities_path, token_lifetimes_s
+from gateway.errors import BadRequestError, ConfigurationError, StorageError
+from gateway.protection import identities_path, own_certificate, token_lifetimes_s
 from gateway.security.authority import SEPATEST, Credentials, new_credentials
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
@@ -29,13 +29,14 @@ _PARTS = ("query", "subscribe", "update", "publish", "receive", "may")
 
 
 def add_commands(commands: _Commands) -> None:
-    """The commands `client` and `keys`."""
+    """The commands `client`, `keys` and `ca`."""
     purpose = "let clients in, change their rights, revoke them"
     client = commands.add_parser("client", help=purpose, description=purpose)
     _add_client(client.add_subparsers(title="commands", metavar="COMMAND", required=True))
     purpose = "the keys that sign tokens"
     keys = commands.add_parser("keys", help=purpose, description=purpose)
     _add_keys(keys.add_subparsers(title="commands", metavar="COMMAND", required=True))
+    _parser(commands, "ca", _ca, "print the path of the certificate that clients are to trust")
 
 
 def _add_client(commands: _Commands) -> None:
@@ -219,6 +220,17 @@ def _list_keys(options: argparse.Namespace) -> int:
     for key in _store(options).snapshot().keys:
         made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(key.created_at))
         _say(f"{key.kid}  {made}  {'signs' if key.retired_at is None else 'retired'}")
+    return 0
+
+
+def _ca(options: argparse.Namespace) -> int:
+    """Made here where it is missing, so that clients can have it before the first start."""
+    config = load_config(options.config, os.environ)
+    if config.tls.mode != "own":
+        raise ConfigurationError(
+            "this gateway has no CA of its own", 'say [tls] mode = "own", or ask who gave the files'
+        )
+    _say(str(own_certificate(config).ca_path))
     return 0
 
 

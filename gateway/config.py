@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 import jsap
 from gateway.errors import ConfigurationError
@@ -115,7 +116,8 @@ class MqttSettings(Section):
     """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
 
     `username`, `password_file` and `client_id` are for the external broker; an empty client id
-    means sosa-gateway-<gateway.id>. `users` (name to argon2 hash) are for the embedded one.
+    means sosa-gateway-<gateway.id>. `users` (name to argon2 hash) are for the embedded one without
+    [security]. Passwords leave this machine in clear text only where `allow_clear_text` says so.
     """
 
     mode: Literal["embedded", "external"] = "embedded"
@@ -124,6 +126,7 @@ class MqttSettings(Section):
     username: str = ""
     password_file: str = ""
     client_id: str = ""
+    allow_clear_text: bool = False
     users: dict[str, str] = {}
 
     @field_validator("users")
@@ -144,12 +147,28 @@ class MqttSettings(Section):
                 raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         elif self.username or self.password_file:
             raise ValueError('username and password_file are for mode = "external"; remove them')
-        elif not self.users and not is_loopback(self.host):
-            raise ValueError(
-                f"the embedded broker would let anyone on {self.host} publish; add [mqtt.users] "
-                "(sosa-gateway mqtt-user NAME) or bind 127.0.0.1"
-            )
         return self
+
+    def require_safe(self, *, has_identities: bool, has_tls: bool) -> None:
+        """Raise ValueError where anyone may publish, or passwords can be read on the way."""
+        if has_identities and self.users:
+            raise ValueError(
+                "[security] is enabled, so users are clients: remove [mqtt.users] and run "
+                "sosa-gateway client add NAME --publish FILTER"
+            )
+        if is_loopback(self.host):
+            return
+        if self.mode == "embedded" and not (self.users or has_identities):
+            raise ValueError(
+                f"the embedded broker would let anyone on {self.host} publish; enable [security], "
+                "add [mqtt.users] (sosa-gateway mqtt-user NAME) or bind 127.0.0.1"
+            )
+        is_clear = not has_tls if self.mode == "embedded" else bool(self.username)
+        if is_clear and not self.allow_clear_text:
+            raise ValueError(
+                f"passwords would cross the network to {self.host} in clear text; say [tls] mode "
+                '= "own" (embedded broker), bind 127.0.0.1, or say allow_clear_text = true'
+            )
 
     def read_password(self) -> str | None:
         """The first line of `password_file`, or None when there is none."""
@@ -165,20 +184,31 @@ class MqttSettings(Section):
 
 
 class HttpSettings(Section):
-    """The SPARQL endpoint. Anyone who reaches it may UPDATE: `allow_remote` must say so."""
+    """The SPARQL endpoint. Without [security] anyone who reaches it may UPDATE.
+
+    `allow_remote` says that this is meant also where others than this machine reach it. `hosts` are
+    names by which it is called besides those of this machine.
+    """
 
     host: str = "127.0.0.1"
     port: Port = 8000
     allow_remote: bool = False
+    hosts: Annotated[tuple[Host, ...], BeforeValidator(_one_as_list)] = ()
 
-    @model_validator(mode="after")
-    def _loopback(self) -> Self:
-        if not self.allow_remote and not is_loopback(self.host):
+    def require_safe(self, *, has_identities: bool, has_tls: bool) -> None:
+        """Raise ValueError where anyone may UPDATE, or tokens can be read on the way."""
+        if is_loopback(self.host):
+            return
+        if not has_identities and not self.allow_remote:
             raise ValueError(
-                f"everyone who reaches {self.host} could read and change the store; bind "
-                "127.0.0.1 or say allow_remote = true"
+                f"everyone who reaches {self.host} could read and change the store; enable "
+                "[security], bind 127.0.0.1 or say allow_remote = true"
             )
-        return self
+        if has_identities and not has_tls:
+            raise ValueError(
+                f"secrets and tokens would cross the network to {self.host} in clear text; "
+                'say [tls] mode = "own" or bind 127.0.0.1'
+            )
 
 
 class WebSocketSettings(Section):
@@ -193,6 +223,28 @@ class WebSocketSettings(Section):
     ping_timeout_s: Seconds = 20.0
     compression: bool = False
     bare_token: bool = False
+
+
+class TlsSettings(Section):
+    """TLS of HTTP, WebSocket and the embedded broker, at ports of their own.
+
+    "own" makes a CA and a certificate below data_dir; "files" takes those in `certificate` (with
+    its chain) and `key`, PEM.
+    """
+
+    mode: Literal["off", "own", "files"] = "off"
+    certificate: str = ""
+    key: str = ""
+    http_port: Port = 8443
+    websocket_port: Port = 9443
+    mqtt_port: Port = 8883
+
+    @model_validator(mode="after")
+    def _mode_fits(self) -> Self:
+        given = [bool(self.certificate), bool(self.key)]
+        if given != [self.mode == "files"] * 2:
+            raise ValueError('mode = "files" needs certificate and key, the others need none')
+        return self
 
 
 class SecuritySettings(Section):
@@ -296,6 +348,7 @@ class Config(Section):
     mqtt: MqttSettings = MqttSettings()
     http: HttpSettings = HttpSettings()
     websocket: WebSocketSettings = WebSocketSettings()
+    tls: TlsSettings = TlsSettings()
     security: SecuritySettings = SecuritySettings()
     jsap: JsapSettings = JsapSettings()
     limits: LimitsSettings = LimitsSettings()
@@ -303,10 +356,39 @@ class Config(Section):
     journal: JournalSettings = JournalSettings()
     log: LogSettings = LogSettings()
 
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        has_tls, has_identities = self.tls.mode != "off", self.security.enabled
+        sections: Mapping[str, MqttSettings | HttpSettings] = {"mqtt": self.mqtt, "http": self.http}
+        for name, section in sections.items():
+            try:
+                section.require_safe(has_identities=has_identities, has_tls=has_tls)
+            except ValueError as error:
+                raise _fault_of(name, str(error)) from error
+        if self.security.sepatest and not is_loopback(self.http.host):
+            raise _fault_of("security", "sepatest lets everyone in: bind [http] to 127.0.0.1")
+        return self
+
+    @property
+    def http_port(self) -> int:
+        """Where HTTP is bound: the port with TLS where that is on."""
+        return self.http.port if self.tls.mode == "off" else self.tls.http_port
+
+    @property
+    def websocket_port(self) -> int:
+        """Where WebSocket is bound."""
+        return self.websocket.port if self.tls.mode == "off" else self.tls.websocket_port
+
+    @property
+    def mqtt_port(self) -> int:
+        """Where the embedded broker is bound, or the external one dialled."""
+        is_plain = self.mqtt.mode == "external" or self.tls.mode == "off"
+        return self.mqtt.port if is_plain else self.tls.mqtt_port
+
     @property
     def shared_port(self) -> bool:
         """Whether HTTP and WebSocket use one port."""
-        return self.websocket.port in {0, self.http.port}
+        return self.websocket_port in {0, self.http_port}
 
     @property
     def mqtt_client_id(self) -> str:
@@ -318,9 +400,19 @@ class Config(Section):
         gateway = self.gateway.model_copy(update={"data_dir": folder / self.gateway.data_dir})
         profiles = tuple(folder / path for path in self.jsap.profiles)
         password = self.mqtt.password_file and str(folder / self.mqtt.password_file)
+        tls = {
+            name: path and str(folder / path)
+            for name, path in (("certificate", self.tls.certificate), ("key", self.tls.key))
+        }
         update: Mapping[str, object] = {
             "gateway": gateway,
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
             "mqtt": self.mqtt.model_copy(update={"password_file": password}),
+            "tls": self.tls.model_copy(update=tls),
         }
         return self.model_copy(update=update)
+
+
+def _fault_of(section: str, text: str) -> PydanticCustomError:
+    """What is wrong with a section in the light of the others."""
+    return PydanticCustomError("unsafe", "{text}", {"section": section, "text": text})

@@ -106,6 +106,8 @@ def _variable_value(text: str, name: str) -> object:
 def _fault(error: ErrorDetails, text: str, file: Path, variables: Mapping[Location, str]) -> str:
     """One line: where, which setting, what is wrong, what to do."""
     location = tuple(str(part) for part in error["loc"])
+    if not location:  # sections that do not go together
+        location = (str(error.get("ctx", {}).get("section", "")),)
     place = f"environment variable {variables.get(location[:2])}"
     if location[:2] not in variables:
         line = _line_of(location, text)

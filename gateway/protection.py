@@ -4,33 +4,60 @@ Place: the app makes one, hands its guard to every gate, adds its routes, and ru
 gates are open.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Mount
 
 from gateway.config import Config
 from gateway.gates.broker_settings import Authenticate
 from gateway.gates.oauth import OAuthGate
+from gateway.gates.operations import ServerSettings
 from gateway.security.authority import Authority, AuthoritySettings
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.passwords import Passwords
 from gateway.security.throttle import ThrottleLimits
+from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
+from gateway.server_names import server_names
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """The guard of every gate; `authority` is None where nobody is asked who they are."""
+    """The guard of every gate, and TLS of every server.
+
+    `authority` is None where nobody is asked who they are, `tls` where all is in clear text.
+    """
 
     guard: Guard
     authority: Authority | None = None
+    tls: ServerTls | None = None
 
     def routes(self) -> list[BaseRoute]:
         """The endpoints at which clients get their tokens."""
         return [] if self.authority is None else [*OAuthGate(self.authority).routes()]
+
+    def secure(self, routes: Sequence[BaseRoute]) -> list[BaseRoute]:
+        """With TLS every path is below /secure too, where SEPA's clients look for it."""
+        return [*routes] if self.tls is None else [*routes, Mount("/secure", routes=routes)]
+
+    @property
+    def context(self) -> ssl.SSLContext | None:
+        """That of every server, where TLS is on."""
+        return None if self.tls is None else self.tls.context
+
+    def server(self, settings: ServerSettings) -> ServerSettings:
+        """The settings of a server, with TLS where that is on."""
+        return replace(settings, tls=self.context)
+
+    def tasks(self) -> dict[str, Callable[[], Coroutine[object, object, None]]]:
+        """What runs as long as the gates are open, by name."""
+        followed = {"authority": self.authority, "certificate": self.tls}
+        return {name: each.run for name, each in followed.items() if each is not None}
 
 
 def mqtt_users(users: Mapping[str, str]) -> Authenticate | None:
@@ -61,10 +88,17 @@ def token_lifetimes_s(config: Config) -> Mapping[Kind, float]:
     }
 
 
+def own_certificate(config: Config) -> OwnCertificate:
+    """The certificate by our own CA, made where it is missing."""
+    folder = config.gateway.data_dir / "tls"
+    return OwnCertificate(folder, partial(server_names, config.http))
+
+
 def protection(config: Config) -> Protection:
-    """As the configuration has it. Raises StorageError."""
+    """As the configuration has it. Raises StorageError, ConfigurationError."""
+    tls = _tls(config)
     if not config.security.enabled:
-        return Protection(OpenGuard())
+        return Protection(OpenGuard(), tls=tls)
     security = config.security
     settings = AuthoritySettings(
         issuer=f"{config.gateway.base_iri}{config.gateway.id}",
@@ -73,4 +107,12 @@ def protection(config: Config) -> Protection:
         throttle=ThrottleLimits(security.address_failures, security.identity_failures),
     )
     authority = Authority(IdentityStore(identities_path(config)), settings)
-    return Protection(authority, authority)
+    return Protection(authority, authority, tls)
+
+
+def _tls(config: Config) -> ServerTls | None:
+    if config.tls.mode == "off":
+        return None
+    if config.tls.mode == "own":
+        return own_certificate(config)
+    return GivenCertificate(Path(config.tls.certificate), Path(config.tls.key))

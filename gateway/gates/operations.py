@@ -12,6 +12,7 @@ import asyncio
 import math
 import re
 import socket
+import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -239,7 +240,7 @@ class ServerSettings:
 
     A peer that does not answer a ping in time is dead: its socket and subscriptions go. One that
     takes nothing of what is sent for `stall_s` is cut off (on Linux; RFC 5482). When the server
-    ends, requests under way have `grace_s` to finish.
+    ends, requests under way have `grace_s` to finish. With `tls` the server speaks nothing else.
     """
 
     message_bytes: int = 1024 * 1024
@@ -249,6 +250,7 @@ class ServerSettings:
     ping_timeout_s: float = 20.0
     grace_s: int = 3
     stall_s: float = 60.0
+    tls: ssl.SSLContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +341,7 @@ def _cut_off_stalled(listener: socket.socket, stall_s: float) -> None:
 
 
 def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
+    tls = settings.tls
     return uvicorn.Config(
         app,
         http="h11",
@@ -355,4 +358,5 @@ def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
         ws_per_message_deflate=settings.compression,
         h11_max_incomplete_event_size=settings.head_bytes,
         timeout_graceful_shutdown=settings.grace_s,
+        ssl_context_factory=None if tls is None else lambda _config, _default: tls,
     )

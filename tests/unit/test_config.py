@@ -146,6 +146,7 @@ def test_another_host_than_loopback_is_taken_when_it_is_guarded(tmp_path: Path) 
     text = f"""
         [mqtt]
         host = "0.0.0.0"
+        allow_clear_text = true
         users = {{ ann = "{HASH}" }}
         [http]
         host = "::"
@@ -155,10 +156,44 @@ def test_another_host_than_loopback_is_taken_when_it_is_guarded(tmp_path: Path) 
 
 
 def test_an_external_broker_may_be_anywhere(tmp_path: Path) -> None:
-    text = '[mqtt]\nmode = "external"\nhost = "broker.lan"\nusername = "gw"\n'
+    text = (
+        '[mqtt]\nmode = "external"\nhost = "broker.lan"\nusername = "gw"\nallow_clear_text = true\n'
+    )
     config = loaded(tmp_path, text)
     assert config.mqtt.username == "gw"
     assert config.mqtt_client_id == "sosa-gateway-gateway"
+
+
+OPEN = "[security]\nenabled = true\n[http]\nhost = '0.0.0.0'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (OPEN, "http: secrets and tokens would cross the network to 0.0.0.0 in clear text"),
+        (OPEN + "allow_remote = true\n", "http: secrets and tokens would cross"),
+        ("[security]\nenabled = true\n[mqtt]\nhost = '::'\n", "mqtt: passwords would cross"),
+        (f"[mqtt]\nhost = '::'\nusers = {{ann = '{HASH}'}}\n", "mqtt: passwords would cross"),
+        ("[mqtt]\nmode = 'external'\nhost = 'b'\nusername = 'gw'\n", "mqtt: passwords would"),
+        (f"[security]\nenabled = true\n[mqtt.users]\nann = '{HASH}'\n", "users are clients"),
+        (
+            "[security]\nsepatest = true\n[tls]\nmode='own'\n[http]\nhost='0.0.0.0'\n"
+            "allow_remote=true\n",
+            "security: sepatest lets everyone in",
+        ),
+        ("[tls]\nmode = 'files'\n", "needs certificate and key"),
+        ("[tls]\nkey = 'x'\n", "needs certificate and key"),
+    ],
+)
+def test_what_is_open_to_the_network_is_told(tmp_path: Path, text: str, told: str) -> None:
+    assert told in refusal(tmp_path, text)
+
+
+def test_with_security_and_tls_every_host_is_taken(tmp_path: Path) -> None:
+    config = loaded(tmp_path, OPEN + "[mqtt]\nhost = '::'\n[tls]\nmode = 'own'\n")
+    assert (config.http_port, config.websocket_port, config.mqtt_port) == (8443, 9443, 8883)
+    plain = loaded(tmp_path, "")
+    assert (plain.http_port, plain.websocket_port, plain.mqtt_port) == (8000, 9000, 1883)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,171 @@
+"""TLS of the gateway's servers: one context for HTTPS, WSS and MQTT, with a certificate that lasts.
+
+Place: made at the start; `renew` is asked once in a while, and new connections get the new
+certificate. Two kinds: a certificate by the gateway's own CA, made at first start below
+`data_dir/tls`, or one that is given as files, which somebody else renews.
+"""
+
+import asyncio
+import logging
+import os
+import ssl
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.security.certificates import Issued, expires_at, is_fit, make_ca, make_server
+
+log = logging.getLogger(__name__)
+
+_LOOK_S = 3600.0
+
+Clock = Callable[[], datetime]
+Names = Callable[[], Sequence[str]]
+"""By which the server is called now, addresses among them; there is at least one."""
+
+
+def now() -> datetime:
+    """The time by the machine's clock."""
+    return datetime.now(UTC)
+
+
+class ServerTls(ABC):
+    """A server context whose certificate is looked after; `run` is a task of the event loop."""
+
+    def __init__(self) -> None:
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+
+    @abstractmethod
+    def renew(self) -> None:
+        """See to it that new connections get a valid certificate. Raises a GatewayError."""
+
+    async def run(self) -> None:
+        """Renew in time, until cancelled; what fails is logged and tried again."""
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            try:
+                await asyncio.to_thread(self.renew)
+            except GatewayError as error:
+                log.error("certificate_not_renewed", extra={"reason": str(error)})
+
+    def _load(self, certificate: Path, key: Path) -> None:
+        try:
+            self.context.load_cert_chain(certificate, key, password=_no_password)
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(
+                f"cannot use the certificate {certificate} with the key {key}: {error}",
+                "name PEM files that belong together, the key without a password",
+            ) from error
+
+
+def _no_password() -> bytes:
+    """Asked for an encrypted key: refuse, instead of asking on a terminal."""
+    raise ValueError("the key has a password")
+
+
+class OwnCertificate(ServerTls):
+    """A certificate for `names` by the gateway's own CA, both made where they are missing.
+
+    The CA stays as it is for its ten years: clients have been told to trust it.
+    """
+
+    def __init__(self, folder: Path, names: Names, clock: Clock = now) -> None:
+        super().__init__()
+        self._folder = folder
+        self._names = names
+        self._clock = clock
+        self._loaded = b""
+        self.renew()
+
+    @property
+    def ca_path(self) -> Path:
+        """The certificate that clients trust."""
+        return self._folder / "ca.crt"
+
+    def renew(self) -> None:
+        """Make a new certificate when less than a month is left, or the names have changed."""
+        names, at = self._names(), self._clock()
+        authority = own_authority(self._folder, names[0], at)
+        certificate, key = self._folder / "server.crt", self._folder / "server.key"
+        present = _read(certificate) if certificate.exists() and key.exists() else b""
+        if not is_fit(present, authority.certificate, names, at):
+            issued = make_server(names, authority, at)
+            # Either file may be the last that is written before the power goes: is_fit would then
+            # be content with a key of another certificate, so the certificate goes first.
+            certificate.unlink(missing_ok=True)
+            _write(key, issued.key, 0o600)
+            _write(certificate, issued.certificate, 0o644)
+            present = issued.certificate
+            log.info("certificate_made", extra={"names": list(names)})
+        if present != self._loaded:
+            self._load(certificate, key)
+            self._loaded = present
+
+
+def own_authority(folder: Path, name: str, at: datetime) -> Issued:
+    """The CA that is kept in the folder, made at the first call. Raises StorageError."""
+    certificate, key = folder / "ca.crt", folder / "ca.key"
+    if certificate.exists():
+        return Issued(_read(certificate), _read(key))
+    made = make_ca(name, at)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"cannot make {folder}: {error}", "give the gateway its folder"
+        ) from error
+    _write(key, made.key, 0o600)
+    _write(certificate, made.certificate, 0o644)
+    log.info("ca_made", extra={"path": str(certificate)})
+    return made
+
+
+class GivenCertificate(ServerTls):
+    """A certificate (with its chain) and a key in files; read again when they change."""
+
+    def __init__(self, certificate: Path, key: Path, clock: Clock = now) -> None:
+        super().__init__()
+        self._certificate = certificate
+        self._key = key
+        self._clock = clock
+        self._loaded = (b"", b"")
+        self.renew()
+
+    def renew(self) -> None:
+        """Take up new files; say when the present one is about to end."""
+        files = (_read(self._certificate), _read(self._key))
+        if files != self._loaded:
+            self._load(self._certificate, self._key)
+            self._loaded = files
+        left = expires_at(files[0]) - self._clock()
+        if left.days < 14:
+            log.warning(
+                "certificate_ends", extra={"path": str(self._certificate), "days": left.days}
+            )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot read {path}: {error.strerror}", "name files that the gateway may read"
+        ) from error
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    """Whole or not at all, also when the power goes."""
+    part = path.with_suffix(".part")
+    try:
+        part.unlink(missing_ok=True)
+        file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode)
+        with os.fdopen(file, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}", "see to the disk") from error

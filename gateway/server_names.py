@@ -1,0 +1,44 @@
+"""By which names and addresses the gateway's servers are called: in Host headers, in certificates.
+
+Place: read once, when the servers are made.
+"""
+
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+
+from gateway.config import HttpSettings, is_loopback
+
+_PORT = re.compile(r":[0-9]+$")
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+"""Addresses for documentation (RFC 5737, RFC 3849): asked for a route, never sent to."""
+
+
+def server_names(http: HttpSettings) -> list[str]:
+    """For a certificate: this machine's names and addresses, then those that are configured."""
+    configured = (_PORT.sub("", host) for host in http.hosts)
+    names = [*_own_names(http), *LOOPBACK, *configured]
+    return list(dict.fromkeys(name.strip("[]").lower() for name in names))
+
+
+def _own_names(http: HttpSettings) -> Iterator[str]:
+    if is_loopback(http.host):
+        return
+    name = socket.gethostname()
+    yield name
+    if "." not in name:
+        yield f"{name}.local"
+    if http.host.strip("[]") not in {"", "0.0.0.0", "::"}:  # noqa: S104  compared, not bound
+        yield http.host
+    yield from _own_addresses()
+
+
+def _own_addresses() -> Iterator[str]:
+    """Those from which this machine reaches others."""
+    for family, address in _ELSEWHERE:
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))
+            yield str(probe.getsockname()[0])
