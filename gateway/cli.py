@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from rich.console import Console
 
-from gateway import __version__, bench, cli_check, cli_client, cli_security
+from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
@@ -56,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_service, _add_demo, _add_client, cli_security.add_commands, _add_others):
+    adders = (_add_service, _add_demo, _add_client, _add_jsap, cli_security.add_commands)
+    for add in (*adders, _add_others):
         add(commands)
     return parser
 
@@ -112,6 +113,16 @@ def _add_client(commands: _Commands) -> None:
     parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
 
 
+def _add_jsap(commands: _Commands) -> None:
+    purpose = "JSAP profiles: their JSON Schema, and what is wrong with one"
+    parser = _command(commands, "jsap", _jsap_schema, purpose)
+    inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _command(inner, "schema", _jsap_schema, "print the JSON Schema of a profile")
+    checked = _command(inner, "check", _jsap_check, "say what is wrong with a profile")
+    checked.add_argument("file", type=Path, metavar="FILE")
+    checked.add_argument("--strict", action="store_true", help="warnings are errors")
+
+
 def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
     parser.add_argument("--url", default=url, help=f"default: {url}")
@@ -140,7 +151,19 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    findings = cli_check.check(_config(options))
+    return _report(cli_check.check(_config(options)))
+
+
+def _jsap_schema(_: argparse.Namespace) -> int:
+    _say(cli_jsap.schema())
+    return 0
+
+
+def _jsap_check(options: argparse.Namespace) -> int:
+    return _report(cli_jsap.check(options.file, strict=options.strict))
+
+
+def _report(findings: Sequence[cli_check.Finding]) -> int:
     for finding in findings:
         _say(str(finding))
     errors = sum(finding.is_error for finding in findings)

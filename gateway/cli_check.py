@@ -49,15 +49,15 @@ def check(config: Config) -> list[Finding]:
         try:
             profiles[path] = load_profile(path)
         except (JsapError, OSError) as error:
-            findings.append(_finding(error, str(path)))
+            findings.append(profile_problem(error, str(path)))
     for path, profile in profiles.items():
-        findings += _profile(path, profile)
+        findings += profile_findings(path, profile)
     if len(profiles) == len(config.jsap.profiles):
         findings += _together(profiles, config)
     return findings
 
 
-def _finding(error: Exception, place: str) -> Finding:
+def profile_problem(error: Exception, place: str) -> Finding:
     """The error at its own place where it knows one."""
     if not isinstance(error, JsapError):
         return Finding(place, str(error))
@@ -81,7 +81,8 @@ def _ontologies(folder: Path) -> Iterator[Finding]:
             yield Finding(f"{path}:{error.lineno}", f"not Turtle: {error.msg}")
 
 
-def _profile(path: Path, profile: Profile) -> Iterator[Finding]:
+def profile_findings(path: Path, profile: Profile) -> Iterator[Finding]:
+    """Warnings of the profile, and what is wrong with its SPARQL."""
     for warning in profile.warnings:
         yield Finding(str(path), str(warning), is_error=False)
     yield from _syntax(path, "queries", profile.queries, parse_query)
@@ -106,7 +107,7 @@ def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Find
         ObservationTemplates(together, Identity(config.gateway.base_iri, config.gateway.id))
         own = {name: together.query_text(name) for name in ("STREAMS", "MAPPINGS", "RULES")}
     except (JsapError, GatewayError) as error:
-        yield _finding(error, place)
+        yield profile_problem(error, place)
         return
     homes = {
         str(quad.subject): str(path)

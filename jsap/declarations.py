@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from jsap.errors import JsapError
 from jsap.file_format import BindingPart
@@ -33,9 +33,7 @@ def declared(
     if part.binding_type is BindingType.LITERAL:
         datatype = _datatype(part, namespaces, path)
         warnings += _datatype_warnings(datatype, path)
-        binding = replace(
-            binding, datatype=datatype, language=(part.language or "").lower() or None
-        )
+        binding = replace(binding, datatype=datatype, language=_language(part, path))
     elif part.datatype or part.language:
         warnings.append(f"{path}: only a literal has a datatype or a language")
     return _with_default(binding, part, path, warnings), warnings
@@ -50,6 +48,15 @@ def _datatype(part: BindingPart, namespaces: Mapping[str, str], path: str) -> Na
         return iri(part.datatype, namespaces)
     except ValueError as error:
         raise JsapError(f"{path}.datatype", str(error), "correct it") from error
+
+
+def _language(part: BindingPart, path: str) -> str | None:
+    if not part.language:
+        return None
+    try:
+        return Literal("", language=part.language).language
+    except ValueError as error:
+        raise JsapError(f"{path}.language", str(error), "write a tag as `en-GB`") from error
 
 
 def _datatype_warnings(datatype: NamedNode | None, path: str) -> list[str]:

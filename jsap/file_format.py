@@ -1,17 +1,20 @@
 """A JSAP file as it is written: JSON with the members of JSAP, both spellings of some.
 
 Place: first step from a file to a `Profile`; nothing is expanded, merged or compiled here. Source:
-JSAP of the SEPA project, as its specification, its clients and its shipped files have it. Members
-that are not named here are free.
+JSAP of the SEPA project, as its specification, its clients and its shipped files have it; `at` and
+`delay` of an update are ours. Members that are not named here are free.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Annotated, Any
 
 from pydantic import (
     AliasChoices,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,20 +22,36 @@ from pydantic import (
     ValidationError,
 )
 
+from jsap.compatibility import put_right
 from jsap.errors import JsapError
 from jsap.forced_bindings import BindingType
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-def _as_type(value: object) -> object:
+def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
-"""A list of texts, or one text alone."""
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+Texts = tuple[str, ...]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class Method(Enum):
+    """How an operation of the SPARQL 1.1 Protocol is sent."""
+
+    GET = "GET"
+    POST = "POST"
+    URL_ENCODED_POST = "URL_ENCODED_POST"
+
+
+class Scheme(Enum):
+    """The protocol of queries and updates."""
+
+    HTTP = "http"
+    HTTPS = "https"
 
 
 def _spelled(hyphened: str) -> Any:
@@ -56,7 +75,7 @@ class Operation(_Part):
     """`query` or `update` of the SPARQL 1.1 Protocol."""
 
     path: str | None = None
-    method: str | None = None
+    method: Annotated[Method, BeforeValidator(_upper)] | None = None
     format: str | None = None
 
 
@@ -64,33 +83,49 @@ class Sparql11Protocol(_Part):
     """`sparql11protocol`: where and how queries and updates are sent."""
 
     host: str | None = None
-    protocol: str | None = None
-    port: int | None = None
+    protocol: Annotated[Scheme, BeforeValidator(_lower)] | None = None
+    port: Port | None = None
     query: Operation = Operation()
     update: Operation = Operation()
 
 
 class Channel(_Part):
-    """One of `availableProtocols`."""
+    """One of `availableProtocols`; what else it has depends on the protocol, and is kept."""
 
-    port: int | None = None
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    host: str | None = None
+    port: Port | None = None
     path: str | None = None
     scheme: str | None = None
 
 
 class Sparql11SeProtocol(_Part):
-    """`sparql11seprotocol`: where subscriptions are opened; `channels` by name, `ws` or `wss`."""
+    """`sparql11seprotocol`: where subscriptions are opened; `channels` by name: ws, wss, mqtt."""
 
     host: str | None = None
     protocol: str | None = None
-    reconnect: bool = True
+    reconnect: bool | None = None
     channels: dict[str, Channel] = Field(default={}, validation_alias="availableProtocols")
+
+
+def _seconds(value: object) -> object:
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return value
+    try:
+        return timedelta(seconds=float(value))
+    except OverflowError as error:
+        raise ValueError("more seconds than there is time") from error
+
+
+Delay = Annotated[timedelta, BeforeValidator(_seconds), Field(ge=timedelta(0))]
+"""Seconds, or an ISO 8601 duration, `PT30S`."""
 
 
 class BindingPart(_Part):
     """One of `forcedBindings`."""
 
-    binding_type: Annotated[BindingType, BeforeValidator(_as_type)] = Field(validation_alias="type")
+    binding_type: Annotated[BindingType, BeforeValidator(_lower)] = Field(validation_alias="type")
     value: str | bool | int | Decimal | None = None
     datatype: str | None = None
     language: str | None = None
@@ -104,6 +139,40 @@ class EntryPart(_Part):
     graphs: GraphsPart = GraphsPart()
     sparql11protocol: Sparql11Protocol | None = None
     sparql11seprotocol: Sparql11SeProtocol | None = None
+    at: AwareDatetime | None = None
+    delay: Delay | None = None
+
+
+class Registration(_Part):
+    """`registration` of `oauth`, new style."""
+
+    endpoint: str | None = None
+    client_id: str | None = None
+    username: str | None = None
+    initial_access_token: str | None = Field(
+        default=None, validation_alias="initialAccessToken", repr=False
+    )
+
+
+class Authentication(_Part):
+    """`authentication` of `oauth`, new style."""
+
+    endpoint: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = Field(default=None, repr=False)
+
+
+class OAuthPart(_Part):
+    """`oauth`: URLs in `register` and `tokenRequest` (old), or in objects of their own (new)."""
+
+    enable: bool = False
+    provider: str | None = None
+    register_url: str | None = Field(default=None, validation_alias="register")
+    token_request: str | None = Field(default=None, validation_alias="tokenRequest")
+    client_id: str | None = None
+    client_secret: str | None = Field(default=None, repr=False)
+    registration: Registration | None = None
+    authentication: Authentication | None = None
 
 
 class ProfilePart(_Part):
@@ -113,6 +182,7 @@ class ProfilePart(_Part):
     include: Texts = Field(default=(), validation_alias=AliasChoices("include", "#include"))
     sparql11protocol: Sparql11Protocol | None = None
     sparql11seprotocol: Sparql11SeProtocol | None = None
+    oauth: OAuthPart | None = None
     graphs: GraphsPart = GraphsPart()
     namespaces: dict[str, str] = {}
     extended: Any = None
@@ -128,6 +198,7 @@ _REASONS = {
     "tuple_type": "not a list",
     "string_type": "not a text",
     "bool_type": "neither true nor false",
+    "timezone_aware": "a time without its zone",
 }
 """Pydantic's words for Python's types, in JSON's."""
 
@@ -137,21 +208,58 @@ _WHAT_TO_DO = {"missing": "add it", "extra_forbidden": "correct or remove it"}
 def read_json(text: str, source: str) -> Mapping[str, object]:
     """The members of a JSON object. Raises JsapError."""
     try:
-        members = json.loads(text, parse_float=Decimal)
+        members = json.loads(text, parse_float=_number)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise JsapError(place, f"not JSON: {error.msg}", "correct it there", source) from error
+    except RecursionError as error:
+        raise JsapError("", "nested too deeply", "write it flatter", source) from error
+    except ValueError as error:
+        raise JsapError("", f"not JSON: {error}", "write shorter numbers", source) from error
     if not isinstance(members, dict):
         raise JsapError("", "not a JSON object", 'begin with {"queries": ...}', source)
     return members
 
 
-def profile_part(members: Mapping[str, object], source: str) -> ProfilePart:
-    """The members checked. Raises JsapError with the JSON path of the first that is wrong."""
+def _number(text: str) -> Decimal:
+    """A number that can be written out; one of a million digits would fill the memory."""
+    number = Decimal(text)
+    if number and abs(number.adjusted()) > _MAX_DIGITS:
+        raise ValueError(f"{text[:40]} has more than {_MAX_DIGITS} digits")
+    return number
+
+
+def profile_part(members: Mapping[str, object], source: str) -> tuple[ProfilePart, list[str]]:
+    """The members checked, and what of them was put right, as warnings.
+
+    Raises JsapError with the JSON path of the first that is wrong.
+    """
+    for path in _unwritable(members, ""):
+        reason = "half of a surrogate pair, no character"
+        raise JsapError(path, reason, r"write \ud83d\ude00, or the character itself", source)
+    right, warnings = put_right(members)
     try:
-        return ProfilePart.model_validate(members)
+        return ProfilePart.model_validate(right), warnings
     except ValidationError as error:
         raise first_error(error, "", source) from error
+
+
+def _unwritable(value: object, path: str) -> Iterator[str]:
+    """Paths of texts that no UTF-8, so no request and no store, can have."""
+    if isinstance(value, str):
+        if not _SURROGATE.isdisjoint(value):
+            yield path
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield from _unwritable(key, path)
+            yield from _unwritable(member, f"{path}.{key}".removeprefix("."))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _unwritable(item, f"{path}[{index}]")
+
+
+_MAX_DIGITS = 1000
+_SURROGATE = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
 def first_error(error: ValidationError, under: str, source: str) -> JsapError:

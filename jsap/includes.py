@@ -1,17 +1,16 @@
 """A profile's files put together: what is included is merged over what includes it.
 
-Place: between the files and a `Profile`. Source: the reference implementation of JSAP: namespaces,
-updates and queries are replaced key by key, graphs united, `extended` merged member by member
-(lists are joined), other members replaced.
+Place: between the files (`files`) and a `Profile`. Source: the reference implementation of JSAP:
+namespaces, updates and queries are replaced key by key, graphs united, `extended` merged member by
+member (lists are joined), other members replaced.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from jsap.errors import JsapError
-from jsap.file_format import EntryPart, GraphsPart, ProfilePart, profile_part, read_json
+from jsap.file_format import EntryPart, GraphsPart, ProfilePart
 from jsap.lexer import LexError, TokenKind, tokenize
 
 
@@ -30,15 +29,16 @@ class MergedFiles:
     part: ProfilePart
     updates: Mapping[str, Entry]
     queries: Mapping[str, Entry]
+    warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, part: ProfilePart, source: str) -> Self:
+    def of(cls, part: ProfilePart, source: str, warnings: Sequence[str] = ()) -> Self:
         """One file. Raises JsapError for a namespace that no PREFIX could declare."""
         for prefix, iri in part.namespaces.items():
             _check_namespace(prefix, iri, source)
         updates = {key: Entry(entry, source) for key, entry in part.updates.items()}
         queries = {key: Entry(entry, source) for key, entry in part.queries.items()}
-        return cls(part, updates, queries)
+        return cls(part, updates, queries, tuple(warnings))
 
     def with_included(self, other: Self) -> Self:
         """Both, `other` winning."""
@@ -48,45 +48,18 @@ class MergedFiles:
                 "host": theirs.host or ours.host,
                 "sparql11protocol": theirs.sparql11protocol or ours.sparql11protocol,
                 "sparql11seprotocol": theirs.sparql11seprotocol or ours.sparql11seprotocol,
+                "oauth": theirs.oauth or ours.oauth,
                 "graphs": _united(ours.graphs, theirs.graphs),
                 "namespaces": {**ours.namespaces, **theirs.namespaces},
                 "extended": _merged(ours.extended, theirs.extended),
             }
         )
         return type(self)(
-            part, {**self.updates, **other.updates}, {**self.queries, **other.queries}
+            part,
+            {**self.updates, **other.updates},
+            {**self.queries, **other.queries},
+            (*self.warnings, *other.warnings),
         )
-
-
-def read_files(path: Path, including: tuple[Path, ...] = ()) -> MergedFiles:
-    """Read a file and, relative to its folder, those that it includes.
-
-    Raises OSError for `path` itself, JsapError for everything else; `including` are the files on
-    the way here.
-    """
-    source = str(path)
-    part = profile_part(read_json(_read_text(path), source), source)
-    merged = MergedFiles.of(part, source)
-    chain = (*including, path.resolve())
-    for index, name in enumerate(part.include):
-        included = path.parent / name
-        place = f"include[{index}]"
-        if included.resolve() in chain:
-            raise JsapError(place, f"{name} includes itself", "break the circle", source)
-        try:
-            merged = merged.with_included(read_files(included, chain))
-        except OSError as error:
-            reason = f"{name} cannot be read: {error.strerror}"
-            raise JsapError(place, reason, "name a file beside this one", source) from error
-    return merged
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        reason = f"not UTF-8 at byte {error.start}"
-        raise JsapError("", reason, "save it as UTF-8", str(path)) from error
 
 
 def _check_namespace(prefix: str, iri: str, source: str) -> None:

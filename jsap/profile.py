@@ -4,17 +4,26 @@ Place on the way of the data: read once at the start, by the gateway, the client
 jobs. Source: JSAP. What shipped files do wrong without harm is a warning.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 from jsap.declarations import declared
+from jsap.endpoints import Endpoints, OAuth, channel_warnings
 from jsap.errors import JsapError
-from jsap.file_format import GraphsPart, Sparql11Protocol, Sparql11SeProtocol, profile_part
+from jsap.file_format import (
+    GraphsPart,
+    OAuthPart,
+    Sparql11Protocol,
+    Sparql11SeProtocol,
+    profile_part,
+    read_json,
+)
+from jsap.files import Fetch, Files
 from jsap.forced_bindings import ForcedBinding
-from jsap.includes import Entry, MergedFiles, read_files
+from jsap.includes import Entry, MergedFiles
 from jsap.namespaces import DEFAULT_NAMESPACES
 from jsap.template import Graphs, Template
 
@@ -40,14 +49,23 @@ class Profile:
     updates: Mapping[str, Template]
     queries: Mapping[str, Template]
     warnings: tuple[str, ...]
+    endpoints: Endpoints = field(default_factory=Endpoints)
+    oauth: OAuth = field(default_factory=OAuth)
 
     @classmethod
-    def parse(cls, members: Mapping[str, object], *, source: str = "profile") -> Self:
-        """A profile from JSON members, without `include`. Raises JsapError."""
-        part = profile_part(members, source)
+    def parse(
+        cls, members: Mapping[str, object] | str, *, source: str = "profile", strict: bool = False
+    ) -> Self:
+        """A profile from JSON, text or members, without `include`. Raises JsapError.
+
+        With `strict` what would be a warning is an error.
+        """
+        if isinstance(members, str):
+            members = read_json(members, source)
+        part, warnings = profile_part(members, source)
         if part.include:
             raise JsapError("include", "relative to no folder", "load it from a file", source)
-        return cls.of(MergedFiles.of(part, source), source)
+        return cls.of(MergedFiles.of(part, source, warnings), source)._checked(strict)
 
     @classmethod
     def of(cls, files: MergedFiles, source: str) -> Self:
@@ -56,8 +74,10 @@ class Profile:
         compiler = _Compiler(
             source, {**DEFAULT_NAMESPACES, **part.namespaces}, _graphs(part.graphs)
         )
+        compiler.warnings += files.warnings
         updates = compiler.templates("updates", files.updates)
         queries = compiler.templates("queries", files.queries)
+        compiler.warnings += channel_warnings(part.sparql11seprotocol, "sparql11seprotocol")
         return cls(
             source,
             part.host,
@@ -69,15 +89,42 @@ class Profile:
             updates,
             queries,
             tuple(compiler.warnings),
+            _endpoints(files),
+            OAuth.of(part.oauth or OAuthPart()),
         )
 
+    def _checked(self, strict: bool) -> Self:
+        if strict and self.warnings:
+            reason = self.warnings[0]
+            raise JsapError("", reason, "correct it, or load without `strict`", self.source)
+        return self
 
-def load_profile(path: Path | str) -> Profile:
-    """Read a profile and what it includes, each relative to the folder of the including file.
 
-    Raises OSError when `path` cannot be read, JsapError for everything else.
+def load_profile(
+    path: Path | str,
+    *,
+    fetch: Fetch | None = None,
+    hosts: frozenset[str] = frozenset(),
+    strict: bool = False,
+) -> Profile:
+    """Read a profile and what it includes, each relative to the including file.
+
+    What is on another host is asked by `fetch`, from `hosts` alone. With `strict` a warning is an
+    error. Raises OSError when `path` cannot be read, JsapError for everything else.
     """
-    return Profile.of(read_files(Path(path)), str(path))
+    files = Files(hosts=hosts) if fetch is None else Files(fetch, hosts)
+    return Profile.of(files.read(Path(path)), str(path))._checked(strict)
+
+
+def _endpoints(files: MergedFiles) -> Endpoints:
+    part = files.part
+    return Endpoints(
+        part.host,
+        part.sparql11protocol,
+        part.sparql11seprotocol,
+        {key: entry.part for key, entry in files.updates.items()},
+        {key: entry.part for key, entry in files.queries.items()},
+    )
 
 
 class _Compiler:
@@ -101,13 +148,23 @@ class _Compiler:
         except JsapError as error:
             raise error.at(entry.source) from error
         graphs = _over(self.graphs, _graphs(entry.part.graphs))
-        template = Template(key, entry.part.sparql, bindings, graphs, self.namespaces)
+        due = entry.part.at if entry.part.delay is None else entry.part.delay
+        template = Template(key, entry.part.sparql, bindings, graphs, self.namespaces, due)
+        for warning in self._due_warnings(entry, path):
+            self._warn(entry, warning)
         if template.problem is not None:
             self._warn(entry, f"{path}.sparql: {template.problem}")
         else:
             for name in (name for name in bindings if name not in template.variables):
                 self._warn(entry, f"{path}.forcedBindings.{name}: ?{name} does not occur")
         return template
+
+    def _due_warnings(self, entry: Entry, path: str) -> Iterator[str]:
+        part = entry.part
+        if part.at is not None and part.delay is not None:
+            raise JsapError(path, "both `at` and `delay`", "keep one of the two", entry.source)
+        if path.startswith("queries.") and (part.at is not None or part.delay is not None):
+            yield f"{path}: only an update waits; `at` and `delay` are passed over"
 
     def _bindings(self, entry: Entry, path: str) -> dict[str, ForcedBinding]:
         bindings: dict[str, ForcedBinding] = {}

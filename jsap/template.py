@@ -11,6 +11,7 @@ in a subselect too; MINUS does not see a bound variable as one that both sides s
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -18,6 +19,7 @@ from jsap.errors import BindingError, JsapError
 from jsap.forced_bindings import BindingType, ForcedBinding, Term, Value
 from jsap.lexer import LexError, Token, TokenKind, splice, tokenize
 from jsap.namespaces import DEFAULT_NAMESPACES
+from jsap.rows import rows_edits
 from jsap.sparql_terms import written
 from jsap.variable_places import Place, Role, variable_places
 
@@ -37,8 +39,9 @@ class Template:
     r"""A SPARQL text with the declarations of the variables to bind before it is sent.
 
     `text` has a PREFIX for each of the profile's namespaces that `sparql` uses and does not
-    declare; `variables` are the names in it, without `?`, as they come. A text that has no tokens
-    may be kept, `problem` says why; it cannot be rendered.
+    declare; `variables` are the names in it, without `?`, as they come. An update with `due` is a
+    delayed one: executed at that time, or so long after it was sent. A text that has no tokens may
+    be kept, `problem` says why; it cannot be rendered.
 
     >>> label = ForcedBinding(BindingType.LITERAL)
     >>> name = Template("NAME", "INSERT { <urn:a> rdfs:label ?o } WHERE {}", {"o": label})
@@ -52,6 +55,7 @@ class Template:
     forced_bindings: Mapping[str, ForcedBinding] = field(default_factory=dict)
     graphs: Graphs = Graphs()
     namespaces: Mapping[str, str] = field(default_factory=lambda: DEFAULT_NAMESPACES)
+    due: datetime | timedelta | None = None
     text: str = field(init=False)
     variables: tuple[str, ...] = field(init=False)
     problem: str | None = field(init=False)
@@ -138,6 +142,25 @@ class Template:
                 if term is not None
             ),
         )
+
+    def render_rows(self, rows: Sequence[Mapping[str, Value]]) -> str:
+        """`text` for several rows of values at once, by VALUES, as a request for any endpoint.
+
+        One row is rendered as its terms; more are told apart in the answer by their columns, and
+        equal ones are one. Raises BindingError as `bind` and `render` do, and for what VALUES
+        cannot say: blank nodes, and variables where no solution comes to.
+        """
+        bound = [self.bind(row) for row in rows]
+        if not bound:
+            raise JsapError(f"template {self.id}", "no row of values", "give one, or do not ask")
+        if len(bound) == 1:
+            return self.render(bound[0])
+        columns = {name for row in rows for name in row}
+        alike = {name: term for name, term in bound[0].items() if name not in columns}
+        text = self.render(alike)
+        tokens = tokenize(text)
+        several = [{name: row[name] for name in sorted(columns & row.keys())} for row in bound]
+        return splice(text, rows_edits(self.id, tokens, variable_places(tokens), several))
 
     def _replacement(self, place: Place, term: Term) -> str:
         match place.role:

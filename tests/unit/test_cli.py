@@ -208,6 +208,29 @@ def test_check_of_a_wrong_profile_tells_its_place(
     assert lines[-1].startswith("1 errors, ")
 
 
+def test_jsap_schema_is_json_and_check_tells_place_and_strictness(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["jsap", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["properties"]["updates"]
+    path = tmp_path / "own.jsap"
+    members: dict[str, Any] = {"host": "h", "graphs": {"named-graph-uri": "urn:g"}}
+    path.write_text(json.dumps(members), encoding="utf-8")
+    assert main(["jsap", "check", str(path)]) == 0
+    assert "warning: " in capsys.readouterr().out
+    assert main(["jsap", "check", "--strict", str(path)]) == 1
+    assert "graphs.named-graph-uri: write a list of texts" in capsys.readouterr().out
+    members["sparql11seprotocol"] = {"protocol": "wss", "availableProtocols": {"ws": {}}}
+    members["queries"] = {"Q": {"sparql": "SELECT * { ?s ?p }"}}
+    path.write_text(json.dumps(members), encoding="utf-8")
+    assert main(["jsap", "check", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert f"error: {path}: queries.Q.sparql: " in told
+    assert f"error: {path}: queries.Q: no wss, which `protocol` names; add it" in told
+    assert main(["jsap", "check", str(tmp_path / "absent.jsap")]) == 1
+    assert "absent.jsap" in capsys.readouterr().out
+
+
 def test_check_without_the_queries_that_the_gateway_needs_tells_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,6 +212,17 @@ def test_file_that_is_no_json_tells_line_and_column(tmp_path: Path) -> None:
         load_profile(path)
 
 
+@pytest.mark.parametrize("number", ["1e999999999", "-1e-5000", "9" * 5000])
+def test_a_number_that_would_fill_the_memory_is_refused(number: str) -> None:
+    with pytest.raises(JsapError, match="digits"):
+        Profile.parse(f'{{"sparql11protocol": {{"port": {number}}}}}')
+
+
+def test_half_of_a_surrogate_pair_is_refused_where_it_stands() -> None:
+    with pytest.raises(JsapError, match=r"extended.rules\[0\]: half of a surrogate pair"):
+        Profile.parse(r'{"extended": {"rules": ["\ud800"]}}')
+
+
 @pytest.mark.parametrize("content", [b"[]", b'{"host": "\xff"}'])
 def test_file_that_is_no_object_or_no_utf_8_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "own.jsap"
@@ -293,7 +304,7 @@ def test_absent_include_tells_its_place(tmp_path: Path) -> None:
 def test_error_and_warning_of_an_included_entry_name_its_file(tmp_path: Path) -> None:
     odd = {**ALL, "forcedBindings": {"x": {"type": "uri"}}}
     part = write(tmp_path / "part.jsap", queries={"ODD": odd})
-    own = write(tmp_path / "own.jsap", include="part.jsap")
+    own = write(tmp_path / "own.jsap", include=["part.jsap"])
     assert load_profile(own).warnings == (
         f"{part}: queries.ODD.forcedBindings.x: ?x does not occur",
     )
