@@ -19,8 +19,8 @@ from math import isinf, lcm
 
 from adapters.fault import Fault, FaultReason, excerpt
 from adapters.result import DECIMAL, DOUBLE, INTEGER, MAX_DIGITS, Result
+from adapters.units import OWN, UNIT
 
-UNIT = "http://qudt.org/vocab/unit/"
 ROUNDED_DIGITS = 16
 
 _POUND_FORCE = Fraction("4.4482216152605")
@@ -35,17 +35,18 @@ _SCALES: dict[str, dict[str, Entry]] = {
     "ratio": {
         "UNITLESS": 1,
         "PERCENT": "0.01",
+        "PERCENT_RH": "0.01",
         "PPTH": "0.001",
         "PPM": "0.000001",
         "PPB": "0.000000001",
     },
-    "relative humidity": {"PERCENT_RH": 1},
     "count": {"NUM": 1},
     "pressure": {
         "PA": 1,
         "HectoPA": 100,
         "KiloPA": 1000,
         "MegaPA": 1_000_000,
+        "CentiBAR": 1000,
         "MilliBAR": 100,
         "BAR": 100_000,
         "PSI": _POUND_FORCE / _INCH**2,
@@ -54,7 +55,14 @@ _SCALES: dict[str, dict[str, Entry]] = {
     },
     "voltage": {"V": 1, "MilliV": "0.001", "MicroV": "0.000001", "KiloV": 1000},
     "current": {"A": 1, "MilliA": "0.001", "MicroA": "0.000001"},
-    "power": {"W": 1, "MilliW": "0.001", "KiloW": 1000, "MegaW": 1_000_000},
+    "dose rate": {"SV-PER-HR": 1, "MicroSV-PER-HR": "0.000001"},
+    "power": {
+        "W": 1,
+        "MilliW": "0.001",
+        "KiloW": 1000,
+        "MegaW": 1_000_000,
+        "BTU_IT-PER-HR": Fraction("1055.05585262") / 3600,
+    },
     "apparent power": {"VA": 1, "KiloVA": 1000},
     "reactive power": {"VAR": 1, "KiloVAR": 1000},
     "reactive energy": {"VAR-HR": 1, "KiloVAR-HR": 1000},
@@ -65,11 +73,12 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "MegaJ": 1_000_000,
         "GigaJ": 1_000_000_000,
         "W-SEC": 1,
-        "W-MIN": 60,
-        "MilliW-HR": "3.6",
         "W-HR": 3600,
         "KiloW-HR": 3_600_000,
         "MegaW-HR": 3_600_000_000,
+        "GigaW-HR": 3_600_000_000_000,
+        "BTU_IT": "1055.05585262",
+        "KiloCAL": 4184,
     },
     "charge": {"C": 1, "A-HR": 3600, "MilliA-HR": "3.6"},
     "resistance": {"OHM": 1, "KiloOHM": 1000, "MegaOHM": 1_000_000},
@@ -99,6 +108,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "MicroM": "0.000001",
         "IN": _INCH,
         "FT": 12 * _INCH,
+        "YD": 36 * _INCH,
         "MI": 63_360 * _INCH,
     },
     "area": {"M2": 1, "CentiM2": "0.0001"},
@@ -118,7 +128,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "FT-PER-SEC": 12 * _INCH,
         "KN": Fraction(1852, 3600),
         "MilliM-PER-HR": Fraction(1, 3_600_000),
-        "IN-PER-HR": _INCH / 3600,
+        "MilliM-PER-DAY": Fraction(1, 86_400_000),
     },
     "acceleration": {"M-PER-SEC2": 1, "G": "9.80665", "MilliG": "0.00980665"},
     "volume flow": {
@@ -127,6 +137,8 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "L-PER-SEC": "0.001",
         "L-PER-MIN": Fraction(1, 60_000),
         "L-PER-HR": Fraction(1, 3_600_000),
+        "M3-PER-MIN": Fraction(1, 60),
+        "FT3-PER-MIN": (12 * _INCH) ** 3 / 60,
         "GAL_US-PER-MIN": 231 * _INCH**3 / 60,
     },
     "mass": {
@@ -155,6 +167,14 @@ _SCALES: dict[str, dict[str, Entry]] = {
 }
 
 
+_NOT_IN_QUDT: dict[str, tuple[str, Entry, str]] = {
+    "WattMinute": ("energy", 60, "W-HR"),
+    "MilliwattHour": ("energy", "3.6", "W-HR"),
+    "InchPerHour": ("speed", _INCH / 3600, "MilliM-PER-HR"),
+}
+"""Units that only devices use: dimension, scale, and the QUDT unit of their observations."""
+
+
 def _scale(entry: Entry) -> tuple[Fraction, Fraction]:
     factor, offset = entry if isinstance(entry, tuple) else (entry, "0")
     return Fraction(factor), Fraction(offset)
@@ -165,6 +185,13 @@ _DIMENSIONS = {
     for dimension, scales in _SCALES.items()
     for name, entry in scales.items()
 }
+
+_DIMENSIONS |= {
+    OWN + name: (dimension, *_scale(entry)) for name, (dimension, entry, _) in _NOT_IN_QUDT.items()
+}
+
+INSTEAD = {OWN + name: UNIT + instead for name, (_, _, instead) in _NOT_IN_QUDT.items()}
+"""The unit of observations where a device's own unit is none of QUDT's."""
 
 _EXACT = Context(prec=4 * MAX_DIGITS)
 _ROUNDED = Context(prec=ROUNDED_DIGITS)

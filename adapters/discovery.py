@@ -5,14 +5,16 @@ on the announcement topics of the families; proposals are shown, confirmed and w
 """
 
 from collections.abc import Mapping as Lookup
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.adapter import Format
 from adapters.families import FORMATS
-from adapters.memory import Memory
+from adapters.memory import Memory, Recent
 from adapters.message import Message
 from adapters.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.proposal import Names, Proposal
+from adapters.topic_filter import TopicFilter, TopicTrie
 
 MAX_PROPOSALS = 500
 """Of one message: a bridge with hundreds of devices announces them in one."""
@@ -21,15 +23,21 @@ MAX_ANNOUNCEMENT_BYTES = 16 * MAX_PAYLOAD_BYTES
 """A list of a bridge's devices is longer than any reading."""
 
 
+MAX_TOPICS = 4096
+"""Announcement topics whose proposals are remembered, to tell which of them are withdrawn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """`family` is the name of a format, empty where none recognises the message."""
+    """`family` is the name of a format, empty where none recognises the message.
+
+    `withdrawn`: IRIs of mappings that an earlier message on the same topic proposed and this one
+    does not any more; an empty retained message withdraws them all.
+    """
 
     family: str = ""
     proposals: tuple[Proposal, ...] = ()
-
-
-NOTHING = Discovered()
+    withdrawn: tuple[str, ...] = ()
 
 
 class Discovery:
@@ -47,6 +55,11 @@ class Discovery:
         self._names = names or Names()
         self._formats = FORMATS if formats is None else formats
         self._memory = Memory()
+        self._proposed = Recent[str, tuple[str, ...]](MAX_TOPICS)
+        self._announcers = TopicTrie[str]()
+        for name, form in self._formats.items():
+            for text in form.announcements:
+                self._announcers.insert(TopicFilter.parse(text), name)
 
     @property
     def announcements(self) -> frozenset[str]:
@@ -54,12 +67,26 @@ class Discovery:
         return frozenset(each for form in self._formats.values() for each in form.announcements)
 
     def discover(self, message: Message) -> Discovered:
-        """The first family, in the order of the table, that has something to propose."""
+        """The first family, in the order of the table, that has something to propose.
+
+        An announcement is its family's alone, be there something to propose or not.
+        """
         if len(message.payload) > MAX_ANNOUNCEMENT_BYTES:
-            return NOTHING
+            return Discovered()
+        announcers = self._announcers.match(message.topic)
         payload = Payload(message)
-        for name, form in self._formats.items():
-            found = form.propose(payload, self._names, self._memory) if form.propose else ()
-            if found:
-                return Discovered(name, tuple(found[:MAX_PROPOSALS]))
-        return NOTHING
+        for name in announcers or self._formats:
+            propose = self._formats[name].propose
+            proposals = propose(payload, self._names, self._memory) if propose else ()
+            if proposals:
+                proposals = proposals[:MAX_PROPOSALS]
+                return Discovered(name, tuple(proposals), self._withdrawn(message, proposals))
+        if announcers:
+            return Discovered(announcers[0], (), self._withdrawn(message, ()))
+        return Discovered()
+
+    def _withdrawn(self, message: Message, proposals: Sequence[Proposal]) -> tuple[str, ...]:
+        now = tuple(proposal.mapping.iri for proposal in proposals)
+        before = self._proposed.get(message.topic) or ()
+        self._proposed.put(message.topic, now)
+        return tuple(iri for iri in before if iri not in now)

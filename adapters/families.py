@@ -5,7 +5,12 @@ understands an unknown message, the more particular family first.
 """
 
 from adapters.adapter import Format, stateless
-from adapters.formats import json_path, sparkplug
+from adapters.formats import (
+    json_path,
+    sparkplug,
+    tasmota,
+    zigbee2mqtt,
+)
 from adapters.formats.scalar import ScalarAdapter
 from adapters.formats.senml import SenmlAdapter
 from adapters.formats.text import TextAdapter
@@ -19,8 +24,10 @@ FORMATS: dict[str, Format] = {
         propose=sparkplug.propose,
         announcements=sparkplug.ANNOUNCEMENTS,
     ),
+    "zigbee2mqtt": zigbee2mqtt.FORMAT,
+    "tasmota": tasmota.FORMAT,
     "senml": Format(stateless(SenmlAdapter), names=True),
-    "json": Format(stateless(json_path.JsonAdapter), propose=json_path.propose),
+    "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
     "scalar": Format(stateless(ScalarAdapter)),
     "text": Format(stateless(TextAdapter)),
 }

@@ -20,7 +20,8 @@ class Mapping:
     `unit` (QUDT IRI or a symbol of the crosswalk) is that of the observations; `device_unit` that
     of the payload's numbers where it is another one and the payload does not tell it itself.
     `true_value` and `false_value` are the words of this device for the two truth values.
-    `expires_after_s`: silence for so many seconds is absence.
+    `expires_after_s`: silence for so many seconds is absence. `availability_topic` is a topic
+    filter with the wildcards of `topic_filter`, on which the device says whether it is there.
     """
 
     iri: str
@@ -37,6 +38,7 @@ class Mapping:
     true_value: str = ""
     false_value: str = ""
     expires_after_s: float | None = None
+    availability_topic: str = ""
 
 
 class MappingError(ValueError):

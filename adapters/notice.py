@@ -21,6 +21,8 @@ class Heartbeat:
 class Liveness:
     """Whether the stream's device is there, from a last will, a birth or a promised interval.
 
+    With wildcards in a mapping the stream may be one that never had an observation.
+
     `expires_after_s`: seconds after which, without another message, the stream counts as absent
     (SenML `ut`); None where nothing is promised.
     """

@@ -7,11 +7,12 @@ remember of earlier messages is in the Memory, which the new one is given too; a
 Memory are used by one thread at a time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format
+from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format, stateless
+from adapters.availability import AvailabilityAdapter
 from adapters.families import FORMATS
 from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
@@ -91,7 +92,9 @@ class Registry:
                 errors.append(error)
             else:
                 families.setdefault((mapping.topic_filter, mapping.format), []).append(checked)
-        return cls(_entry(family, kept) for family in families.values()), tuple(errors)
+        entries = [_entry(family, kept) for family in families.values()]
+        every = (checked for family in families.values() for checked in family)
+        return cls([*entries, *_availability_entries(every)]), tuple(errors)
 
     @property
     def topic_filters(self) -> frozenset[str]:
@@ -120,15 +123,13 @@ class Registry:
 
 
 def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:
-    captures = entry.topic_filter.captures(_subject(entry, topic).split("/"))
+    """None where the topic, that of a companion, has too few levels to fill the wildcards."""
+    levels = entry.format.subject(topic).split("/")
+    least = len(entry.topic_filter.levels) - (entry.topic_filter.levels[-1] == "#")
+    if entry.topic_filter.wildcards and len(levels) < least:
+        return ()
+    captures = entry.topic_filter.captures(levels)
     return tuple(template.bind(captures) for template in entry.templates)
-
-
-def _subject(entry: _Entry, topic: str) -> str:
-    """The topic whose levels fill the wildcards; `topic` is that of a message to the entry."""
-    subject = entry.format.subject(topic)
-    levels = len(entry.topic_filter.levels) - (entry.topic_filter.levels[-1] == "#")
-    return subject if subject.count("/") + 1 >= levels else topic
 
 
 def _merged(found: Sequence[Findings]) -> Findings:
@@ -154,9 +155,36 @@ def _check(order: int, mapping: Mapping) -> _Checked:
         topic_filter = TopicFilter.parse(mapping.topic_filter)
     except ValueError as error:
         raise MappingError(mapping.iri, "topic_filter", str(error)) from error
+    _refuse_availability(mapping, topic_filter.wildcards)
     format_.compile([mapping], Memory())
     template = StreamTemplate.compile(order, mapping, topic_filter.wildcards, format_.names)
     return _Checked(mapping, topic_filter, template)
+
+
+def _refuse_availability(mapping: Mapping, wildcards: int) -> None:
+    if not mapping.availability_topic:
+        return
+    try:
+        given = TopicFilter.parse(mapping.availability_topic).wildcards
+    except ValueError as error:
+        raise MappingError(mapping.iri, "availability_topic", str(error)) from error
+    if given != wildcards:
+        reason = f"has {given} wildcards, the topic filter {wildcards}"
+        raise MappingError(mapping.iri, "availability_topic", reason)
+
+
+def _availability_entries(every: Iterable[_Checked]) -> Iterator[_Entry]:
+    told: dict[str, list[StreamTemplate]] = {}
+    for checked in every:
+        if checked.mapping.availability_topic:
+            told.setdefault(checked.mapping.availability_topic, []).append(checked.template)
+    for text, templates in told.items():
+        topic_filter = TopicFilter.parse(text)
+        yield _Entry(topic_filter, (topic_filter,), _AVAILABILITY, _HEARD, tuple(templates))
+
+
+_HEARD = AvailabilityAdapter()
+_AVAILABILITY = Format(stateless(lambda mappings: _HEARD))  # noqa: ARG005
 
 
 def _entry(family: Sequence[_Checked], memory: Memory) -> _Entry:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from adapters.conversion import convert
+from adapters.conversion import INSTEAD, convert
 from adapters.fault import Fault
 from adapters.iri_template import IriTemplate, fill_name, iri_defect
 from adapters.mapping import Mapping, MappingError
@@ -58,12 +58,13 @@ class Stream:
         unit = None
         if result.datatype in NUMERIC:
             unit = told_unit or self.device_unit
-            if self.unit is not None and unit not in {None, self.unit}:
-                converted = convert(result, unit, self.unit)
+            wanted = self.unit or INSTEAD.get(unit or "", unit)
+            if unit is not None and wanted is not None and unit != wanted:
+                converted = convert(result, unit, wanted)
                 if isinstance(converted, Fault):
                     return converted
                 result = converted
-            unit = self.unit or unit
+            unit = wanted
         for word, truth in self.words:
             if result == word:
                 result, unit = truth, None
@@ -114,7 +115,7 @@ class StreamTemplate:
             _template(
                 mapping, "feature_of_interest", mapping.feature_of_interest, wildcards, names
             ),
-            _unit(mapping, "unit", mapping.unit),
+            _declared_unit(mapping),
             _device_unit(mapping),
             _words(mapping),
         )
@@ -148,6 +149,13 @@ def _unit(mapping: Mapping, member: str, text: str | None) -> str | None:
     if known is None:
         _refuse_defect(mapping, member, iri_defect(text))
     return known or text
+
+
+def _declared_unit(mapping: Mapping) -> str | None:
+    unit = _unit(mapping, "unit", mapping.unit)
+    instead = INSTEAD.get(unit or "")
+    _refuse_defect(mapping, "unit", f"QUDT has no such unit, declare {instead}" if instead else "")
+    return unit
 
 
 def _device_unit(mapping: Mapping) -> str | None:

@@ -3,7 +3,9 @@
 Case matters (S is siemens, s second; Mg is no mg). Both micro signs, superscripts and compat
 characters (℃) fold to one form by NFKC; products may be written the UCUM way (`ug.m-3`) or with a
 slash (`ug/m3`). Where two vocabularies disagree SenML wins: `g` is the gram, `C` the coulomb, `B`
-the byte, `/` a ratio. Standard gravity is `[g]` or `gn`. Not here is what has no QUDT unit.
+the byte, `/` a ratio. Standard gravity is `[g]` or `gn`. QUDT IRIs pass, deprecated names of QUDT
+become those that replaced them. The few units of devices that QUDT lacks have IRIs of our own,
+which no observation gets.
 
 Sources: QUDT 3.5 unit vocabulary, RFC 8428 section 12.1, RFC 8798, UCUM.
 """
@@ -12,6 +14,7 @@ import re
 import unicodedata
 
 UNIT = "http://qudt.org/vocab/unit/"
+OWN = "https://sosa-gateway.example/ns#"
 MAX_CHARS = 32
 
 # QUDT local name -> spellings; products in UCUM's form (_ucum makes it of the others).
@@ -22,10 +25,11 @@ _SPELLINGS = {
     "K": "K",
     "PERCENT": "% %EL /100",
     "PERCENT_RH": "%RH",
+    "PPTH": "‰ [ppth]",
     "PPM": "[ppm] ppm",
     "PPB": "[ppb] ppb",
     "UNITLESS": "/ 1",
-    "NUM": "count {#}",
+    "NUM": "count {#} #",
     "PH": "pH [pH]",
     # pressure
     "PA": "Pa",
@@ -35,6 +39,9 @@ _SPELLINGS = {
     "BAR": "bar",
     "PSI": "psi [psi]",
     "MilliM_HG": "mmHg mm[Hg]",
+    "IN_HG": "inHg [in_i'Hg]",
+    "MegaPA": "MPa",
+    "CentiBAR": "cbar",
     # electricity
     "V": "V",
     "MilliV": "mV",
@@ -42,27 +49,40 @@ _SPELLINGS = {
     "KiloV": "kV",
     "A": "A",
     "MilliA": "mA",
+    "MicroA": "uA",
     "W": "W",
     "MilliW": "mW",
     "KiloW": "kW",
     "MegaW": "MW",
     "VA": "VA",
+    "KiloVA": "kVA",
+    "VA-HR": "VAh VA.h",
+    "KiloVA-HR": "kVAh kVA.h",
+    "VAR-HR": "varh var.h",
     "VAR": "var",
     "KiloVAR": "kvar",
     "KiloVAR-HR": "kvarh kvar.h",
     "W-HR": "Wh W.h",
     "KiloW-HR": "kWh kW.h",
     "MegaW-HR": "MWh MW.h",
+    "GigaW-HR": "GWh GW.h",
+    "W-SEC": "Ws W.s",
+    "BTU_IT": "BTU [Btu_IT]",
+    "BTU_IT-PER-HR": "BTU.h-1",
+    "KiloCAL": "kcal",
     "A-HR": "Ah A.h",
+    "MilliA-HR": "mAh mA.h",
     "C": "C",
     "OHM": "Ohm Ω",
     "KiloOHM": "kOhm kΩ",
+    "MegaOHM": "MOhm MΩ",
     "FARAD": "F",
     "H": "H",
     "S": "S",
     "S-PER-M": "S.m-1",
     "MicroS-PER-CentiM": "uS.cm-1",
     "DeciS-PER-M": "dS.m-1",
+    "MilliS-PER-CentiM": "mS.cm-1",
     "T": "T",
     "WB": "Wb",
     # light, sound, radio, radiation
@@ -73,15 +93,20 @@ _SPELLINGS = {
     "W-PER-M2": "W.m-2",
     "DeciB": "dB",
     "DeciB_M": "dBm",
+    "DeciB_A": "dBA dB(A)",
     "BQ": "Bq",
     "GRAY": "Gy",
     "SV": "Sv",
+    "MicroSV-PER-HR": "uSv.h-1",
+    "BQ-PER-M3": "Bq.m-3",
     # time and frequency
     "HZ": "Hz",
     "KiloHZ": "kHz",
     "MegaHZ": "MHz",
+    "GigaHZ": "GHz",
     "SEC": "s",
     "MilliSEC": "ms",
+    "MicroSEC": "us",
     "MIN": "min",
     "HR": "h",
     "DAY": "d",
@@ -94,25 +119,37 @@ _SPELLINGS = {
     "KiloM": "km",
     "CentiM": "cm",
     "MilliM": "mm",
+    "MicroM": "um",
+    "MI": "mi [mi_i]",
+    "YD": "yd [yd_i]",
     "IN": "in [in_i]",
     "FT": "ft [ft_i]",
     "M2": "m2",
+    "CentiM2": "cm2",
     "M3": "m3",
     "L": "l L",
     "MilliL": "ml mL",
     "GAL_US": "gal [gal_us]",
+    "FT3": "ft3 [ft_i]3",
     "DEG": "deg ° lat lon",
     "RAD": "rad",
     "SR": "sr",
     # motion and flow
     "M-PER-SEC": "m.s-1",
     "KiloM-PER-HR": "km.h-1",
-    "MI-PER-HR": "mph [mi_i].h-1",
+    "MI-PER-HR": "mph [mi_i].h-1 mi.h-1",
+    "FT-PER-SEC": "ft.s-1 [ft_i].s-1",
+    "KN": "kn [kn_i]",
     "M-PER-SEC2": "m.s-2",
     "G": "[g] gn",
+    "MilliG": "m[g] mgn",
     "MilliM-PER-HR": "mm.h-1",
+    "MilliM-PER-DAY": "mm.d-1",
     "M3-PER-SEC": "m3.s-1",
     "M3-PER-HR": "m3.h-1",
+    "M3-PER-MIN": "m3.min-1",
+    "FT3-PER-MIN": "ft3.min-1 cfm",
+    "GAL_US-PER-MIN": "gal.min-1 [gal_us].min-1",
     "L-PER-SEC": "l.s-1 L.s-1",
     "L-PER-MIN": "l.min-1 L.min-1",
     "L-PER-HR": "l.h-1 L.h-1",
@@ -120,6 +157,9 @@ _SPELLINGS = {
     "KiloGM": "kg",
     "GM": "g",
     "MilliGM": "mg",
+    "LB": "lb [lb_av]",
+    "OZ": "oz [oz_av]",
+    "GM-PER-M3": "g.m-3",
     "MOL": "mol",
     "KiloGM-PER-M3": "kg.m-3",
     "MilliGM-PER-M3": "mg.m-3",
@@ -127,19 +167,51 @@ _SPELLINGS = {
     "N": "N",
     "J": "J",
     "KiloJ": "kJ",
+    "MegaJ": "MJ",
+    "GigaJ": "GJ",
     "KAT": "kat",
     # data
     "BIT": "bit",
     "BIT-PER-SEC": "bit.s-1",
+    "KiloBIT-PER-SEC": "kbit.s-1",
+    "MegaBIT-PER-SEC": "Mbit.s-1",
+    "REV-PER-SEC": "rps",
     "BYTE": "B",
     "KiloBYTE": "kB",
     "MegaBYTE": "MB",
     "GigaBYTE": "GB",
 }
 
+_OF_DEVICES = {"WattMinute": "Wmin W.min", "MilliwattHour": "mWh mW.h", "InchPerHour": "in.h-1"}
+"""Units that QUDT does not have; observations have another one (conversion.INSTEAD)."""
+
+_RENAMED = {
+    "V-A": "VA",
+    "KiloV-A": "KiloVA",
+    "V-A-HR": "VA-HR",
+    "KiloV-A-HR": "KiloVA-HR",
+    "V-A_Reactive": "VAR",
+    "KiloV-A_Reactive": "KiloVAR",
+    "V-A_Reactive-HR": "VAR-HR",
+    "KiloV-A_Reactive-HR": "KiloVAR-HR",
+    "DegreeCelsius": "DEG_C",
+    "DegreeFahrenheit": "DEG_F",
+    "Kelvin": "K",
+    "Percent": "PERCENT",
+    "Volt": "V",
+    "Ampere": "A",
+    "Watt": "W",
+    "Lux": "LUX",
+    "Pascal": "PA",
+}
+"""Names of units that QUDT deprecates or has dropped, which are still pasted."""
+
+_NAMESPACES = (UNIT, "http://qudt.org/vocab/unit#", "unit:")
+
 _MICRO = "\u03bc"
 """Greek mu: what NFKC makes of the micro sign U+00B5; UCUM writes u."""
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FACTOR = re.compile(r"([^0-9]+)([0-9]?)")
 
 
@@ -155,8 +227,9 @@ def _ucum(text: str) -> str:
 
 
 _UNITS = {
-    spelling if spelling in {"/", "/100"} else _ucum(spelling): UNIT + name
-    for name, spellings in _SPELLINGS.items()
+    spelling if spelling in {"/", "/100"} else _ucum(spelling): namespace + name
+    for namespace, table in ((UNIT, _SPELLINGS), (OWN, _OF_DEVICES))
+    for name, spellings in table.items()
     for spelling in spellings.split()
 }
 
@@ -168,6 +241,10 @@ def unit_iri(text: str) -> str | None:
     True
     """
     known = _UNITS.get(text)
-    if known is not None or len(text) > MAX_CHARS:
+    if known is not None:
         return known
-    return _UNITS.get(_ucum(text))
+    for namespace in _NAMESPACES:
+        if text.startswith(namespace):
+            name = text.removeprefix(namespace)
+            return UNIT + _RENAMED.get(name, name) if _NAME.fullmatch(name) else None
+    return None if len(text) > MAX_CHARS else _UNITS.get(_ucum(text))

@@ -99,6 +99,7 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         true_value=_text(row.get("trueValue")),
         false_value=_text(row.get("falseValue")),
         expires_after_s=_seconds(row),
+        availability_topic=_text(row.get("availabilityTopic")),
     )
 
 

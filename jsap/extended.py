@@ -4,7 +4,7 @@ Place on the way of the data: read at the start into the graph of mappings, whic
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
 
     mappings: id topic format sensor property feature [selector unit time sequence
-              deviceUnit trueValue falseValue expiresAfter]
+              deviceUnit trueValue falseValue expiresAfter availability]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
@@ -48,6 +48,7 @@ class _Mapping(_Item):
     true_value: str | None = Field(default=None, validation_alias="trueValue")
     false_value: str | None = Field(default=None, validation_alias="falseValue")
     expires_after: int | float | None = Field(default=None, gt=0, validation_alias="expiresAfter")
+    availability: str | None = None
 
 
 class _Rule(_Item):
@@ -124,6 +125,7 @@ class _Node:
             "trueValue": _literal(mapping.true_value),
             "falseValue": _literal(mapping.false_value),
             "expiresAfter": _literal(mapping.expires_after),
+            "availabilityTopic": _literal(mapping.availability),
         }
         yield from self._quads(objects)
 

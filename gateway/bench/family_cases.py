@@ -30,6 +30,7 @@ _MEMBERS = {
     "trueValue": "true_value",
     "falseValue": "false_value",
     "expiresAfter": "expires_after_s",
+    "availability": "availability_topic",
 }
 
 

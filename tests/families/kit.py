@@ -85,6 +85,7 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
         "trueValue": mapping.true_value,
         "falseValue": mapping.false_value,
         "expiresAfter": mapping.expires_after_s and f"{mapping.expires_after_s:g}",
+        "availability": mapping.availability_topic,
         "label": proposal.label,
         "device": proposal.device,
         "quantity": proposal.quantity,

@@ -35,6 +35,7 @@ def test_discovery_tells_family_and_proposals(case: Case) -> None:
             continue
         found = discovery.discover(sent.message)
         assert found.family == told["family"], number
+        assert list(found.withdrawn) == expected(told, "withdrawn"), number
         wanted = expected(told, "proposals")
         assert len(found.proposals) == len(wanted), [each.label for each in found.proposals]
         for proposal, members in zip(found.proposals, wanted, strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.adapter import Decoded, FaultReason
-from adapters.formats.json_path import ABSENT, JsonPath
+from adapters.json_path import ABSENT, JsonPath
 from adapters.mapping import Mapping
 from adapters.message import Message
 from adapters.observation import Observation
@@ -76,8 +76,6 @@ def test_path_compiles_to_its_steps(path: str, steps: tuple[str | int, ...]) -> 
         "$.",
         "$a",
         "$..a",
-        "$.*",
-        "$[*]",
         "$[?(@.a)]",
         "$[0:2]",
         "$[0,1]",

@@ -65,7 +65,10 @@ def test_mapping_with_what_it_needs() -> None:
 def test_mapping_with_everything_is_a_row_of_mappings() -> None:
     more = {"selector": "$.t", "unit": "p:C", "time": "$.time", "sequence": "$.seq"}
     more |= {"deviceUnit": "°F", "trueValue": "LOCK", "falseValue": "UNLOCK"}
-    [row] = answer("MAPPINGS", profile(mappings=[MAPPING | more | {"expiresAfter": 600}]))
+    [row] = answer(
+        "MAPPINGS",
+        profile(mappings=[MAPPING | more | {"expiresAfter": 600, "availability": "home/+/status"}]),
+    )
     assert row == {
         "mapping": NamedNode("urn:mapping:temperature"),
         "topicFilter": Literal("home/+/temperature"),
@@ -81,6 +84,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "trueValue": Literal("LOCK"),
         "falseValue": Literal("UNLOCK"),
         "expiresAfter": Literal(600),
+        "availabilityTopic": Literal("home/+/status"),
     }
 
 

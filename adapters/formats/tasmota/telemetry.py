@@ -1,0 +1,107 @@
+"""Decoding of Tasmota: telemetry, states and bare answers.
+
+Topic filter: `tele/<topic>/SENSOR`, `tele/<topic>/STATE`, `stat/<topic>/RESULT` with JSON, or
+`stat/<topic>/POWER` with a bare word, in whatever order the device's FullTopic puts them. Selector:
+the path of a value, `BME280.Temperature`, `DS18B20-1.Temperature`, `ENERGY.Power[0]`,
+`ZbReceived.*.Temperature` ({name} is the Zigbee device then), empty for a bare word.
+
+`Time` is local and has no zone unless SetOption52 is on: without one it is no time, but tells a
+repeated message from an equal result. `Epoch`, or `Time` as a number, is preferred.
+`tele/<topic>/LWT` says whether the device is there.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from adapters.adapter import Fault, Findings, missing
+from adapters.availability import availability_findings
+from adapters.device_time import read_time
+from adapters.formats.tasmota.units import unit_of
+from adapters.iri_template import NAME
+from adapters.json_path import JsonPath
+from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
+from adapters.payload import Json, Payload
+from adapters.result import bare_result, json_result
+from adapters.stream import Stream
+
+LWT = "LWT"
+_PREFIXES = {"stat": "tele", "tele": "tele"}
+_LOCAL_TIME = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """`path` is None for a bare word; `name` is the last member name, which tells the unit."""
+
+    path: JsonPath | None
+    name: str
+
+
+class TasmotaAdapter:
+    """All values of a topic filter."""
+
+    def __init__(self, mappings: Sequence[Mapping], memory: Memory) -> None:
+        del memory  # each message speaks for itself
+        self._rules = tuple(map(_rule, mappings))
+        self._wants_json = any(rule.path for rule in self._rules)
+
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
+        """See Adapter."""
+        if payload.message.topic.endswith("/" + LWT):
+            return availability_findings(payload, [stream.key for stream in streams])
+        document = payload.document() if self._wants_json else None
+        if isinstance(document, Fault):
+            return Findings.of_fault(document)
+        findings = Findings()
+        time, sequence = _time(document)
+        for rule, stream in zip(self._rules, streams, strict=True):
+            if rule.path is None:
+                text = payload.text()
+                findings.add(stream, text if isinstance(text, Fault) else bare_result(text))
+                continue
+            unit = unit_of(document, rule.name)
+            for name, value in rule.path.find_all(document):
+                own = stream.named(name) if name else stream
+                findings.add(own, json_result(value), time, sequence, unit=unit)
+        return findings or Findings.of_fault(missing(streams))
+
+
+def companions(topic_filter: str) -> Sequence[str]:
+    """The last will of the device, in the same FullTopic."""
+    levels = topic_filter.split("/")
+    if levels[-1] in {"+", "#"} or len(levels) < 2:
+        return ()
+    return ("/".join([*(_PREFIXES.get(level, level) for level in levels[:-1]), LWT]),)
+
+
+def _time(document: Json) -> tuple[datetime | Fault | None, str | None]:
+    """The device's time, or else its local time as a sequence."""
+    if not isinstance(document, dict):
+        return None, None
+    for told in (document.get("Epoch"), document.get("Time")):
+        if isinstance(told, str):
+            if _LOCAL_TIME.fullmatch(told):
+                return None, told
+            return read_time(told), None
+    return None, None
+
+
+def _rule(mapping: Mapping) -> _Rule:
+    for member in ("time_selector", "sequence_selector"):
+        if getattr(mapping, member):
+            raise MappingError(mapping.iri, member, "Tasmota says itself where its time stands")
+    text = mapping.selector
+    if not text:
+        return _Rule(None, "")
+    try:
+        path = JsonPath.compile(text if text.startswith("$") else f"$.{text}")
+    except ValueError as error:
+        raise MappingError(mapping.iri, "selector", str(error)) from error
+    has_name = NAME in mapping.sensor or NAME in mapping.feature_of_interest
+    if has_name and path.is_singular:
+        raise MappingError(mapping.iri, "selector", "{name} needs a wildcard in the path")
+    names = [step for step in path.steps if isinstance(step, str)]
+    return _Rule(path, names[-1] if names else "")
