@@ -18,7 +18,7 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
-from gateway.config import Config, is_loopback
+from gateway.config import Config
 from gateway.cores import one_core
 from gateway.crossing import Crossing
 from gateway.engine import Engine, Limits
@@ -28,9 +28,8 @@ from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
-from gateway.gates.http import HttpGate
-from gateway.gates.operations import LOOPBACK_NAMES, OperationsGate, application, serve
-from gateway.gates.query_pool import QueryLimits, QueryPool
+from gateway.gates.operations import OperationsGate, application, serve
+from gateway.gates.query_pool import QueryPool
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
@@ -46,6 +45,7 @@ from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.sosa import Identity, ObservationTemplates
+from gateway.sparql_gates import SparqlGates, called_names, query_limits
 from gateway.statistics import Parts, alarms, measures, summary
 from gateway.store.remote import Remote
 from gateway.subscribing import server_settings, subscriber_limits
@@ -237,19 +237,18 @@ class Gateway:
         self, starting: AsyncExitStack, engine: Engine, crossing: Crossing
     ) -> None:
         config = self._config
-        queries = QueryLimits(
-            timeout_s=config.limits.query_s, solutions=config.limits.query_solutions
-        )
-        pool = starting.enter_context(QueryPool(engine.query, queries))
+        engine.rights_of = self._protection.update_rights
+        pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
         subscribers = await starting.enter_async_context(
             Subscribers(self.scheduler, crossing, subscriber_limits(config), self._protection.guard)
         )
         self._parts.subscribers = subscribers
         self._parts.queries = pool
         registry = Measures(measures(self._parts)).registry
-        hosts = LOOPBACK_NAMES if is_loopback(config.http.host) else None
+        names = called_names(config.http)
+        sparql = SparqlGates(self.scheduler, pool, config, self._protection.guard)
         http_routes: list[BaseRoute] = [
-            *HttpGate(self.scheduler, pool).routes(),
+            *sparql.routes(),
             *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
             *self._protection.routes(),
         ]
@@ -263,7 +262,7 @@ class Gateway:
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
             serve(
-                application(secure([*http_routes, *socket_routes]), hosts),
+                application(secure([*http_routes, *socket_routes]), names),
                 config.http.host,
                 config.http_port,
                 server,
@@ -273,12 +272,13 @@ class Gateway:
         if not config.shared_port:
             websocket = await starting.enter_async_context(
                 serve(
-                    application(secure(socket_routes), hosts),
+                    application(secure(socket_routes), names.with_pages_of(http.port)),
                     config.http.host,
                     config.websocket_port,
                     server,
                 )
             )
+            sparql.subscribe_at(websocket.port)
             self.websocket_port = websocket.port
         starting.push_async_callback(streams.close)
 

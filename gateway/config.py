@@ -58,6 +58,12 @@ def _host(text: str) -> str:
     return text
 
 
+def _origin(text: str) -> str:
+    if not re.fullmatch(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", text):
+        raise ValueError("use an origin in lower case: http://name or https://name:port")
+    return text
+
+
 def is_loopback(host: str) -> bool:
     """Whether a server bound to `host` is reached from this machine alone."""
     try:
@@ -70,6 +76,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Host = Annotated[str, AfterValidator(_host)]
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Origin = Annotated[str, AfterValidator(_origin)]
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 
 
@@ -187,13 +194,15 @@ class HttpSettings(Section):
     """The SPARQL endpoint. Without [security] anyone who reaches it may UPDATE.
 
     `allow_remote` says that this is meant also where others than this machine reach it. `hosts` are
-    names by which it is called besides those of this machine.
+    names by which it is called besides those of this machine; `origins` are those of web
+    pages elsewhere that may call it.
     """
 
     host: str = "127.0.0.1"
     port: Port = 8000
     allow_remote: bool = False
     hosts: Annotated[tuple[Host, ...], BeforeValidator(_one_as_list)] = ()
+    origins: Annotated[tuple[Origin, ...], BeforeValidator(_one_as_list)] = ()
 
     def require_safe(self, *, has_identities: bool, has_tls: bool) -> None:
         """Raise ValueError where anyone may UPDATE, or tokens can be read on the way."""
@@ -294,6 +303,11 @@ class LimitsSettings(Section):
     future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
     query_solutions: Count = 100_000
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
+    queries: Count = 2
+    queries_waiting: Annotated[int, Field(ge=0)] = 16
+    queries_per_client: Count = 12
+    request_bytes: Count = 4_194_304
+    request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 
 
 class RemoteSettings(Section):

@@ -13,9 +13,11 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount
 
 from gateway.config import Config
+from gateway.errors import ForbiddenError
 from gateway.gates.broker_settings import Authenticate
 from gateway.gates.oauth import OAuthGate
 from gateway.gates.operations import ServerSettings
+from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.security.authority import Authority, AuthoritySettings
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.identity import Kind
@@ -58,6 +60,15 @@ class Protection:
         """What runs as long as the gates are open, by name."""
         followed = {"authority": self.authority, "certificate": self.tls}
         return {name: each.run for name, each in followed.items() if each is not None}
+
+    def update_rights(self, identity: str) -> Rights:
+        """What an UPDATE of an identity may do now. Raises ForbiddenError for one that is gone."""
+        if self.authority is None:
+            return ALL_RIGHTS
+        policy = self.authority.policy(identity)
+        if policy is None:
+            raise ForbiddenError(f"the identity {identity} was revoked", "nothing was changed")
+        return policy.update_rights
 
 
 def mqtt_users(users: Mapping[str, str]) -> Authenticate | None:

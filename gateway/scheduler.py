@@ -128,10 +128,11 @@ class Scheduler:
         using_named_graphs: Sequence[NamedNode] = (),
         rights: Rights | None = None,
         at: DueTime | None = None,
+        owner: str = "",
     ) -> Outcome:
         """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails.
 
-        With `at` it waits for that time; the outcome has its id.
+        With `at` it waits for that time; the outcome has its id. `owner` is who sent it.
         """
         return await self._call(
             lambda: self._update(
@@ -141,6 +142,7 @@ class Scheduler:
                 using_named_graphs=using_named_graphs,
                 rights=rights,
                 at=at,
+                owner=owner,
             ),
             is_update=True,
         )

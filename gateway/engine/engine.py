@@ -9,7 +9,7 @@ snapshot of a whole update.
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -49,13 +49,19 @@ log = logging.getLogger(__name__)
 class Outcome:
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
-    `id` is that of a delayed UPDATE: the change is that of delaying or of executing it.
+    `id` is that of a delayed UPDATE: the change is that of delaying or of executing it. `due` is
+    when one that was delayed just now is to be executed, µs since the epoch.
     """
 
     delta: Delta
     notifications: tuple[Notification, ...]
     time: int
     id: str | None = None
+    due: int | None = None
+
+
+RightsOf = Callable[[str], Rights]
+"""The rights that an identity has now; raises a GatewayError for one that is known no more."""
 
 
 class Engine:
@@ -110,6 +116,7 @@ class Engine:
         store.lend(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
+        self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._delayed = DelayedUpdates(store)
         self._processing.watch(self._delayed)
 
@@ -187,6 +194,7 @@ class Engine:
         using_named_graphs: Sequence[NamedNode] = (),
         rights: Rights | None = None,
         at: DueTime | None = None,
+        owner: str = "",
         deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
@@ -197,7 +205,8 @@ class Engine:
 
         With `at` (µs since the epoch, an aware datetime, or a timedelta from now) the request
         waits in the store for its time, with its bindings and rights: see `run_due`. Its text is
-        compiled at once; what else may be wrong with it shows when it is executed.
+        compiled at once; what else may be wrong with it shows when it is executed. Of an `owner`
+        `rights_of` is asked then: the request has only those rights that it has at both times.
 
         `deferred` leaves writing to the disk to the next `flush`; it is for requests that the
         caller can repeat after a crash. Everybody sees their effect at once all the same.
@@ -209,9 +218,10 @@ class Engine:
         bound = bind(update, bindings or {}, using)
         with self._writing() as time:
             if at is not None:
-                request = Request.of(update, bound, using, rights or ALL_RIGHTS)
-                id_, delta = self._delayed.entry(request, due_time(at, time), time)
-                return self._change(delta, self.store.apply, time, id_)
+                request = Request.of(update, bound, using, rights or ALL_RIGHTS, owner)
+                due = due_time(at, time)
+                id_, delta = self._delayed.entry(request, due, time)
+                return replace(self._change(delta, self.store.apply, time, id_), due=due)
             delta = evaluate(self.store, bound, rights or ALL_RIGHTS)
             outcome = self._change(delta, self.store.defer if deferred else self.store.apply, time)
         if self.performance is not None:
@@ -269,7 +279,9 @@ class Engine:
 
     def _execute(self, id_: str) -> Delta:
         try:
-            return self._delayed.request(id_).change(self.store)
+            request = self._delayed.request(id_)
+            present = self.rights_of(request.owner) if request.owner else ALL_RIGHTS
+            return request.change(self.store, present)
         except StorageError:
             raise
         except Exception as error:  # whatever is wrong with it, those behind it have their time

@@ -30,28 +30,39 @@ Using = tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An UPDATE that outlives the process: texts, each with its forced bindings."""
+    """An UPDATE that outlives the process: texts, each with its forced bindings.
+
+    `owner` is the identity that sent it, "" where nobody was asked who they are.
+    """
 
     updates: tuple[tuple[str, Mapping[str, Term]], ...]
     using_graphs: tuple[NamedNode, ...] = ()
     using_named_graphs: tuple[NamedNode, ...] = ()
     rights: Rights = ALL_RIGHTS
+    owner: str = ""
 
     @classmethod
-    def of(cls, update: Update, bound: Sequence[BoundUpdate], using: Using, rights: Rights) -> Self:
+    def of(
+        cls,
+        update: Update,
+        bound: Sequence[BoundUpdate],
+        using: Using,
+        rights: Rights,
+        owner: str = "",
+    ) -> Self:
         """What is kept of an update that `bind` has bound."""
         texts = [update] if isinstance(update, str) else [plan.text for plan, _ in bound]
         bindings = [
             {name: term for name, term in each.items() if not name.startswith(HIDDEN_PREFIX)}
             for _, each in bound
         ]
-        return cls(tuple(zip(texts, bindings, strict=True)), *using, rights)
+        return cls(tuple(zip(texts, bindings, strict=True)), *using, rights, owner)
 
-    def change(self, store: QuadStore) -> Delta:
-        """What it would change now. Raises a GatewayError."""
+    def change(self, store: QuadStore, present: Rights = ALL_RIGHTS) -> Delta:
+        """What it would change now, by the rights of then and `present`. Raises a GatewayError."""
         using = (self.using_graphs, self.using_named_graphs)
         plans = [(compile_update(text, *using), bindings) for text, bindings in self.updates]
-        return evaluate(store, plans, self.rights)
+        return evaluate(store, plans, self.rights.within(present))
 
 
 def bind(update: Update, bindings: Mapping[str, Term], using: Using) -> Sequence[BoundUpdate]:

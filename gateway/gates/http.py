@@ -7,6 +7,7 @@ answer to an UPDATE. A GET of /update is answered with 405 and Allow, as RFC 911
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pyoxigraph import NamedNode
@@ -14,9 +15,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.gates.protocol_request import QUERY, UPDATE, RequestLimits, read_operation
+from gateway.engine.delayed import DueTime
+from gateway.gates import graph_store
+from gateway.gates.asker import Asker
+from gateway.gates.delayed import accepted, due_time, location
+from gateway.gates.endpoint import endpoint
+from gateway.gates.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.query_pool import QueryPool
+from gateway.gates.request_body import RequestLimits
+from gateway.gates.responses import answer_response
+from gateway.gates.service_description import Endpoints, ServiceDescription
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Rights
+from gateway.security.guard import Guard, OpenGuard
 
 
 class Outcome(Protocol):
@@ -25,6 +36,16 @@ class Outcome(Protocol):
     @property
     def delta(self) -> Delta:
         """The net change."""
+        ...
+
+    @property
+    def id(self) -> str | None:
+        """Of one that waits: its name."""
+        ...
+
+    @property
+    def due(self) -> int | None:
+        """Of one that waits: when it is executed, µs since the Unix epoch."""
         ...
 
 
@@ -38,41 +59,103 @@ class Updates(Protocol):
         *,
         using_graphs: Sequence[NamedNode],
         using_named_graphs: Sequence[NamedNode],
+        rights: Rights,
+        at: DueTime | None,
+        owner: str,
     ) -> Outcome:
-        """Returns when the change is in the store."""
+        """Returns when the change, or the UPDATE that is to wait, is in the store."""
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SubscribeAddress:
+    """Where WebSockets are accepted; without a port, on that of the request."""
+
+    port: int | None = None
+    path: str = "/subscribe"
+
+    def of(self, request: Request) -> str:
+        """The absolute IRI for the client of this request."""
+        url = request.url.replace(scheme="wss" if request.url.scheme == "https" else "ws")
+        return str(url.replace(path=self.path, query=None, port=self.port or request.url.port))
+
+
 class HttpGate:
-    """The endpoints /query and /update."""
+    """The endpoints /query and /update, and /sparql for both."""
 
     def __init__(
-        self, updates: Updates, queries: QueryPool, limits: RequestLimits | None = None
+        self,
+        updates: Updates,
+        queries: QueryPool,
+        limits: RequestLimits | None = None,
+        *,
+        guard: Guard | None = None,
+        description: ServiceDescription | None = None,
+        subscribe: SubscribeAddress | None = None,
     ) -> None:
         self._updates = updates
         self._queries = queries
         self._limits = limits or RequestLimits()
+        self._guard = guard or OpenGuard()
+        self._description = description or ServiceDescription()
+        self.subscribe = subscribe or SubscribeAddress()
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
+        both = {"GET": self._read, "POST": self._either}
         return [
-            Route("/query", self._query, methods=["GET", "POST"]),
-            Route("/update", self._update, methods=["POST"]),
+            *endpoint("/query", {"GET": self._read, "POST": self._query}),
+            *endpoint("/update", {"POST": self._update}),
+            *endpoint("/sparql", both),
+            *endpoint("/sparql/", both),
         ]
 
+    async def _read(self, request: Request) -> Response:
+        """A QUERY, or the service description where there is none."""
+        if request.url.query:
+            return await self._query(request)
+        Asker.of(request, self._guard)
+        here = request.url.replace(query=None)
+        endpoints = Endpoints(
+            str(here),
+            str(here.replace(path=graph_store.PATH)),
+            self.subscribe.of(request),
+        )
+        return answer_response(self._description.answer(endpoints, _accept(request)))
+
     async def _query(self, request: Request) -> Response:
-        operation = await read_operation(request, QUERY, self._limits)
-        accept = ",".join(request.headers.getlist("accept"))
-        answer = await self._queries.answer(operation, accept)
-        return Response(answer.body, media_type=answer.media_type, headers={"Vary": "Accept"})
+        return await self._operate(request, (QUERY,))
 
     async def _update(self, request: Request) -> Response:
-        operation = await read_operation(request, UPDATE, self._limits)
+        return await self._operate(request, (UPDATE,))
+
+    async def _either(self, request: Request) -> Response:
+        return await self._operate(request, (QUERY, UPDATE))
+
+    async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
+        asker = Asker.of(request, self._guard)
+        operation = await read_operation(request, offered, self._limits)
+        if operation.names is QUERY:
+            answer = await self._queries.answer(operation, _accept(request), asker)
+            return answer_response(answer)
+        return await self._change(operation, asker)
+
+    async def _change(self, operation: Operation, asker: Asker) -> Response:
         outcome = await self._updates.update(
             operation.text,
             using_graphs=operation.default_graphs,
             using_named_graphs=operation.named_graphs,
+            rights=asker.principal.policy.update_rights,
+            at=due_time(operation),
+            owner=asker.principal.identity,
         )
+        if outcome.id is not None and outcome.due is not None:
+            headers = {"Location": location(outcome.id)}
+            return JSONResponse(accepted(outcome.id, outcome.due), 202, headers)
         counts = {"added": len(outcome.delta.added), "removed": len(outcome.delta.removed)}
         # SEPA's draft says isJsonBody, its engine isJson; no client goes by either.
         return JSONResponse({"response": {"isJsonBody": True, "isJson": True, "body": counts}})
+
+
+def _accept(request: Request) -> str:
+    return ",".join(request.headers.getlist("accept"))

@@ -1,6 +1,10 @@
 """Content negotiation: in which media type an answer is written (RFC 9110, section 12.5.1).
 
-Place on the way of the data: between the Accept header of a QUERY and the writing of its result.
+Place on the way of the data: between the Accept header of a request and the writing of its answer.
+
+SEPA answers in JSON whatever Accept says, and its clients send Accepts that have nothing to do
+with what they can read. So an Accept chooses among what there is, and one that fits nothing
+chooses the first of it; only the Graph Store Protocol refuses (406).
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,38 +30,43 @@ GRAPHS: Mapping[str, RdfFormat] = {
     "application/n-triples": RdfFormat.N_TRIPLES,
     "application/rdf+xml": RdfFormat.RDF_XML,
     "application/ld+json": RdfFormat.JSON_LD,
-    "application/json": RdfFormat.JSON_LD,
+    "application/n-quads": RdfFormat.N_QUADS,
+    "application/trig": RdfFormat.TRIG,
 }
-"""Media types of CONSTRUCT and DESCRIBE, the one we prefer first."""
+"""Media types of graphs, the one we prefer first."""
+
+TRIPLES_AS_RESULTS = ("application/sparql-results+json", "application/json")
+"""For CONSTRUCT and DESCRIBE: rows of subject, predicate and object, as SEPA answers them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptable:
-    """The best media types for results and for graphs; at most one is None."""
+    """The best media types for solutions, for a boolean and for a graph."""
 
-    results: str | None
-    graphs: str | None
+    solutions: str
+    boolean: str
+    graph: str
 
     @classmethod
     def of(cls, accept: str) -> Self:
-        """By an Accept header; raises NotAcceptableError where none fits."""
-        acceptable = cls(choose(accept, RESULTS), choose(accept, GRAPHS))
-        if acceptable.results is None and acceptable.graphs is None:
-            raise _not_acceptable([*RESULTS, *GRAPHS])
-        return acceptable
+        """By an Accept header; the first of each where nothing fits."""
+        booleans = [name for name in RESULTS if not name.startswith("text/")]
+        return cls(
+            choose(accept, RESULTS) or next(iter(RESULTS)),
+            choose(accept, booleans) or booleans[0],
+            choose(accept, [*GRAPHS, *TRIPLES_AS_RESULTS]) or next(iter(GRAPHS)),
+        )
 
 
-def agreed(media_type: str | None, offers: Iterable[str]) -> str:
-    """The media type, if there is one; raises NotAcceptableError."""
-    if media_type is None:
-        raise _not_acceptable(offers)
-    return media_type
-
-
-def _not_acceptable(offers: Iterable[str]) -> NotAcceptableError:
-    return NotAcceptableError(
-        "no media type in Accept fits the result", f"accept one of {', '.join(offers)}"
-    )
+def require(accept: str, offers: Iterable[str]) -> str:
+    """The offer that is preferred; raises NotAcceptableError."""
+    offers = list(offers)
+    chosen = choose(accept, offers)
+    if chosen is None:
+        raise NotAcceptableError(
+            "no media type in Accept fits the answer", f"accept one of {', '.join(offers)}"
+        )
+    return chosen
 
 
 def choose(accept: str, offers: Iterable[str]) -> str | None:

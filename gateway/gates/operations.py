@@ -1,16 +1,10 @@
-"""Running the gates: who may call, how errors are answered, health and metrics, the server.
+"""Running the gates: their routes as one application, health and metrics, the server.
 
-Place on the way of the data: around the HTTP and the WebSocket gate. A browser sends requests
-from any page to loopback, so `Guard` lets in only expected names: Host against DNS rebinding,
-Origin against foreign pages (Fetch standard, CORS protocol; RFC 6455, section 10.2). Clients that
-are no browsers send no Origin and pass.
-
-Errors of its own: 403 `forbidden_host` and `forbidden_origin`.
+Place on the way of the data: around the HTTP and the WebSocket gate; who may call at all is in
+`origins`, how errors are answered in `responses`.
 """
 
 import asyncio
-import math
-import re
 import socket
 import ssl
 import sys
@@ -18,159 +12,37 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 
 import uvicorn
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from gateway import __version__
-from gateway.errors import (
-    ConfigurationError,
-    GatewayError,
-    NotFoundError,
-    OverloadedError,
-    TooManyRequestsError,
+from gateway.errors import ConfigurationError, GatewayError, NotFoundError
+from gateway.gates.asker import PeerLeftError
+from gateway.gates.origins import Names, Origins
+from gateway.gates.responses import (
+    answer_disconnect,
+    answer_gateway_error,
+    answer_http_exception,
+    answer_internal_error,
+    refusal,
 )
-from gateway.gates.wire import error_object
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-_AUTHORITY = re.compile(r"(?:https?://)?(\[[0-9a-f:.]+\]|[^\s:/?#@\[\]]+)(?::[0-9]{1,5})?")
-_PREFLIGHT_AGE_S = 600
 _END_S = 1.0
-
-
-def host_name(authority: str) -> str:
-    """The name in a Host or an Origin header, "" when it is neither.
-
-    >>> host_name("http://LocalHost:8000"), host_name("[::1]:8000"), host_name("null@evil")
-    ('localhost', '[::1]', '')
-    """
-    match = _AUTHORITY.fullmatch(authority.lower())
-    return match[1] if match else ""
-
-
-class Guard:
-    """ASGI middleware: refuses foreign hosts and origins, answers CORS preflights.
-
-    `hosts` are the names in Host and Origin that are let in, with any port; None lets in every
-    Host, and every Origin of the same name as the Host.
-    """
-
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = LOOPBACK_NAMES) -> None:
-        self._app = app
-        self._hosts = hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through or answer it with 403."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        refusal = self._refuse(headers)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-        elif _is_preflight(scope, headers):
-            await _preflight(headers)(scope, receive, send)
-        else:
-            await self._app(scope, receive, _with_headers(send, headers.get("origin")))
-
-    def _refuse(self, headers: Headers) -> Response | None:
-        host = host_name(headers.get("host", ""))
-        if not host or (self._hosts is not None and host not in self._hosts):
-            return _error_response("forbidden_host", "this Host is not served here", 403)
-        allowed = self._hosts or {host}
-        if any(host_name(origin) not in allowed for origin in headers.getlist("origin")):
-            return _error_response("forbidden_origin", "pages of this Origin may not call", 403)
-        return None
-
-
-def _is_preflight(scope: Scope, headers: Headers) -> bool:
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "OPTIONS"
-        and "origin" in headers
-        and "access-control-request-method" in headers
-    )
-
-
-def _preflight(headers: Headers) -> Response:
-    return Response(
-        status_code=204,
-        headers={
-            "Access-Control-Allow-Origin": headers["origin"],
-            "Access-Control-Allow-Methods": "GET, HEAD, POST",
-            "Access-Control-Allow-Headers": headers.get("access-control-request-headers", "*"),
-            "Access-Control-Max-Age": str(_PREFLIGHT_AGE_S),
-            "Vary": "Origin",
-        },
-    )
-
-
-def _with_headers(send: Send, origin: str | None) -> Send:
-    """Have every HTTP response say whose pages may read it, and be taken as what it is."""
-
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers.add_vary_header("Origin")
-            if origin is not None:
-                headers["Access-Control-Allow-Origin"] = origin
-                headers["Access-Control-Expose-Headers"] = "Allow, Retry-After"
-        await send(message)
-
-    return send_with_headers
-
-
-def _error_response(
-    code: str, description: str, status: int, headers: Mapping[str, str] | None = None
-) -> Response:
-    return JSONResponse(error_object(code, description, status), status, headers)
-
-
-def _answer_gateway_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, GatewayError)  # noqa: S101  Starlette's handlers are typed loosely
-    return error_response(error)
-
-
-def error_response(error: GatewayError) -> Response:
-    """The answer to a request that failed, with Retry-After where it can be tried again."""
-    headers = None
-    if isinstance(error, TooManyRequestsError | OverloadedError):
-        headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
-    return _error_response(error.code, str(error), error.http_status, headers)
-
-
-def _answer_http_exception(_: Request, error: Exception) -> Response:
-    """No such path (404) or method (405, with Allow)."""
-    assert isinstance(error, HTTPException)  # noqa: S101  as above
-    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
-    return _error_response(code, error.detail, error.status_code, error.headers)
-
-
-def _answer_disconnect(_: Request, __: Exception) -> Response:
-    """The client went away while it sent its request: nobody reads this."""
-    return Response(status_code=400)
-
-
-def _answer_internal_error(_: Request, __: Exception) -> Response:
-    return _error_response(GatewayError.code, "the gateway failed; its log says why", 500)
 
 
 async def _refuse_websocket(websocket: WebSocket) -> None:
     await websocket.send_denial_response(
-        _error_response(
+        refusal(
             NotFoundError.code,
             f"there is nothing to subscribe to at {websocket.url.path} (connect to /subscribe)",
             NotFoundError.http_status,
@@ -178,18 +50,17 @@ async def _refuse_websocket(websocket: WebSocket) -> None:
     )
 
 
-def application(
-    routes: Sequence[BaseRoute], hosts: frozenset[str] | None = LOOPBACK_NAMES
-) -> ASGIApp:
+def application(routes: Sequence[BaseRoute], names: Names | None = None) -> ASGIApp:
     """The gates' routes as one guarded application; errors are answered as SEPA's error object."""
     return Starlette(
         routes=[*routes, WebSocketRoute("/{path:path}", _refuse_websocket)],
-        middleware=[Middleware(Guard, hosts=hosts)],
+        middleware=[Middleware(Origins, names=names or Names())],
         exception_handlers={
-            GatewayError: _answer_gateway_error,
-            HTTPException: _answer_http_exception,
-            ClientDisconnect: _answer_disconnect,
-            Exception: _answer_internal_error,
+            GatewayError: answer_gateway_error,
+            HTTPException: answer_http_exception,
+            ClientDisconnect: answer_disconnect,
+            PeerLeftError: answer_disconnect,
+            Exception: answer_internal_error,
         },
     )
 

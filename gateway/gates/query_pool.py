@@ -5,57 +5,44 @@ pyoxigraph's results may be touched only in the thread that made them.
 """
 
 import asyncio
+import logging
 import threading
-import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from io import BytesIO
-from itertools import islice
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
-from pyoxigraph import (
-    NamedNode,
-    QueryResultsFormat,
-    QuerySolutions,
-    QueryTriples,
-    RdfFormat,
-    serialize,
-)
+from pyoxigraph import NamedNode
 
 from gateway.cores import every_core
-from gateway.errors import (
-    BadRequestError,
-    GatewayError,
-    QueryTimeoutError,
-    TooLargeError,
-    TooManyRequestsError,
-    TooManySolutionsError,
-)
-from gateway.gates.media_types import GRAPHS, RESULTS, Acceptable, agreed
+from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
+from gateway.gates.asker import Asker, PeerLeftError
+from gateway.gates.media_types import Acceptable
 from gateway.gates.protocol_request import Operation
-from gateway.gates.solution_count import solution_count
+from gateway.gates.rendering import Answer, BoundedBody, RenderingLimits
+from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Work = Callable[[BoundedBody], T]
+"""Runs in a thread of the pool and writes at most what the body takes; raises a GatewayError."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """`threads` queries run at once and `waiting` wait; the next one is refused."""
+    """`threads` queries run at once and `waiting` wait, of one client `per_client` in all.
+
+    The next one is refused.
+    """
 
     threads: int = 2
     waiting: int = 16
-    timeout_s: float = 30.0
-    solutions: int = 100_000
-    result_bytes: int = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of a QUERY, written out."""
-
-    media_type: str
-    body: bytes
+    per_client: int = 12
+    rendering: RenderingLimits = field(default_factory=RenderingLimits)
 
 
 class Evaluate(Protocol):
@@ -68,6 +55,7 @@ class Evaluate(Protocol):
         *,
         default_graphs: Sequence[NamedNode],
         named_graphs: Sequence[NamedNode],
+        rights: Rights,
     ) -> QueryResults:
         """The results, lazy where possible."""
         ...
@@ -75,25 +63,28 @@ class Evaluate(Protocol):
 
 @dataclass(slots=True)
 class QueryStatistics:
-    """Counters since the start."""
+    """Counters since the start; `waiting` is how many are there now, those that run included."""
 
     answered: int = 0
     refused: int = 0
     timed_out: int = 0
+    abandoned: int = 0
+    waiting: int = 0
 
 
 class QueryPool:
     """Threads that evaluate QUERYs and write out their results; a context manager.
 
-    A QUERY past its time is answered with an error at once; where it yields nothing that could
-    be stopped, it keeps its thread, and its place among the limits, until it ends.
+    A QUERY past its time, or whose client has gone, is given up at once; where it yields nothing
+    that could be stopped, it keeps its thread, and its place among the limits, until it ends.
     """
 
     def __init__(self, evaluate: Evaluate, limits: QueryLimits | None = None) -> None:
-        self._evaluate = evaluate
+        self.evaluate = evaluate
         self._limits = limits or QueryLimits()
         self._threads = ThreadPoolExecutor(self._limits.threads, "query", initializer=every_core)
-        self._places = threading.Semaphore(self._limits.threads + self._limits.waiting)
+        self._lock = threading.Lock()
+        self._clients: Counter[str] = Counter()
         self.statistics = QueryStatistics()
 
     def __enter__(self) -> Self:
@@ -108,88 +99,92 @@ class QueryPool:
         """Drop what waits; what runs may end by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def answer(self, operation: Operation, accept: str) -> Answer:
-        """The result in a media type that `accept` allows. Raises a GatewayError."""
-        rendering = self._submit(operation, Acceptable.of(accept))
+    async def answer(self, operation: Operation, accept: str, asker: Asker) -> Answer:
+        """The result in a media type that `accept` chooses. Raises a GatewayError."""
+        acceptable = Acceptable.of(accept)
+
+        def work(body: BoundedBody) -> Answer:
+            results = self.evaluate(
+                operation.text,
+                default_graphs=operation.default_graphs,
+                named_graphs=operation.named_graphs,
+                rights=asker.principal.policy.query_rights,
+            )
+            answer = body.render(results, acceptable)
+            return answer.packed() if asker.takes_gzip else answer
+
+        return await self.run(work, asker)
+
+    async def run(self, work: Work[T], asker: Asker) -> T:
+        """What the work returns. Raises a GatewayError, PeerLeftError when nobody waits for it."""
+        limits = self._limits.rendering
+        body = BoundedBody(limits)
+        working = self._submit(work, body, asker.client)
         try:
-            async with asyncio.timeout(self._limits.timeout_s):
-                answer = await asyncio.wrap_future(rendering)
+            async with asyncio.timeout(limits.timeout_s):
+                result = await _unless(asyncio.wrap_future(working), asker.until_gone())
         except (TimeoutError, QueryTimeoutError) as error:
             self.statistics.timed_out += 1
-            raise QueryTimeoutError(self._limits.timeout_s) from error
+            raise QueryTimeoutError(limits.timeout_s) from error
+        except PeerLeftError:
+            self.statistics.abandoned += 1
+            raise
+        finally:
+            body.stop()
         self.statistics.answered += 1
-        return answer
+        return result
 
-    def _submit(self, operation: Operation, acceptable: Acceptable) -> Future[Answer]:
-        if not self._places.acquire(blocking=False):
-            self.statistics.refused += 1
-            raise TooManyRequestsError("too many queries at once")
-        body = _BoundedBody(self._limits)
-        rendering = self._threads.submit(_render, self._evaluate, operation, acceptable, body)
-        rendering.add_done_callback(lambda _: self._places.release())
-        return rendering
+    def _submit(self, work: Work[T], body: BoundedBody, client: str) -> Future[T]:
+        with self._lock:
+            if self.statistics.waiting >= self._limits.threads + self._limits.waiting:
+                self.statistics.refused += 1
+                raise TooManyRequestsError("too many queries at once")
+            if self._clients[client] >= self._limits.per_client:
+                self.statistics.refused += 1
+                raise TooManyRequestsError("too many queries of this client at once")
+            self.statistics.waiting += 1
+            self._clients[client] += 1
+        working = self._threads.submit(_alone, work, body)
+        working.add_done_callback(lambda _: self._leave(client))
+        return working
 
-
-class _BoundedBody(BytesIO):
-    """A body in memory that refuses to grow beyond a size, and after a time from now on."""
-
-    def __init__(self, limits: QueryLimits) -> None:
-        super().__init__()
-        self._limits = limits
-        self._deadline = time.monotonic() + limits.timeout_s
-
-    def write(self, data: bytes, /) -> int:  # type: ignore[override]  # pyoxigraph writes bytes
-        if self.tell() + len(data) > self._limits.result_bytes:
-            raise TooLargeError(
-                f"the result is longer than {self._limits.result_bytes} bytes",
-                "use LIMIT and OFFSET",
-            )
-        if time.monotonic() > self._deadline:
-            raise QueryTimeoutError(self._limits.timeout_s)
-        return super().write(data)
-
-    def write_triples(self, triples: QueryTriples, rdf_format: RdfFormat) -> None:
-        """Write them out, so many at most. Raises TooManySolutionsError, QueryTimeoutError."""
-        most = self._limits.solutions
-        serialize(islice(triples, most), self, rdf_format)
-        if next(triples, None) is not None:
-            raise TooManySolutionsError(most)
-
-    def write_solutions(
-        self, solutions: QuerySolutions, results_format: QueryResultsFormat
-    ) -> None:
-        """Write them out. Raises TooManySolutionsError, QueryTimeoutError."""
-        solutions.serialize(self, results_format)
-        most, body = self._limits.solutions, self.getvalue()
-        # A short body cannot have so many.
-        if len(body) > most and solution_count(body, results_format) > most:
-            raise TooManySolutionsError(most)
+    def _leave(self, client: str) -> None:
+        with self._lock:
+            self.statistics.waiting -= 1
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
 
 
-def _render(
-    evaluate: Evaluate, operation: Operation, acceptable: Acceptable, body: _BoundedBody
-) -> Answer:
-    """Evaluate and write out, in one thread."""
-    results = evaluate(
-        operation.text,
-        default_graphs=operation.default_graphs,
-        named_graphs=operation.named_graphs,
-    )
+def _alone(work: Work[T], body: BoundedBody) -> T:
+    """The work in its thread; what it raises takes no frames along.
+
+    They would keep the store's results alive, which only this thread may drop.
+    """
+    failure: BaseException
     try:
-        if isinstance(results, QueryTriples):
-            media_type = agreed(acceptable.graphs, GRAPHS)
-            body.write_triples(results, GRAPHS[media_type])
-        else:
-            media_type = agreed(acceptable.results, RESULTS)
-            if isinstance(results, QuerySolutions):
-                body.write_solutions(results, RESULTS[media_type])
-            else:
-                results.serialize(body, RESULTS[media_type])
-    except (OSError, RuntimeError, ValueError) as error:
-        raise BadRequestError(f"the query failed: {error}") from error
+        return work(body)
     except GatewayError as error:
-        raise error.with_traceback(None) from None
+        failure = error
+    except BaseException as error:  # raised again below
+        log.exception("query_crashed")
+        failure = error
+    link: BaseException | None = failure
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__
+    raise failure
+
+
+async def _unless(working: "asyncio.Future[T]", gone: Coroutine[object, object, None]) -> T:
+    """The result, unless the peer leaves first: PeerLeftError. Ends with neither under way."""
+    leaving = asyncio.create_task(gone, name="peer")
+    leaving.add_done_callback(lambda _: working.cancel())
+    try:
+        return await working
+    except asyncio.CancelledError:
+        if leaving.done() and not leaving.cancelled():
+            raise PeerLeftError from None
+        raise
     finally:
-        # A traceback keeps its frames, and would drop the results in another thread.
-        del results
-    return Answer(media_type, body.getvalue())
+        leaving.cancel()

@@ -18,7 +18,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.errors import OverloadedError, TooManyRequestsError
-from gateway.gates.operations import error_response
+from gateway.gates.responses import error_response
 from gateway.gates.subscriber import Client, Subscriber
 from gateway.gates.subscribers import Subscribers
 from gateway.security.principal import Principal

@@ -33,6 +33,20 @@ class Rights:
         """Whether the graph may be changed, created or dropped."""
         return self.write is None or graph in self.write
 
+    def within(self, other: "Rights") -> "Rights":
+        """What both sets of rights allow.
+
+        >>> Rights(read=frozenset()).within(Rights()) == Rights(read=frozenset())
+        True
+        """
+        return Rights(_both(self.read, other.read), _both(self.write, other.write))
+
+
+def _both(some: Graphs, others: Graphs) -> Graphs:
+    if some is None or others is None:
+        return others if some is None else some
+    return some & others
+
 
 ALL_RIGHTS = Rights()
 """Everything may be read and written."""

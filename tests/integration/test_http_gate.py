@@ -5,68 +5,31 @@ import json
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import pytest
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry
 from pyoxigraph import NamedNode, RdfFormat, parse
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.engine import Engine
-from gateway.errors import ConfigurationError, StorageError
-from gateway.gates.http import HttpGate
+from gateway.errors import ConfigurationError
 from gateway.gates.media_types import RESULTS, choose
 from gateway.gates.operations import (
-    LOOPBACK_NAMES,
     OperationsGate,
     ServerSettings,
     application,
-    host_name,
     serve,
 )
-from gateway.gates.protocol_request import RequestLimits
-from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
-from gateway.scheduler import Scheduler
+from gateway.gates.origins import Names, host_name
+from gateway.gates.query_pool import QueryLimits
+from gateway.gates.rendering import RenderingLimits
+from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
-
-ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"
-FILL = 'INSERT DATA { <urn:a> <urn:p> "a+b %41" . GRAPH <urn:g> { <urn:b> <urn:p> 2 } }'
-
-
-def _fine() -> Mapping[str, object]:
-    return {"updates": 3}
-
-
-def _broken() -> Mapping[str, object]:
-    raise StorageError("the disk is full")
-
-
-@asynccontextmanager
-async def open_gate(
-    *,
-    evaluate: Evaluate | None = None,
-    limits: QueryLimits | None = None,
-    hosts: frozenset[str] | None = LOOPBACK_NAMES,
-    healthy: bool = True,
-) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a gateway whose store is filled."""
-    engine = Engine.open()
-    registry = CollectorRegistry()
-    Counter("readings", "Readings.", registry=registry).inc(7)
-    operations = OperationsGate(registry, _fine if healthy else _broken)
-    with Scheduler(engine) as scheduler, QueryPool(evaluate or engine.query, limits) as queries:
-        await scheduler.update(FILL)
-        gate = HttpGate(scheduler, queries, RequestLimits(body_bytes=2000, body_timeout_s=0.3))
-        app = application([*gate.routes(), *operations.routes()], hosts)
-        async with (
-            serve(app, "127.0.0.1", 0) as address,
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{address.port}", verify=False) as client,
-        ):
-            yield client
+from tests.integration.http_client import ALL, check_error, fine, open_gate, values
 
 
 @pytest.fixture
@@ -75,31 +38,20 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def _values(response: httpx.Response, name: str = "o") -> list[str]:
-    assert response.status_code == 200, response.text
-    return [row[name]["value"] for row in response.json()["results"]["bindings"]]
-
-
-def _check_error(response: httpx.Response, status: int, code: str) -> None:
-    body = response.json()
-    assert (response.status_code, body["status_code"], body["error"]) == (status, status, code)
-    assert body["error_description"]
-
-
 async def test_query_by_get_answers_json(client: httpx.AsyncClient) -> None:
     response = await client.get("/query", params={"query": ALL})
-    assert _values(response) == ["a+b %41"]
+    assert values(response) == ["a+b %41"]
     assert response.headers["content-type"] == "application/sparql-results+json"
 
 
 async def test_query_by_direct_post_with_charset_answers(client: httpx.AsyncClient) -> None:
     headers = {"Content-Type": 'application/sparql-query; charset="UTF-8"'}
-    assert _values(await client.post("/query", content=ALL, headers=headers)) == ["a+b %41"]
+    assert values(await client.post("/query", content=ALL, headers=headers)) == ["a+b %41"]
 
 
 async def test_query_by_form_answers(client: httpx.AsyncClient) -> None:
     query = 'SELECT ?o { ?s ?p ?o FILTER(?o = "a+b %41") }'
-    assert _values(await client.post("/query", data={"query": query})) == ["a+b %41"]
+    assert values(await client.post("/query", data={"query": query})) == ["a+b %41"]
 
 
 async def test_query_by_head_has_no_body(client: httpx.AsyncClient) -> None:
@@ -110,12 +62,12 @@ async def test_query_by_head_has_no_body(client: httpx.AsyncClient) -> None:
 
 async def test_query_with_graph_parameters_uses_their_dataset(client: httpx.AsyncClient) -> None:
     parameters = {"query": ALL, "default-graph-uri": ["urn:g", "urn:h"]}
-    assert _values(await client.get("/query", params=parameters)) == ["2"]
+    assert values(await client.get("/query", params=parameters)) == ["2"]
     named = "SELECT ?o { GRAPH ?g { ?s ?p ?o } }"
     headers = {"Content-Type": "application/sparql-query"}
     for graph, expected in (("urn:g", ["2"]), ("urn:h", [])):
         url = f"/query?named-graph-uri={graph}"
-        assert _values(await client.post(url, content=named, headers=headers)) == expected
+        assert values(await client.post(url, content=named, headers=headers)) == expected
 
 
 @pytest.mark.parametrize(
@@ -154,21 +106,37 @@ async def test_graph_is_written_in_the_accepted_media_type(
     assert [triple.object for triple in triples] == [NamedNode("urn:a")]
 
 
-@pytest.mark.parametrize("query", [ALL, "CONSTRUCT WHERE { ?s ?p ?o }"])
-@pytest.mark.parametrize("accept", ["image/png", "text/turtle;q=0, text/csv;q=0"])
-async def test_query_with_no_acceptable_type_is_refused(
-    client: httpx.AsyncClient, query: str, accept: str
+@pytest.mark.parametrize("accept", ["image/png", "text/turtle", "text/html;q=0", "nonsense", ","])
+async def test_solutions_are_json_where_accept_names_nothing_that_fits(
+    client: httpx.AsyncClient, accept: str
 ) -> None:
-    response = await client.get("/query", params={"query": query}, headers={"Accept": accept})
-    _check_error(response, 406, "not_acceptable")
+    for query in (ALL, "ASK {}"):
+        response = await client.get("/query", params={"query": query}, headers={"Accept": accept})
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "application/sparql-results+json"
 
 
-async def test_results_where_only_graphs_are_accepted_are_refused(
+async def test_graph_is_turtle_where_accept_names_nothing_that_fits(
     client: httpx.AsyncClient,
 ) -> None:
-    headers = {"Accept": "text/turtle"}
-    response = await client.get("/query", params={"query": ALL}, headers=headers)
-    _check_error(response, 406, "not_acceptable")
+    for accept in ("image/png", "text/csv"):
+        headers = {"Accept": accept}
+        query = {"query": "DESCRIBE <urn:a>"}
+        response = await client.get("/query", params=query, headers=headers)
+        assert response.headers["content-type"] == "text/turtle; charset=utf-8"
+        assert "<urn:a> <urn:p>" in response.text
+
+
+@pytest.mark.parametrize(
+    "accept", ["application/json, text/plain, */*", "application/sparql-results+json"]
+)
+async def test_graph_as_json_is_rows_of_its_triples_as_sepa_answers(
+    client: httpx.AsyncClient, accept: str
+) -> None:
+    query = {"query": "CONSTRUCT WHERE { ?s ?p ?o }"}
+    response = await client.get("/query", params=query, headers={"Accept": accept})
+    assert response.json()["head"]["vars"] == ["subject", "predicate", "object"]
+    assert values(response, "object") == ["a+b %41"]
 
 
 async def test_ask_answers_a_boolean(client: httpx.AsyncClient) -> None:
@@ -181,7 +149,7 @@ async def test_update_by_form_tells_what_it_changed(client: httpx.AsyncClient) -
     response = await client.post("/update", data={"update": text})
     assert response.status_code == 200
     assert response.json()["response"]["body"] == {"added": 2, "removed": 1}
-    assert sorted(_values(await client.get("/query", params={"query": ALL}))) == ["1+1", "é"]
+    assert sorted(values(await client.get("/query", params={"query": ALL}))) == ["1+1", "é"]
 
 
 async def test_update_by_direct_post_with_graphs_uses_their_dataset(
@@ -194,13 +162,13 @@ async def test_update_by_direct_post_with_graphs_uses_their_dataset(
     )
     assert response.json()["response"]["body"] == {"added": 1, "removed": 0}
     query = {"query": "SELECT ?s { ?s <urn:q> ?o }"}
-    assert _values(await client.get("/query", params=query), "s") == ["urn:b"]
+    assert values(await client.get("/query", params=query), "s") == ["urn:b"]
 
 
 async def test_update_by_get_is_refused_with_allow(client: httpx.AsyncClient) -> None:
     response = await client.get("/update", params={"update": "CLEAR ALL"})
-    _check_error(response, 405, "method_not_allowed")
-    assert response.headers["allow"] == "POST"
+    check_error(response, 405, "method_not_allowed")
+    assert response.headers["allow"] == "OPTIONS, POST"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +204,7 @@ async def test_bad_request_is_answered_with_the_error_object(
 ) -> None:
     content, content_type = body
     headers = {"Content-Type": content_type}
-    _check_error(await client.post(path, content=content, headers=headers), status, code)
+    check_error(await client.post(path, content=content, headers=headers), status, code)
 
 
 async def test_body_in_chunks_beyond_the_limit_is_refused(client: httpx.AsyncClient) -> None:
@@ -246,7 +214,7 @@ async def test_body_in_chunks_beyond_the_limit_is_refused(client: httpx.AsyncCli
 
     headers = {"Content-Type": "application/sparql-update"}
     response = await client.post("/update", content=chunks(), headers=headers)
-    _check_error(response, 413, "too_large")
+    check_error(response, 413, "too_large")
 
 
 async def test_body_that_does_not_come_times_out(client: httpx.AsyncClient) -> None:
@@ -282,10 +250,12 @@ class HeldQuery:
         *,
         default_graphs: Sequence[NamedNode],
         named_graphs: Sequence[NamedNode],
+        rights: Rights,
     ) -> QueryResults:
         self.started.set()
         assert self.go.wait(10)
-        return self.engine.query(text, default_graphs=default_graphs, named_graphs=named_graphs)
+        graphs = {"default_graphs": default_graphs, "named_graphs": named_graphs}
+        return self.engine.query(text, **graphs, rights=rights)
 
 
 async def test_query_beyond_the_limit_is_refused_for_now() -> None:
@@ -294,7 +264,7 @@ async def test_query_beyond_the_limit_is_refused_for_now() -> None:
         first = asyncio.create_task(client.get("/query", params={"query": "ASK {}"}))
         await asyncio.to_thread(held.started.wait, 5)
         refused = await client.get("/query", params={"query": "ASK {}"})
-        _check_error(refused, 429, "too_many_requests")
+        check_error(refused, 429, "too_many_requests")
         assert int(refused.headers["retry-after"]) >= 1
         held.go.set()
         assert (await first).json()["boolean"] is True
@@ -304,31 +274,31 @@ async def test_query_beyond_the_limit_is_refused_for_now() -> None:
 
 async def test_query_past_its_time_is_answered_and_keeps_its_place() -> None:
     held = HeldQuery()
-    limits = QueryLimits(threads=1, waiting=0, timeout_s=0.1)
+    limits = QueryLimits(threads=1, waiting=0, rendering=RenderingLimits(timeout_s=0.1))
     async with open_gate(evaluate=held, limits=limits) as client:
         slow = await client.get("/query", params={"query": "ASK {}"})
-        _check_error(slow, 503, "query_timeout")
+        check_error(slow, 503, "query_timeout")
         refused = await client.get("/query", params={"query": "ASK {}"})
-        _check_error(refused, 429, "too_many_requests")
+        check_error(refused, 429, "too_many_requests")
         held.go.set()
 
 
 async def test_query_that_streams_past_its_time_is_stopped() -> None:
     numbers = " ".join(str(n) for n in range(60))
     query = f"SELECT * {{ {' '.join(f'VALUES ?v{n} {{ {numbers} }}' for n in range(4))} }}"
-    limits = QueryLimits(threads=1, waiting=0, timeout_s=0.2)
+    limits = QueryLimits(threads=1, waiting=0, rendering=RenderingLimits(timeout_s=0.2))
     async with open_gate(limits=limits) as client:
         slow = await client.get("/query", params={"query": query})
-        _check_error(slow, 503, "query_timeout")
+        check_error(slow, 503, "query_timeout")
         async with asyncio.timeout(5):
             while (await client.get("/query", params={"query": "ASK {}"})).status_code == 429:
                 await asyncio.sleep(0.01)
 
 
 async def test_result_beyond_its_size_is_refused() -> None:
-    async with open_gate(limits=QueryLimits(result_bytes=50)) as client:
+    async with open_gate(limits=QueryLimits(rendering=RenderingLimits(result_bytes=50))) as client:
         response = await client.get("/query", params={"query": ALL})
-        _check_error(response, 413, "too_large")
+        check_error(response, 413, "too_large")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +311,8 @@ async def test_result_beyond_its_size_is_refused() -> None:
 async def test_result_with_too_many_solutions_is_refused(query: str, accept: str) -> None:
     data = "INSERT DATA { <urn:s> <urn:p> 1, 2, 3, 4 }"
     for solutions in (4, 3):
-        async with open_gate(limits=QueryLimits(solutions=solutions)) as client:
+        limits = QueryLimits(rendering=RenderingLimits(solutions=solutions))
+        async with open_gate(limits=limits) as client:
             await client.post("/update", data={"update": "CLEAR ALL"})
             await client.post("/update", data={"update": data})
             headers = {"Accept": accept}
@@ -349,7 +320,7 @@ async def test_result_with_too_many_solutions_is_refused(query: str, accept: str
             if solutions == 4:
                 assert response.status_code == 200
             else:
-                _check_error(response, 413, "too_many_solutions")
+                check_error(response, 413, "too_many_solutions")
 
 
 @pytest.mark.parametrize("host", ["localhost:1234", "LOCALHOST", "127.0.0.1", "[::1]:8000"])
@@ -361,7 +332,7 @@ async def test_host_of_loopback_passes(client: httpx.AsyncClient, host: str) -> 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "a@localhost", ""])
 async def test_host_elsewhere_is_refused(client: httpx.AsyncClient, host: str) -> None:
     response = await client.get("/health", headers={"Host": host})
-    _check_error(response, 403, "forbidden_host")
+    check_error(response, 403, "forbidden_host")
 
 
 @pytest.mark.parametrize(
@@ -370,40 +341,65 @@ async def test_host_elsewhere_is_refused(client: httpx.AsyncClient, host: str) -
 async def test_origin_elsewhere_is_refused(client: httpx.AsyncClient, origin: str) -> None:
     headers = {"Origin": origin}
     response = await client.post("/update", data={"update": "CLEAR ALL"}, headers=headers)
-    _check_error(response, 403, "forbidden_origin")
+    check_error(response, 403, "forbidden_origin")
     assert "access-control-allow-origin" not in response.headers
-    assert len(_values(await client.get("/query", params={"query": ALL}))) == 1
+    assert len(values(await client.get("/query", params={"query": ALL}))) == 1
 
 
-async def test_origin_of_loopback_may_read_the_answer(client: httpx.AsyncClient) -> None:
+async def test_page_of_another_port_is_of_another_origin(client: httpx.AsyncClient) -> None:
     headers = {"Origin": "http://localhost:3000"}
     response = await client.get("/query", params={"query": ALL}, headers=headers)
-    assert response.headers["access-control-allow-origin"] == "http://localhost:3000"
-    assert response.headers["vary"] == "Accept, Origin"
+    check_error(response, 403, "forbidden_origin")
+
+
+async def test_page_of_the_gateway_itself_may_call(client: httpx.AsyncClient) -> None:
+    headers = {"Origin": str(client.base_url).rstrip("/")}
+    response = await client.get("/query", params={"query": ALL}, headers=headers)
+    assert len(values(response)) == 1
+    assert response.headers["vary"] == "Accept, Accept-Encoding, Origin"
     assert response.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_preflight_of_an_allowed_origin_is_answered(client: httpx.AsyncClient) -> None:
-    headers = {
-        "Origin": "http://localhost:3000",
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "content-type",
-    }
-    response = await client.options("/query", headers=headers)
-    assert response.status_code == 204
-    assert response.headers["access-control-allow-origin"] == "http://localhost:3000"
-    assert "POST" in response.headers["access-control-allow-methods"]
-    assert response.headers["access-control-allow-headers"] == "content-type"
-    foreign = await client.options("/query", headers={**headers, "Origin": "https://evil.example"})
-    _check_error(foreign, 403, "forbidden_origin")
+async def test_page_of_a_configured_origin_may_read_the_answer() -> None:
+    origin = "https://dashboard.example"
+    async with open_gate(names=Names(origins=frozenset({origin}))) as client:
+        response = await client.get("/query", params={"query": ALL}, headers={"Origin": origin})
+        assert response.headers["access-control-allow-origin"] == origin
+        headers = {
+            "Origin": origin,
+            "Access-Control-Request-Method": "PUT",
+            "Access-Control-Request-Headers": "content-type",
+        }
+        preflight = await client.options("/rdf-graph-store?default", headers=headers)
+        assert preflight.status_code == 204
+        assert preflight.headers["access-control-allow-origin"] == origin
+        assert preflight.headers["access-control-allow-methods"] == "PUT"
+        assert preflight.headers["access-control-allow-headers"] == "content-type"
+        headers["Origin"] = "https://evil.example"
+        foreign = await client.options("/query", headers=headers)
+        check_error(foreign, 403, "forbidden_origin")
+        assert "access-control-allow-origin" not in foreign.headers
 
 
-async def test_any_host_where_allowed_still_refuses_a_foreign_origin() -> None:
-    async with open_gate(hosts=None) as client:
-        headers = {"Host": "gateway.lan:8000", "Origin": "http://gateway.lan:3000"}
-        assert (await client.get("/health", headers=headers)).status_code == 200
-        headers["Origin"] = "http://evil.example"
-        _check_error(await client.get("/health", headers=headers), 403, "forbidden_origin")
+async def test_any_address_but_no_unknown_name_is_served_where_remote_is_allowed() -> None:
+    async with open_gate(names=Names(frozenset({"gateway.lan"}), any_address=True)) as client:
+        for host in ("gateway.lan:8000", "192.0.2.7", "[2001:db8::7]:80"):
+            headers = {"Host": host, "Origin": f"https://{host}"}
+            assert (await client.get("/health", headers=headers)).status_code == 200
+            headers["Origin"] = "http://gateway.lan:3000"
+            check_error(await client.get("/health", headers=headers), 403, "forbidden_origin")
+        headers = {"Host": "rebound.example"}
+        check_error(await client.get("/health", headers=headers), 403, "forbidden_host")
+
+
+async def test_options_say_what_a_path_allows(client: httpx.AsyncClient) -> None:
+    for path, allow in (
+        ("/query", "GET, HEAD, OPTIONS, POST"),
+        ("/update", "OPTIONS, POST"),
+        ("/secure/rdf-graph-store", "DELETE, GET, HEAD, OPTIONS, POST, PUT"),
+    ):
+        response = await client.options(path)
+        assert (response.status_code, response.headers["allow"]) == (204, allow)
 
 
 async def test_health_tells_version_uptime_and_counters(client: httpx.AsyncClient) -> None:
@@ -416,7 +412,7 @@ async def test_health_tells_version_uptime_and_counters(client: httpx.AsyncClien
 
 async def test_health_of_a_broken_gateway_is_the_error() -> None:
     async with open_gate(healthy=False) as client:
-        _check_error(await client.get("/health"), 503, "storage")
+        check_error(await client.get("/health"), 503, "storage")
 
 
 async def test_metrics_are_those_of_the_registry(client: httpx.AsyncClient) -> None:
@@ -430,7 +426,7 @@ async def test_defect_of_the_gateway_is_answered_with_the_error_object() -> None
         raise ZeroDivisionError
 
     async with open_gate(evaluate=defective) as client:
-        _check_error(await client.get("/query", params={"query": ALL}), 500, "internal")
+        check_error(await client.get("/query", params={"query": ALL}), 500, "internal")
         assert (await client.get("/health")).status_code == 200
 
 
@@ -460,7 +456,7 @@ async def test_serve_ends_in_time_with_a_request_under_way() -> None:
 
 
 async def test_serve_on_ipv6_loopback_is_reached_by_its_name() -> None:
-    operations = OperationsGate(CollectorRegistry(), _fine)
+    operations = OperationsGate(CollectorRegistry(), fine)
     app = application(operations.routes())
     async with serve(app, "::1", 0) as address, httpx.AsyncClient(verify=False) as client:
         response = await client.get(f"http://[::1]:{address.port}/health")
@@ -484,7 +480,7 @@ def test_choose_by_accept(accept: str, chosen: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "authority", ["", "a b", "localhost:x", "http://", "ftp://localhost", "a/b"]
+    "authority", ["", "a b", "localhost:x", "http://", "ftp://localhost", "a/b", "<a>"]
 )
 def test_host_name_of_no_authority_is_empty(authority: str) -> None:
     assert host_name(authority) == ""

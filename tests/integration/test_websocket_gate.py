@@ -281,8 +281,8 @@ async def test_handshake_that_is_not_for_us_is_refused(
     assert json.loads(response.body)["status_code"] == status
 
 
-async def test_origin_of_loopback_may_subscribe(gateway: Open) -> None:
-    async with gateway.connect(origin=f"http://localhost:{gateway.port}") as client:
+async def test_page_of_the_gateway_itself_may_subscribe(gateway: Open) -> None:
+    async with gateway.connect(origin=f"http://127.0.0.1:{gateway.port}") as client:
         await _subscribe(client)
 
 

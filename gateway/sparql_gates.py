@@ -1,0 +1,62 @@
+"""The gates of SPARQL by HTTP put together, from the settings.
+
+Place on the way of the data: built by `app` at the start; QUERY, UPDATE, whole graphs, delayed
+UPDATEs and the service description share one pool, one guard and the same limits.
+"""
+
+import socket
+
+from starlette.routing import Route
+
+from gateway.config import Config, HttpSettings, LimitsSettings, is_loopback
+from gateway.gates.delayed import DelayedGate
+from gateway.gates.graph_store import GraphStoreGate
+from gateway.gates.http import HttpGate, SubscribeAddress
+from gateway.gates.origins import LOOPBACK_NAMES, Names
+from gateway.gates.query_pool import QueryLimits, QueryPool
+from gateway.gates.rendering import RenderingLimits
+from gateway.gates.request_body import RequestLimits
+from gateway.gates.service_description import ServiceDescription
+from gateway.scheduler import Scheduler
+from gateway.security.guard import Guard, OpenGuard
+
+
+class SparqlGates:
+    """All endpoints of SPARQL but those that keep a connection open."""
+
+    def __init__(
+        self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard | None = None
+    ) -> None:
+        guard = guard or OpenGuard()
+        limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
+        description = ServiceDescription(is_federated=bool(config.remote.hosts))
+        self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
+        self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
+        self._delayed = DelayedGate(scheduler, guard)
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `operations.application`."""
+        return [*self._http.routes(), *self._graphs.routes(), *self._delayed.routes()]
+
+    def subscribe_at(self, port: int) -> None:
+        """WebSockets are accepted on a port of their own."""
+        self._http.subscribe = SubscribeAddress(port)
+
+
+def query_limits(limits: LimitsSettings) -> QueryLimits:
+    """Those of the query pool."""
+    return QueryLimits(
+        threads=limits.queries,
+        waiting=limits.queries_waiting,
+        per_client=limits.queries_per_client,
+        rendering=RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s),
+    )
+
+
+def called_names(http: HttpSettings) -> Names:
+    """The names by which the gateway is called: its own, and its addresses unless it is local."""
+    if is_loopback(http.host):
+        return Names(LOOPBACK_NAMES | set(http.hosts), origins=frozenset(http.origins))
+    own = socket.gethostname().lower()
+    hosts = LOOPBACK_NAMES | {own, f"{own}.local", http.host.lower(), *http.hosts}
+    return Names(hosts, any_address=True, origins=frozenset(http.origins))

@@ -1,0 +1,79 @@
+"""A client of the HTTP gates on a real socket, over the real engine."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx
+from prometheus_client import CollectorRegistry, Counter
+
+from gateway.engine import Engine
+from gateway.errors import StorageError
+from gateway.gates.delayed import DelayedGate
+from gateway.gates.graph_store import GraphStoreGate
+from gateway.gates.http import HttpGate
+from gateway.gates.operations import OperationsGate, application, serve
+from gateway.gates.origins import Names
+from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
+from gateway.gates.request_body import RequestLimits
+from gateway.scheduler import Scheduler
+from gateway.security.guard import Guard
+
+ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"
+FILL = 'INSERT DATA { <urn:a> <urn:p> "a+b %41" . GRAPH <urn:g> { <urn:b> <urn:p> 2 } }'
+
+
+def fine() -> Mapping[str, object]:
+    return {"updates": 3}
+
+
+def _broken() -> Mapping[str, object]:
+    raise StorageError("the disk is full")
+
+
+class Client(httpx.AsyncClient):
+    """It also knows the pool that the server's queries go to."""
+
+    queries: QueryPool
+
+
+@asynccontextmanager
+async def open_gate(
+    *,
+    evaluate: Evaluate | None = None,
+    limits: QueryLimits | None = None,
+    names: Names | None = None,
+    guard: Guard | None = None,
+    healthy: bool = True,
+) -> AsyncIterator[Client]:
+    """A client of a gateway whose store is filled."""
+    engine = Engine.open()
+    registry = CollectorRegistry()
+    Counter("readings", "Readings.", registry=registry).inc(7)
+    operations = OperationsGate(registry, fine if healthy else _broken)
+    with Scheduler(engine) as scheduler, QueryPool(evaluate or engine.query, limits) as queries:
+        await scheduler.update(FILL)
+        limits_ = RequestLimits(body_bytes=2000, body_timeout_s=0.3)
+        gates = (
+            HttpGate(scheduler, queries, limits_, guard=guard),
+            GraphStoreGate(scheduler, queries, guard, limits_),
+            DelayedGate(scheduler, guard),
+            operations,
+        )
+        app = application([route for gate in gates for route in gate.routes()], names)
+        async with (
+            serve(app, "127.0.0.1", 0) as address,
+            Client(base_url=f"http://127.0.0.1:{address.port}", verify=False) as client,
+        ):
+            client.queries = queries
+            yield client
+
+
+def values(response: httpx.Response, name: str = "o") -> list[str]:
+    assert response.status_code == 200, response.text
+    return [row[name]["value"] for row in response.json()["results"]["bindings"]]
+
+
+def check_error(response: httpx.Response, status: int, code: str) -> None:
+    body = response.json()
+    assert (response.status_code, body["status_code"], body["error"]) == (status, status, code)
+    assert body["error_description"]
