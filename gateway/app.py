@@ -40,7 +40,7 @@ from gateway.mappings import MappingTable
 from gateway.metrics import Measures
 from gateway.present import Present
 from gateway.profiles import Profiles
-from gateway.protection import Protection, mqtt_users, protection
+from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
@@ -208,7 +208,7 @@ class Gateway:
         broker = EmbeddedBroker(
             settings,
             lambda message: accept_into(inbox, crossing, message),
-            mqtt_users(mqtt.users),
+            *self._protection.broker_rules(mqtt.users),
         )
         publisher = EmbeddedPublisher(broker, crossing)
         return publisher, self._serving(broker, publisher)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute, Mount
 
+from gateway.broker_rules import login_by, login_of, topics_by
 from gateway.config import Config
 from gateway.errors import ForbiddenError
-from gateway.gates.broker_settings import Authenticate
+from gateway.gates.broker_settings import Authenticate, Authorize
 from gateway.gates.oauth import OAuthGate
 from gateway.gates.operations import ServerSettings
 from gateway.rdf.rights import ALL_RIGHTS, Rights
@@ -22,7 +23,6 @@ from gateway.security.authority import Authority, AuthoritySettings
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
-from gateway.security.passwords import Passwords
 from gateway.security.throttle import ThrottleLimits
 from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
 from gateway.server_names import server_names
@@ -56,6 +56,17 @@ class Protection:
         """The settings of a server, with TLS where that is on."""
         return replace(settings, tls=self.context)
 
+    def broker_rules(
+        self, users: Mapping[str, str]
+    ) -> tuple[Authenticate | None, Authorize | None]:
+        """Who may log in to the embedded broker, and who may do what there; None: anyone.
+
+        Without identities these are `users`, by argon2 hashes of their passwords.
+        """
+        if self.authority is not None:
+            return login_by(self.authority), topics_by(self.authority)
+        return (login_of(users), None) if users else (None, None)
+
     def tasks(self) -> dict[str, Callable[[], Coroutine[object, object, None]]]:
         """What runs as long as the gates are open, by name."""
         followed = {"authority": self.authority, "certificate": self.tls}
@@ -69,20 +80,6 @@ class Protection:
         if policy is None:
             raise ForbiddenError(f"the identity {identity} was revoked", "nothing was changed")
         return policy.update_rights
-
-
-def mqtt_users(users: Mapping[str, str]) -> Authenticate | None:
-    """The users of the embedded broker without identities; None: there are none, so anyone."""
-    if not users:
-        return None
-    passwords = Passwords()
-
-    async def authenticate(user: str | None, password: str | None) -> bool:
-        if user is None or password is None:
-            return False
-        return await passwords.verify(users.get(user), password)
-
-    return authenticate
 
 
 def identities_path(config: Config) -> Path:

@@ -20,8 +20,25 @@ class TopicAction(Enum):
     RECEIVE = "receive"
 
 
+def _never(_: Callable[[], None]) -> Callable[[], None]:
+    return lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """An accepted client: `user` is its name from now on, whatever it called itself.
+
+    `watch` tells the function that it is given when the login ends; it returns what stops that.
+    """
+
+    user: str
+    watch: Callable[[Callable[[], None]], Callable[[], None]] = _never
+
+
 Accept = Callable[[Message], Awaitable[None]]
-Authenticate = Callable[[str | None, str | None], Awaitable[bool]]
+Authenticate = Callable[[str | None, str | None, str], Awaitable[Login | None]]
+"""Of user name, password and the address that they come from."""
+
 Authorize = Callable[[str | None, str, TopicAction], bool]
 Clock = Callable[[], datetime]
 

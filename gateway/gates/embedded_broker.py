@@ -24,11 +24,12 @@ from gateway.gates.broker_settings import (
     BrokerSettings,
     BrokerStatistics,
     Clock,
+    Login,
     TopicAction,
 )
 from gateway.gates.hardened_broker import HardenedBroker
 
-__all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "TopicAction"]
+__all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "Login", "TopicAction"]
 
 
 def _now() -> datetime:
@@ -45,9 +46,10 @@ class EmbeddedBroker:
     has taken it. When `accept` raises, the connection closes without an answer and the client
     repeats the message later, with DUP set; such a repetition may have been stored already.
 
-    `authenticate(user, password)` and `authorize(user, topic, action)` may be None: anyone may
-    connect, from this machine only (ValueError for a host that is not loopback), and everyone may
-    do everything. `authorize` is called on the event loop and must neither wait nor raise.
+    `authenticate(user, password, address)` and `authorize(user, topic, action)` may be None: anyone
+    may connect, from this machine only (ValueError for a host that is not loopback), and everyone
+    may do everything. A connection ends with its `Login`. `authorize` is called on the event loop
+    and must neither wait nor raise.
 
     >>> async def print_it(message):
     ...     print(message.topic)

@@ -48,6 +48,7 @@ from gateway.gates.broker_settings import (
     Authorize,
     BrokerSettings,
     Clock,
+    Login,
     TopicAction,
 )
 
@@ -76,6 +77,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         )
         self.exchange = MessageExchange(settings, self._subscribers, accept, authorize, clock)
         self.conversations: set[asyncio.Task[None]] = set()
+        self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
         self._authenticate_user = authenticate
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
@@ -135,15 +137,15 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One TCP connection from its first byte to its close."""
         try:
-            session = await self._open(reader, writer)
-            if session is not None:
-                await self._hold(session, reader, writer)
+            opened = await self._open(reader, writer)
+            if opened is not None:
+                await self._hold(*opened, reader, writer)
         finally:
             await _close(writer)
 
     async def _open(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Session | None:
+    ) -> tuple[Session, Login | None] | None:
         """The authenticated client's session, its client id free for it; None: turned away.
 
         No session is read or changed before the credentials were accepted [D2, D3, D11].
@@ -151,13 +153,14 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         try:
             async with asyncio.timeout(self._settings.connect_timeout_s):
                 session = await self._read_connect(reader, writer)
-                known = await self._authenticated(session)
+                login = await self._authenticated(session, writer)
+            known = login is not None or self._authenticate_user is None
             code = await self._claim(session) if known else NOT_AUTHORIZED
         except (EOFError, OSError, GatewayError, AMQTTError, MQTTError, NoDataError) as error:
             self._refused(writer, repr(error))
             return None
         if code == CONNECTION_ACCEPTED:
-            return session
+            return session, login
         writer.write(ConnackPacket.build(0, code).to_bytes())
         self._refused(writer, f"CONNACK {code}")
         return None
@@ -184,11 +187,16 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
                 raise BadRequestError("a will with QoS 3 [MQTT-3.1.2-14]")
         return session
 
-    async def _authenticated(self, session: Session) -> bool:
+    async def _authenticated(self, session: Session, writer: asyncio.StreamWriter) -> Login | None:
+        """The login, under whose name the session goes; None where nobody is asked, or refused."""
         password, session.password = session.password, None
         if self._authenticate_user is None:
-            return True
-        return await self._authenticate_user(session.username, password)
+            return None
+        peer = writer.get_extra_info("peername") or ("",)
+        login = await self._authenticate_user(session.username, password, str(peer[0]))
+        if login is not None:
+            session.username = login.user
+        return login
 
     async def _claim(self, session: Session) -> int:
         """Free the client id: its own user may take a connection over, nobody else."""
@@ -207,7 +215,11 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         return connection
 
     async def _hold(
-        self, incoming: Session, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        incoming: Session,
+        login: Login | None,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         """Put the session into the table, answer CONNACK and serve the client to its end."""
         state = await self._resumed(incoming)
@@ -216,13 +228,22 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._sessions[session.client_id] = (session, connection)
         session.transitions.connect()
         writer.write(ConnackPacket.build(session.parent, CONNECTION_ACCEPTED).to_bytes())
+        unwatch = login.watch(partial(self._end, connection)) if login else None
         try:
             await connection.converse()
         finally:
+            if unwatch is not None:
+                unwatch()
             session.transitions.disconnect()
             self._sessions[session.client_id] = (session, None)
             if session.clean_session:
                 await self._delete_session(session.client_id)
+
+    def _end(self, connection: Connection) -> None:
+        """Its login has ended: so does the connection, as if the client had gone."""
+        task = asyncio.create_task(connection.stop(), name="mqtt-login-ended")
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
 
     async def _resumed(self, incoming: Session) -> SessionState:
         """The stored state, or a new one: clean session, first visit, or another user's id."""

@@ -168,7 +168,7 @@ class Authority:
         if expires_at is not None and expires_at.timestamp() <= self._clock():
             return _ended("the token has expired")
         identity = self._snapshot.identities.get(principal.identity)
-        if identity is None or identity.tokens_from > principal.since:
+        if identity is None or 0 < principal.since < identity.tokens_from:
             return _ended("the client was revoked")
         if principal.token in self._snapshot.revoked:
             return _ended("the token was revoked")

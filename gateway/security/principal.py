@@ -15,9 +15,10 @@ from gateway.security.policy import EVERYTHING, Capability, Policy
 class Principal:
     """An authenticated identity; `expires_at` is when its token ends, None is never.
 
-    `token` names the token that was shown (its `jti`), "" where there was none; `since` is when it
-    was issued, or when the password was shown, in seconds since the Unix epoch. Requests of one
-    identity may come under several tokens: compare identities to say whose something is.
+    `token` names the token that was shown (its `jti`), "" where there was none. `since` is when it
+    was issued, or when the password was shown, in seconds since the Unix epoch; 0 where another
+    connection stands for it. Requests of one identity may come under several tokens: compare
+    identities to say whose something is.
     """
 
     identity: str

@@ -14,7 +14,7 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
 from adapters.message import Message
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker, TopicAction
+from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker, Login, TopicAction
 
 USERS = {"alice": "a-secret", "bob": "b-secret"}
 SETTINGS = BrokerSettings(port=0, connect_timeout_s=0.2)
@@ -32,8 +32,9 @@ class Subject:
     sessions: Callable[[], int]
 
 
-async def authenticate(user: str | None, password: str | None) -> bool:
-    return user is not None and USERS.get(user) == password
+async def authenticate(user: str | None, password: str | None, _: str) -> Login | None:
+    known = user is not None and USERS.get(user) == password
+    return Login(user) if user is not None and known else None
 
 
 def authorize(user: str | None, topic: str, _: TopicAction) -> bool:
@@ -46,7 +47,7 @@ async def accept_all(_: Message) -> None:
 
 class StockUsers(BaseAuthPlugin):  # type: ignore[misc]  # amqtt is untyped
     async def authenticate(self, *, session: Session) -> bool:
-        return await authenticate(session.username, session.password)
+        return await authenticate(session.username, session.password, "") is not None
 
 
 class StockRights(BaseTopicPlugin):  # type: ignore[misc]  # amqtt is untyped

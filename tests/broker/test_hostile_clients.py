@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.errors import BadRequestError, ConfigurationError
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker, Login
 from tests.broker.brokers import accept_all
 from tests.broker.fakes import running
 from tests.broker.raw_mqtt import (
@@ -131,9 +131,9 @@ async def test_wrong_credentials_are_refused(
 
 
 async def test_slow_authentication_is_given_up() -> None:
-    async def never(user: str | None, password: str | None) -> bool:
+    async def never(user: str | None, password: str | None, address: str) -> Login | None:
         await asyncio.Event().wait()
-        return True
+        return None
 
     settings = BrokerSettings(port=0, connect_timeout_s=0.1)
     async with EmbeddedBroker(settings, accept_all, never) as broker:
@@ -145,9 +145,9 @@ async def test_slow_authentication_is_given_up() -> None:
 async def test_authentication_that_raises_costs_one_connection(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def broken(user: str | None, password: str | None) -> bool:
+    async def broken(user: str | None, password: str | None, address: str) -> Login | None:
         if user == "bob":
-            return True
+            return Login(user)
         raise ZeroDivisionError
 
     async with EmbeddedBroker(BrokerSettings(port=0), accept_all, broken) as broker:
