@@ -60,7 +60,7 @@ $(SETUP): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(SETUP_DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,spark,java]'
 	@touch $@ $(SETUP)
 
 # The tests against a foreign broker and its clients are skipped where mosquitto cannot be had.

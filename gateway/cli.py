@@ -17,6 +17,7 @@ from typing import TypeAlias
 from rich.console import Console
 
 from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
+from gateway.cli_archive import run_archive
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
@@ -35,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["bench"]:
         return bench.run(given[1:])
+    if given[:1] == ["archive"]:
+        return _archive(given[1:])
     options = _parser().parse_args(given)
     # Commands speak for themselves; those that log configure it.
     logging.getLogger("gateway").addHandler(logging.NullHandler())
@@ -129,6 +132,7 @@ def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
 
 
 def _add_others(commands: _Commands) -> None:
+    _command(commands, "archive", _version, "jobs on Spark; see sosa-gateway archive --help")
     _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")
     parser = _command(commands, "mqtt-user", _mqtt_user, "make a line for [mqtt.users]")
     parser.add_argument("name", metavar="NAME")
@@ -211,6 +215,13 @@ def _subscribe(options: argparse.Namespace) -> int:
             colour = sys.stdout.isatty()
             cli_client.show_notification(sys.stdout, notification, colour=colour)
     return 0
+
+
+def _archive(arguments: Sequence[str]) -> int:
+    try:
+        return run_archive(arguments)
+    except GatewayError as error:
+        return _fail(error)
 
 
 def _mqtt_user(options: argparse.Namespace) -> int:

@@ -1,0 +1,73 @@
+"""The folder of one archive: its tables, plans, quarantine.
+
+<archive>/observations/   every observation and actuation, by day
+          rollup/         minutes, hours and days of each stream
+          quality/        findings
+          plan/           what each batch took
+          touched/        which gateways and days each batch changed
+          quarantine/     what was no good segment
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import date
+from pathlib import Path
+
+from spark_batch.errors import ArchiveError
+from spark_batch.files import lock, read_json, write_json
+from spark_batch.plan import Ledger, Plans
+from spark_batch.quarantine import Quarantine
+from spark_batch.schema import FINDINGS, OBSERVATIONS, ROLLUP
+from spark_batch.table import Table
+
+Touched = Mapping[date, frozenset[str]]
+"""Gateways with new rows, by day."""
+
+
+class Archive:
+    """The parts of an archive; a folder on a file system that all machines of a cluster see."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self.observations = Table(self.folder / "observations", OBSERVATIONS)
+        self.rollup = Table(self.folder / "rollup", ROLLUP)
+        self.quality = Table(self.folder / "quality", FINDINGS)
+        self.plans = Plans(self.folder / "plan")
+        self.quarantine = Quarantine(self.folder / "quarantine")
+
+    @property
+    def committed(self) -> int:
+        """The newest batch of observations."""
+        return self.observations.version("ingest")
+
+    def ledger(self) -> Ledger:
+        """What the committed batches took."""
+        return self.plans.ledger(self.committed)
+
+    def lock(self, table: Table, job: str) -> AbstractContextManager[None]:
+        """One writer a table; raises BusyError at once."""
+        return lock(self.folder / f"{table.folder.name}.lock", job)
+
+    def must_exist(self) -> None:
+        """Raises ArchiveError for a folder that has no archive."""
+        if not self.observations.exists:
+            raise ArchiveError(
+                f"{self.folder} has no archive", "name the folder that `ingest` was given"
+            )
+
+    def touch(self, batch: int, touched: Touched) -> None:
+        """Remember what a batch changes, before it is committed."""
+        days = {day.isoformat(): sorted(gateways) for day, gateways in sorted(touched.items())}
+        write_json(self._touched(batch), days)
+
+    def touched(self, batches: Iterable[int]) -> Touched:
+        """What these batches changed."""
+        union: defaultdict[date, set[str]] = defaultdict(set)
+        for batch in batches:
+            for day, gateways in read_json(self._touched(batch)).items():
+                union[date.fromisoformat(day)].update(gateways)
+        return {day: frozenset(gateways) for day, gateways in union.items()}
+
+    def _touched(self, batch: int) -> Path:
+        return self.folder / "touched" / f"{batch:09d}.json"

@@ -1,0 +1,171 @@
+"""The command line of the archive: `python -m spark_batch JOB --archive FOLDER …`.
+
+The same under `spark-submit main.py JOB …` and `sosa-gateway archive JOB …`. Progress goes to
+standard error, the summary as JSON to standard output; exit codes are those of `errors`.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TypeAlias
+
+from pyspark.sql import SparkSession
+
+from spark_batch.archive import Archive
+from spark_batch.errors import ArchiveError
+from spark_batch.jobs import upkeep
+from spark_batch.jobs.ingest import Ingest
+from spark_batch.landing import landing_zone
+from spark_batch.session import spark_session
+from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
+from spark_batch.tools.fleet import Fleet
+
+Job = Callable[[argparse.Namespace], Summary]
+_Jobs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one job; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    started = time.monotonic()
+    try:
+        summary = options.run(options)
+        summary.seconds = time.monotonic() - started
+        sys.stdout.write(summary.to_json() + "\n")
+        if options.metrics is not None:
+            summary.write_metrics(options.metrics)
+    except ArchiveError as error:
+        sys.stderr.write(f"error: {error.description}\n")
+        if error.hint:
+            sys.stderr.write(f"what to do: {error.hint}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    code: int = summary.exit_code
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
+    jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
+    for add in (_add_ingest, _add_upkeep, _add_fleet):
+        add(jobs)
+    return parser
+
+
+def _job(jobs: _Jobs, name: str, run: Job, purpose: str) -> argparse.ArgumentParser:
+    parser = jobs.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(run=run)
+    parser.add_argument("--metrics", type=Path, metavar="FILE", help="write Prometheus text")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    return parser
+
+
+def _archive_job(jobs: _Jobs, name: str, run: Job, purpose: str) -> argparse.ArgumentParser:
+    parser = _job(jobs, name, run, purpose)
+    parser.add_argument("--archive", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="a setting of Spark, such as spark.driver.memory=4g; may be repeated",
+    )
+    return parser
+
+
+def _add_ingest(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "ingest", _ingest, "take up new segments, each line once")
+    parser.add_argument(
+        "--landing", required=True, metavar="FOLDER|URI", help="where gateways ship segments to"
+    )
+
+
+def _add_upkeep(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
+    parser.add_argument("--files", type=_positive, default=4, help="leave days with so many")
+    parser.add_argument("--rows", type=_positive, default=4_000_000, help="rows of a file")
+    parser = _archive_job(jobs, "retain", _retain, "drop observations older than some days")
+    parser.add_argument("--days", type=_positive, required=True, help="how many to keep")
+    parser = _archive_job(jobs, "vacuum", _vacuum, "remove files that nothing refers to")
+    parser.add_argument(
+        "--hours", type=float, default=168.0, help="of older versions stay readable; default: 168"
+    )
+
+
+def _add_fleet(jobs: _Jobs) -> None:
+    parser = _job(jobs, "fleet", _fleet, "write the segments of simulated gateways, with faults")
+    parser.add_argument("--landing", type=Path, required=True, metavar="FOLDER")
+    for name in ("gateways", "sensors", "days", "interval_s", "lines"):
+        default = getattr(Fleet(), name)
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=_positive, default=default, help=f"default: {default}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-faults", action="store_true", help="a landing zone without faults")
+    parser.add_argument("--start", type=date.fromisoformat, help="first day; default: 2026-09-01")
+
+
+def _ingest(options: argparse.Namespace) -> Summary:
+    archive, landing = Archive(options.archive), landing_zone(options.landing)
+    job = Ingest(archive, landing, _sessions(options), _progress(options))
+    return job.dry_run() if options.dry_run else job.run()
+
+
+def _compact(options: argparse.Namespace) -> Summary:
+    return upkeep.compact(
+        Archive(options.archive),
+        _sessions(options),
+        upkeep.Compaction(options.files, options.rows),
+        _progress(options),
+        dry_run=options.dry_run,
+    )
+
+
+def _retain(options: argparse.Namespace) -> Summary:
+    before = datetime.now(UTC).date() - timedelta(days=options.days)
+    return upkeep.retain(Archive(options.archive), before, dry_run=options.dry_run)
+
+
+def _vacuum(options: argparse.Namespace) -> Summary:
+    return upkeep.vacuum(Archive(options.archive), options.hours, dry_run=options.dry_run)
+
+
+def _fleet(options: argparse.Namespace) -> Summary:
+    fleet = Fleet(
+        options.gateways,
+        options.sensors,
+        options.days,
+        options.interval_s,
+        options.lines,
+        options.seed,
+        not options.no_faults,
+        options.start or Fleet().start,
+    )
+    return Summary("fleet", rows_out=len(fleet.write(options.landing)))
+
+
+def _sessions(options: argparse.Namespace) -> Callable[[], SparkSession]:
+    settings = dict(options.conf)
+    return lambda: spark_session("sosa-archive", settings)
+
+
+def _progress(options: argparse.Namespace) -> Progress:
+    return tell_nobody if options.quiet else tell_stderr
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.startswith("spark."):
+        raise argparse.ArgumentTypeError(f"{text!r} is not spark.KEY=VALUE")
+    return key, value
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)

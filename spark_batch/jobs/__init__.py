@@ -1,0 +1,1 @@
+"""Jobs: each reads, transforms and commits; each is idempotent and says what it did."""

@@ -1,0 +1,102 @@
+"""The only place that makes a Spark session.
+
+Under `spark-submit` the session is that of the cluster: master, memory and Java are its own. Alone
+(`python -m spark_batch`, `sosa-gateway archive`) it is `local[*]` with 1 GB, no ports open beyond
+loopback. Settings that decide what an instant or a file means are set in both.
+"""
+
+import atexit
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_batch.errors import ArchiveError
+from spark_batch.files import full, is_full
+from spark_batch.java import java_home
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+"""What every job relies on, in whatever session it runs."""
+
+
+def spark_session(application: str, options: dict[str, str] | None = None) -> SparkSession:
+    """The session of this process: an existing one, the cluster's, or an embedded one.
+
+    `options` are Spark's own (`--conf`) and win over the embedded defaults. Raises
+    JavaMissingError.
+    """
+    builder = SparkSession.builder.appName(application)
+    given = options or {}
+    if SparkSession.getActiveSession() is None and not _submitted():
+        for key, value in (_embedded() | given).items():
+            builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # kilobytes for what is raised anyway
+    for key, value in SETTINGS.items():
+        session.conf.set(key, value)
+    return session
+
+
+def _submitted() -> bool:
+    """Whether spark-submit started us, or a Spark Connect server is named."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
+
+
+def _embedded() -> dict[str, str]:
+    """Defaults of a session of our own; prepares the environment of its JVM."""
+    scratch = Path(tempfile.mkdtemp(prefix="sosa-archive-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    os.environ["JAVA_HOME"] = str(java_home(os.environ, scratch))
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Without this, workers are whatever `python3` is on PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    cores = len(os.sched_getaffinity(0))
+    log = Path(__file__).with_name("log4j2.properties")
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()}",
+        "spark.log.level": "ERROR",
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(3 * cores),
+        # Lists of files are ours, from the Delta log: no job of its own to stat them.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
+    }
+
+
+@contextmanager
+def told(archive: Path) -> Iterator[None]:
+    """What Spark raises, as one line: ArchiveError, or DiskFullError where there is no room."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        if is_full(str(error)):
+            raise full(archive) from error
+        raise ArchiveError(f"Spark failed: {reason(error)}", "nothing was committed") from error
+
+
+def reason(error: Exception) -> str:
+    """The innermost cause of what Spark raised, in one line."""
+    lines = str(error).strip().split("\n")
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines)[-1 if causes else 0]

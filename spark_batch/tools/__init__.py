@@ -1,0 +1,1 @@
+"""What tests and demonstrations need: fleets of simulated gateways."""

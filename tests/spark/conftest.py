@@ -1,0 +1,43 @@
+"""One Spark session for all tests of the archive, small, without ports of its own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_batch.archive import Archive
+from spark_batch.jobs.ingest import Ingest
+from spark_batch.landing import landing_zone
+from spark_batch.session import spark_session
+from spark_batch.summary import Summary
+
+SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    session = spark_session("tests", SETTINGS)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def landing(tmp_path: Path) -> Path:
+    folder = tmp_path / "landing"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path / "archive")
+
+
+@pytest.fixture
+def ingest(spark: SparkSession, archive: Archive, landing: Path) -> Callable[[], Summary]:
+    return lambda: Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
