@@ -6,27 +6,24 @@ understands an unknown message, the more particular family first.
 
 from adapters.adapter import Format, stateless
 from adapters.formats import (
+    chirpstack,
     json_path,
+    senml,
     sparkplug,
     tasmota,
+    ttn,
     zigbee2mqtt,
 )
 from adapters.formats.scalar import ScalarAdapter
-from adapters.formats.senml import SenmlAdapter
 from adapters.formats.text import TextAdapter
 
 FORMATS: dict[str, Format] = {
-    "sparkplug": Format(
-        sparkplug.SparkplugAdapter,
-        names=True,
-        companions=sparkplug.companions,
-        subject=sparkplug.subject,
-        propose=sparkplug.propose,
-        announcements=sparkplug.ANNOUNCEMENTS,
-    ),
+    "sparkplug": sparkplug.FORMAT,
+    "chirpstack": chirpstack.FORMAT,
+    "ttn": ttn.FORMAT,
     "zigbee2mqtt": zigbee2mqtt.FORMAT,
     "tasmota": tasmota.FORMAT,
-    "senml": Format(stateless(SenmlAdapter), names=True),
+    "senml": senml.FORMAT,
     "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
     "scalar": Format(stateless(ScalarAdapter)),
     "text": Format(stateless(TextAdapter)),

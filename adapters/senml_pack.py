@@ -1,8 +1,8 @@
 """SenML packs: the records of a JSON document, resolved (RFC 8428 section 4, RFC 9100).
 
-Place on the way: between the JSON of a payload and the format "senml". A pack is taken whole or
-not at all: what the RFC does not allow is one fault. Literals are another matter: a value that
-XSD cannot hold is a fault of its record alone.
+Place on the way: between the JSON or CBOR of a payload and the format "senml". A pack is taken
+whole or not at all: what the RFC does not allow is one fault. Literals are another matter: a value
+that XSD cannot hold is a fault of its record alone.
 
 Base fields hold for their own record and for all later ones, until given again. A record has
 exactly one of v, vs, vb and vd, unless it has a sum; where only one of base value and value, or
@@ -40,6 +40,25 @@ MAX_NAME_CHARS = 256
 UNDERSTOOD_VERSIONS = frozenset(map(Decimal, (*range(1, 11), 26)))
 """Up to 10, RFC 8428's own; 26 is 10 with feature 4, the units of RFC 8798 (RFC 9100)."""
 
+CBOR_LABELS = {
+    -1: "bver",
+    -2: "bn",
+    -3: "bt",
+    -4: "bu",
+    -5: "bv",
+    -6: "bs",
+    0: "n",
+    1: "u",
+    2: "v",
+    3: "vs",
+    4: "vb",
+    5: "s",
+    6: "t",
+    7: "ut",
+    8: "vd",
+}
+"""The integers that stand for labels in CBOR (RFC 8428, section 6, table 4)."""
+
 BASE64_BINARY = XSD + "base64Binary"
 BASE_LABELS = frozenset({"bn", "bt", "bu", "bv", "bs", "bver"})
 VALUE_LABELS = frozenset({"v", "vs", "vb", "vd"})
@@ -63,7 +82,8 @@ class Record:
     """A resolved record but for its time, which is relative to now where below 2**28.
 
     `time_s` is not finite where the pack's numbers are absurd. `value` and `sum` are None where
-    the record has none, a Fault where no literal can hold them.
+    the record has none, a Fault where no literal can hold them. `update_s` are the seconds after
+    which at the latest the next value is promised, None where nothing is.
     """
 
     name: str
@@ -71,6 +91,7 @@ class Record:
     time_s: Decimal
     value: Result | Fault | None
     sum: Result | Fault | None
+    update_s: float | None = None
 
 
 def resolve(document: Json) -> list[Record] | Fault:
@@ -109,6 +130,7 @@ def _resolved(fields: Json, base: dict[str, Json]) -> Record:
         EXACT.add(_seconds(base, "bt"), _seconds(fields, "t")),
         _value(fields, base, has_sum=total is not None),
         total,
+        _promise(fields),
     )
 
 
@@ -197,6 +219,11 @@ def _float_total(left: float, right: float) -> Result | Fault:
     if math.isinf(total):
         return Fault(None, FaultReason.NOT_FINITE, "the sum is beyond xsd:double")
     return Result(repr(total), DOUBLE)
+
+
+def _promise(fields: Fields) -> float | None:
+    seconds = float(_number(fields, "ut") or 0)
+    return seconds if 0 < seconds < math.inf else None
 
 
 def _text(fields: Fields, label: str) -> str:

@@ -1,4 +1,6 @@
-"""Format "senml": Sensor Measurement Lists in JSON (RFC 8428; units of RFC 8798; RFC 9100).
+"""Format "senml": Sensor Measurement Lists in JSON and CBOR (RFC 8428; RFC 8798; RFC 9100).
+
+Which of the two a payload is its first byte tells: arrays in CBOR begin beyond ASCII.
 
 The selector is the resolved name of a record, `*` and the end of names, or empty for every
 record; with `#sum` behind it (no name has a `#`) it takes the record's sum instead of its value.
@@ -8,7 +10,7 @@ Only numbers get a unit: the base unit of a pack also reaches booleans and texts
 
 A record that no mapping selects is not taken. A mapping's observations are in chronological
 order. Times below 2**28 are relative to the gateway's clock at reception; zero is "about now",
-which leaves phenomenon_time None.
+which leaves phenomenon_time None. An update time (`ut`) is how long at most the stream is silent.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,19 +18,27 @@ from collections.abc import Mapping as Lookup
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 
-from adapters.adapter import Fault, FaultReason, Findings, missing
+from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
+from adapters.cbor_document import parse_cbor
 from adapters.device_time import EPOCH, from_unix
 from adapters.fault import excerpt
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
+from adapters.notice import Liveness
 from adapters.payload import Payload
+from adapters.proposal import Names, Proposal
+from adapters.quantity import usual_quantity
 from adapters.result import NUMERIC, Result
-from adapters.senml_pack import NAME, Record, resolve
+from adapters.senml_pack import CBOR_LABELS, NAME, Record, resolve
 from adapters.stream import Stream
 from adapters.units import unit_iri
 
 ABSOLUTE_FROM_S = 2**28
 SUM = "#sum"
+CBOR_ARRAY = b"\x80"
+MAX_PROPOSALS = 200
 
 Dated = tuple[datetime | Fault | None, Record]
 
@@ -70,8 +80,7 @@ class SenmlAdapter:
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
-        document = payload.document()
-        records = document if isinstance(document, Fault) else resolve(document)
+        records = payload.once(read_records)
         if isinstance(records, Fault):
             return Findings.of_fault(records)
         dated = _chronological(records, payload.message.received_at)
@@ -85,6 +94,13 @@ class SenmlAdapter:
         if not findings:
             findings.faults.append(missing(streams))
         return findings
+
+
+def read_records(payload: Payload) -> list[Record] | Fault:
+    """The resolved pack in `payload`."""
+    is_cbor = payload.raw[:1] >= CBOR_ARRAY
+    document = parse_cbor(payload.raw, CBOR_LABELS) if is_cbor else payload.document()
+    return document if isinstance(document, Fault) else resolve(document)
 
 
 def _observe(
@@ -101,7 +117,10 @@ def _observe(
     if symbol and unit is None and isinstance(result, Result) and result.datatype in NUMERIC:
         detail = f"{excerpt(symbol)} of record {excerpt(record.name)}"
         findings.faults.append(Fault(stream.mapping, FaultReason.UNIT_UNKNOWN, detail))
-    findings.add(stream.named(record.name), result, time, unit=unit)
+    named = stream.named(record.name)
+    findings.add(named, result, time, unit=unit)
+    if record.update_s is not None:
+        findings.notices.append(Liveness(named.key, True, record.update_s))
 
 
 def _chronological(records: Sequence[Record], now: datetime) -> list[Dated]:
@@ -134,3 +153,40 @@ def _selector(mapping: Mapping) -> _Selector:
         return _Selector.compile(mapping.selector)
     except ValueError as error:
         raise MappingError(mapping.iri, "selector", str(error)) from error
+
+
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """A mapping for each name of a pack, with the unit that it tells."""
+    del memory
+    if payload.raw.lstrip()[:1] == b"{":
+        return ()
+    records = read_records(payload)
+    if isinstance(records, Fault):
+        return ()
+    named = {record.name: record for record in reversed(records)}
+    firsts = islice(reversed(named.values()), MAX_PROPOSALS)
+    return [_proposal(payload.message.topic, record, names) for record in firsts]
+
+
+def _proposal(topic: str, record: Record, names: Names) -> Proposal:
+    unit = unit_iri(record.unit) if record.unit else None
+    device, _, member = record.name.rpartition(":")
+    quantity = usual_quantity(member)
+    unknown = record.unit is not None and unit is None
+    mapping = Mapping(
+        names.mapping("senml", device or topic, member),
+        topic,
+        "senml",
+        names.sensor("senml", device or topic, member),
+        names.observed_property(quantity.name or member),
+        names.feature("senml", device or topic),
+        record.name,
+        record.unit if unit else None,
+    )
+    question = f"Which unit is {record.unit!a}?" if unknown else ""
+    return Proposal(
+        mapping, "senml", device or topic, record.name, quantity.name, question=question
+    )
+
+
+FORMAT = Format(stateless(SenmlAdapter), names=True, propose=propose)

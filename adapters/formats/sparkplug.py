@@ -24,7 +24,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
-from adapters.adapter import Fault, FaultReason, Findings
+from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.device_time import EARLIEST, from_unix
 from adapters.fault import excerpt
 from adapters.mapping import Mapping, MappingError
@@ -42,7 +42,6 @@ from adapters.stream import Stream
 from adapters.units import unit_iri
 
 MAX_PROPOSALS = 500
-ANNOUNCEMENTS = (f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+")
 ANY = "+"
 HISTORICAL = Circumstances(historical=True)
 
@@ -295,3 +294,13 @@ def _command(address: Address, metric: Metric, datatype: str) -> Command | None:
 def _topic(address: Address, kind: str) -> str:
     letter, device = ("D", f"/{address.device}") if address.device else ("N", "")
     return f"{NAMESPACE}/{address.group}/{letter}{kind}/{address.node}{device}"
+
+
+FORMAT = Format(
+    SparkplugAdapter,
+    names=True,
+    companions=companions,
+    subject=subject,
+    propose=propose,
+    announcements=(f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+"),
+)

@@ -1,0 +1,100 @@
+"""Format "chirpstack": events of the LoRaWAN network server ChirpStack, version 4.
+
+Topics are `application/APPLICATION/device/DEV_EUI/event/up`, `.../status` and so on. Selectors:
+see adapters.lorawan; decoded values stand in `object`. Besides what holds for all uplinks:
+
+- protobuf's JSON leaves zeroes out: fCnt, fPort, dr, snr, margin and batteryLevel that are not
+  there are 0;
+- a battery that the device could not measure (batteryLevelUnavailable) or does not have
+  (externalPowerSource) is not told as 0 %;
+- the time is the event's, else the first that a gateway gives in rxInfo; the sequence is
+  deduplicationId, else fCnt.
+
+Source: ChirpStack v4 documentation, integrations, event types.
+"""
+
+from collections.abc import Sequence
+
+from adapters.adapter import Fault, FaultReason, Format, stateless
+from adapters.lorawan import (
+    Codec,
+    LorawanAdapter,
+    Object,
+    Uplink,
+    document_of,
+    first_time,
+    objects_at,
+    port_of,
+    text_at,
+    zeroes,
+)
+from adapters.lorawan_proposal import propose_uplink
+from adapters.mapping import Mapping
+from adapters.memory import Memory
+from adapters.payload import Payload
+from adapters.proposal import Names, Proposal
+
+_TIMES = ("nsTime", "gwTime", "time")
+
+
+def read(payload: Payload) -> Uplink | Fault:
+    """The event in `payload`."""
+    event = document_of(payload)
+    if isinstance(event, Fault):
+        return event
+    if not isinstance(event.get("deviceInfo"), dict):
+        return Fault(None, FaultReason.MALFORMED, "the event has no deviceInfo")
+    kind = payload.message.topic.rpartition("/")[2]
+    _complete(event, kind)
+    decoded = event.get("object")
+    codecs = ((Codec(decoded),),) if isinstance(decoded, dict) and decoded else ()
+    received = objects_at(event, "rxInfo")
+    times = [text_at(event, "time"), *(text_at(each, key) for each in received for key in _TIMES)]
+    return Uplink(
+        event,
+        codecs,
+        text_at(event, "data"),
+        port_of(text_at(event, "fPort")),
+        _models(event),
+        text_at(event, "deviceInfo", "devEui"),
+        text_at(event, "deviceInfo", "deviceName"),
+        first_time(times),
+        text_at(event, "deduplicationId") or text_at(event, "fCnt") or None,
+    )
+
+
+def _complete(event: Object, kind: str) -> None:
+    if kind == "up" or "data" in event:
+        zeroes(event, "fCnt", "fPort", "dr")
+        event["rxInfo"] = [dict(each) for each in objects_at(event, "rxInfo")]
+        for received in objects_at(event, "rxInfo"):
+            zeroes(received, "snr")
+    if kind == "status":
+        zeroes(event, "margin")
+        if event.get("batteryLevelUnavailable") or event.get("externalPowerSource"):
+            event["batteryLevel"] = None
+        else:
+            zeroes(event, "batteryLevel")
+
+
+def _models(event: Object) -> tuple[str, ...]:
+    """A tag `model` that somebody set, and the name of the profile, which often is the model's."""
+    info = event.get("deviceInfo")
+    named = (text_at(info, "tags", "model"), text_at(info, "deviceProfileName"))
+    return tuple(filter(None, named))
+
+
+def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    del memory
+    levels = payload.message.topic.split("/")
+    if levels[:1] != ["application"] or levels[-2:] != ["event", "up"]:
+        return ()
+    uplink = read(payload)
+    return () if isinstance(uplink, Fault) else propose_uplink("chirpstack", uplink, payload, names)
+
+
+def _compile(mappings: Sequence[Mapping]) -> LorawanAdapter:
+    return LorawanAdapter(mappings, read)
+
+
+FORMAT = Format(stateless(_compile), propose=_propose)
