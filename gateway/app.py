@@ -28,6 +28,7 @@ from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import OperationsGate, application, serve
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.session_filters import SessionFilters
@@ -48,7 +49,13 @@ from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql_gates import SparqlGates, called_names, query_limits
 from gateway.statistics import Parts, alarms, measures, summary
 from gateway.store.remote import Remote
-from gateway.subscribing import server_settings, subscriber_limits
+from gateway.subscribing import (
+    Subscribing,
+    embedded_broker,
+    identify_by,
+    server_settings,
+    subscriber_limits,
+)
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +85,7 @@ class Gateway:
         self._failure: asyncio.Future[None]
         self._parts: Parts
         self._protection: Protection
+        self._subscribing: Subscribing
 
     async def __aenter__(self) -> Self:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
@@ -153,6 +161,7 @@ class Gateway:
         )
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
+        await self._start_subscribing(starting, crossing)
         publisher, listening = self._mqtt(inbox, mappings, crossing)
         self._parts.publisher = publisher
         queries = {name: template.text for name, template in profiles.queries.items()}
@@ -172,8 +181,20 @@ class Gateway:
         await starting.enter_async_context(listening)
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
-        await self._start_http(starting, engine, crossing)
+        await self._start_http(starting, engine)
         self.scheduler.start_timers()
+
+    async def _start_subscribing(self, starting: AsyncExitStack, crossing: Crossing) -> None:
+        protection = self._protection
+        limits = subscriber_limits(self._config)
+        subscribers = await starting.enter_async_context(
+            Subscribers(self.scheduler, crossing, limits, protection.guard)
+        )
+        self._parts.subscribers = subscribers
+        policies = None if protection.authority is None else protection.authority.policy
+        self._subscribing = Subscribing(
+            subscribers, self._config.mqtt.sparql_topic, identify_by(policies)
+        )
 
     def _mqtt(
         self, inbox: Inbox, mappings: MappingTable, crossing: Crossing
@@ -184,65 +205,65 @@ class Gateway:
         """
         mqtt = self._config.mqtt
         if mqtt.mode == "external":
+            dialled = ExternalSettings(
+                mqtt.host,
+                mqtt.port,
+                self._config.mqtt_client_id,
+                mqtt.username or None,
+                mqtt.read_password(),
+            )
             external = ExternalBroker(
-                ExternalSettings(
-                    mqtt.host,
-                    mqtt.port,
-                    self._config.mqtt_client_id,
-                    mqtt.username or None,
-                    mqtt.read_password(),
-                ),
+                dialled,
                 inbox,
                 SessionFilters(self._config.gateway.data_dir / "mqtt-session.json"),
             )
             self._parts.external = external
             external.set_filters(mappings.registry.topic_filters)
             mappings.on_change(external.set_filters)
-            return external, self._connected(external, inbox)
+            return external, self._connected(external, dialled, inbox)
         settings = BrokerSettings(
             mqtt.host,
             self._config.mqtt_port,
             self._protection.context,
             max_payload_bytes=self._config.limits.payload_bytes,
         )
-        broker = EmbeddedBroker(
+        broker, gate = embedded_broker(
             settings,
             lambda message: accept_into(inbox, crossing, message),
             *self._protection.broker_rules(mqtt.users),
+            self._subscribing,
         )
         publisher = EmbeddedPublisher(broker, crossing)
-        return publisher, self._serving(broker, publisher)
+        return publisher, self._serving(broker, gate, publisher)
 
     @asynccontextmanager
-    async def _connected(self, external: ExternalBroker, inbox: Inbox) -> AsyncIterator[None]:
+    async def _connected(
+        self, external: ExternalBroker, dialled: ExternalSettings, inbox: Inbox
+    ) -> AsyncIterator[None]:
         """At the end nothing more is taken from the broker; the rest it sends again next time."""
         self.mqtt_port = self._config.mqtt.port
         external.start()
         try:
-            yield
+            async with self._subscribing.over(dialled):
+                yield
         finally:
             inbox.close()
             await asyncio.to_thread(external.close)
 
     @asynccontextmanager
     async def _serving(
-        self, broker: EmbeddedBroker, publisher: EmbeddedPublisher
+        self, broker: EmbeddedBroker, gate: MqttGate, publisher: EmbeddedPublisher
     ) -> AsyncIterator[None]:
-        async with broker, self._task(publisher.run, "publish"):
+        async with gate, broker, self._task(publisher.run, "publish"):
             self._parts.embedded = broker
             self.mqtt_port = broker.port
             yield
 
-    async def _start_http(
-        self, starting: AsyncExitStack, engine: Engine, crossing: Crossing
-    ) -> None:
+    async def _start_http(self, starting: AsyncExitStack, engine: Engine) -> None:
         config = self._config
         engine.rights_of = self._protection.update_rights
         pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
-        subscribers = await starting.enter_async_context(
-            Subscribers(self.scheduler, crossing, subscriber_limits(config), self._protection.guard)
-        )
-        self._parts.subscribers = subscribers
+        subscribers = self._subscribing.subscribers
         self._parts.queries = pool
         registry = Measures(measures(self._parts)).registry
         names = called_names(config.http)

@@ -125,6 +125,7 @@ class MqttSettings(Section):
     `username`, `password_file` and `client_id` are for the external broker; an empty client id
     means sosa-gateway-<gateway.id>. `users` (name to argon2 hash) are for the embedded one without
     [security]. Passwords leave this machine in clear text only where `allow_clear_text` says so.
+    Subscribers over MQTT use the topics `<sparql_topic>/CLIENT/...`.
     """
 
     mode: Literal["embedded", "external"] = "embedded"
@@ -134,6 +135,7 @@ class MqttSettings(Section):
     password_file: str = ""
     client_id: str = ""
     allow_clear_text: bool = False
+    sparql_topic: Annotated[str, AfterValidator(_token)] = "sparql"
     users: dict[str, str] = {}
 
     @field_validator("users")

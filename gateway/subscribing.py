@@ -1,12 +1,35 @@
-"""How the settings make subscribers: their limits, and the servers that they come to.
+"""How the settings make subscribers: their limits, the servers and the broker that they come to.
 
-Place on the way of the data: none; read once, when the gateway starts.
+Place on the way of the data: none; put together once, when the gateway starts.
 """
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from adapters.message import Message
 from gateway.config import Config
+from gateway.errors import UnauthorizedError
+from gateway.gates.broker_settings import Accept, Authenticate, Authorize, BrokerSettings
+from gateway.gates.embedded_broker import EmbeddedBroker
+from gateway.gates.embedded_exchange import (
+    EmbeddedExchange,
+    Identify,
+    accept_requests,
+    authorize_requests,
+)
+from gateway.gates.external_broker import ExternalSettings
+from gateway.gates.external_exchange import ExternalExchange
+from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import ServerSettings
 from gateway.gates.outbox import OutboxLimits
+from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
+from gateway.security.policy import EVERYTHING, Policy
+from gateway.security.principal import Principal
+
+Policies = Callable[[str], Policy | None]
+"""What an identity may do; None is one that is not known."""
 
 
 def subscriber_limits(config: Config) -> SubscriberLimits:
@@ -38,3 +61,59 @@ def server_settings(config: Config) -> ServerSettings:
         ping_interval_s=config.websocket.ping_interval_s,
         ping_timeout_s=config.websocket.ping_timeout_s,
     )
+
+
+def identify_by(policies: Policies | None) -> Identify:
+    """Who a user of the embedded broker is; without policies, anybody with all rights."""
+
+    def identify(user: str | None) -> Principal:
+        if policies is None:
+            return Principal(user or "", EVERYTHING)
+        policy = policies(user or "")
+        if user is None or policy is None:
+            raise UnauthorizedError(
+                "nobody knows this user of the broker", "log in to it with an identity"
+            )
+        return Principal(user, policy)
+
+    return identify
+
+
+def embedded_broker(
+    settings: BrokerSettings,
+    accept: Callable[[Message], Awaitable[None]],
+    authenticate: Authenticate | None,
+    authorize: Authorize | None,
+    subscribing: "Subscribing",
+) -> tuple[EmbeddedBroker, MqttGate]:
+    """The broker, and the gate for those who subscribe over it."""
+    prefix = subscribing.prefix
+    accepting: Accept = accept
+
+    async def accept_message(message: Message) -> None:
+        await accepting(message)
+
+    if authenticate is not None:
+        authorize = authorize_requests(prefix, authorize)
+    broker = EmbeddedBroker(settings, accept_message, authenticate, authorize)
+    gate = MqttGate(subscribing.subscribers, EmbeddedExchange(broker), prefix)
+    accepting = accept_requests(gate, broker.user_of, subscribing.identify, accept)
+    return broker, gate
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribing:
+    """What subscribers over MQTT need, whatever the broker."""
+
+    subscribers: Subscribers
+    prefix: str
+    identify: Identify
+
+    @asynccontextmanager
+    async def over(self, settings: ExternalSettings) -> AsyncIterator[None]:
+        """Serve those who come over an external broker."""
+        exchange = ExternalExchange(settings, self.prefix)
+        async with MqttGate(self.subscribers, exchange, self.prefix) as gate:
+            exchange.serve(gate, self.subscribers.guard.principal)
+            async with exchange:
+                yield

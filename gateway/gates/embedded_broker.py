@@ -109,6 +109,21 @@ class EmbeddedBroker:
             raise BadRequestError(f"QoS {qos} does not exist")
         self._broker.exchange.route(Publish(topic, payload, qos, retain))
 
+    def user_of(self, client_id: str) -> str | None:
+        """The authenticated user of a client's session; None for an anonymous one."""
+        return self._broker.user_of(client_id)
+
+    def backlog(self, topic: str) -> int | None:
+        """How many messages wait for whoever listens to a topic; None: nobody does.
+
+        Who named the topic's first two levels in a filter counts more than who listens to
+        everything; of several, the one who has fewest.
+        """
+        named = "/".join(topic.split("/")[:2])
+        listeners = self._broker.listeners(topic)
+        own = [each for each in listeners if any(name.startswith(named) for name in each.filters)]
+        return min((len(each.delivery) for each in own or listeners), default=None)
+
     @property
     def statistics(self) -> BrokerStatistics:
         """Counts since the start and gauges of now; linear in the sessions."""

@@ -35,7 +35,7 @@ from gateway.inbox import Delivery, Inbox
 
 log = logging.getLogger(__name__)
 
-_ORIGIN = "sosa-gateway"
+ORIGIN = "sosa-gateway"
 _WEEK_S = 7 * 24 * 3600
 _COMMANDS = 1000
 _UNSENT = 65_536
@@ -85,7 +85,7 @@ class ExternalBroker:
         self.dropped = 0
         self._settings = settings
         self._inbox = inbox
-        self._mark = (_ORIGIN, settings.client_id)
+        self._mark = (ORIGIN, settings.client_id)
         self._waker = Waker()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)

@@ -93,6 +93,18 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         """Every known session, connected or not."""
         return [state_of(session) for session, _ in self._sessions.values()]
 
+    def user_of(self, client_id: str) -> str | None:
+        """The user of a known session."""
+        session, _ = self._sessions.get(client_id, (None, None))
+        return None if session is None else state_of(session).user
+
+    def listeners(self, topic: str) -> list[SessionState]:
+        """The sessions, connected or not, that what is published to a topic is for."""
+        return [state for state, _ in self._subscribers(topic) if self._may_receive(state, topic)]
+
+    def _may_receive(self, state: SessionState, topic: str) -> bool:
+        return self.exchange.allowed(state.user, topic, TopicAction.RECEIVE)
+
     async def shutdown(self) -> None:
         """Turn new clients away, let each connection answer what it has read, then stop."""
         self.exchange.closing = True

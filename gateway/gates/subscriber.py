@@ -29,12 +29,21 @@ Authenticate = Callable[[str | None], Principal]
 """Who shows this `authorization` member; raises an UnauthorizedError."""
 
 
+EVERY = "*"
+"""In the place of a spuid: every subscription of the client, to unsubscribe."""
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who is at the other end: `address` is what limits count by where nobody has a name."""
+    """Who is at the other end: `address` is what limits count by where nobody has a name.
+
+    Where the connection itself proves nothing, the client `shows_always` who asks, not only when it
+    subscribes.
+    """
 
     address: str
     authenticate: Authenticate
+    shows_always: bool = False
 
 
 class Subscriber:
@@ -103,11 +112,21 @@ class Subscriber:
         self._changed.set()
 
     async def _unsubscribe(self, message: Unsubscribe) -> str:
-        subscription = self.subscriptions.get(message.spuid)
-        if subscription is None:
-            raise NotFoundError(f"you have no subscription {message.spuid} here")
-        await self._all.unsubscribe(subscription)
+        mine = self._owned_by_who_asks(message)
+        if message.spuid != EVERY and not mine:
+            raise NotFoundError(
+                f"you have no subscription {message.spuid} here", "it may have ended already"
+            )
+        for subscription in mine:
+            await self._all.unsubscribe(subscription)
         return encode_unsubscribed(message.spuid)
+
+    def _owned_by_who_asks(self, message: Unsubscribe) -> list[Subscription]:
+        held = list(self.subscriptions.values())
+        if self.client.shows_always:
+            asking = self.client.authenticate(message.authorization).identity
+            held = [each for each in held if each.principal.identity == asking]
+        return [each for each in held if message.spuid in {each.spuid, EVERY}]
 
     async def wait(self) -> None:
         """Wait until there is something to take, or the subscriber has overflowed."""
