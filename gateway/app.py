@@ -53,6 +53,7 @@ from gateway.subscribing import (
     Subscribing,
     embedded_broker,
     identify_by,
+    request_limits,
     server_settings,
     subscriber_limits,
 )
@@ -273,7 +274,7 @@ class Gateway:
             *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
             *self._protection.routes(),
         ]
-        streams = EventStreamGate(subscribers)
+        streams = EventStreamGate(subscribers, request_limits(config))
         socket_routes: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
             *streams.routes(),

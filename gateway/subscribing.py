@@ -23,6 +23,7 @@ from gateway.gates.external_exchange import ExternalExchange
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import ServerSettings
 from gateway.gates.outbox import OutboxLimits
+from gateway.gates.request_body import RequestLimits
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
 from gateway.security.policy import EVERYTHING, Policy
@@ -51,6 +52,11 @@ def subscriber_limits(config: Config) -> SubscriberLimits:
             kept=limits.resume_messages if limits.resume_s else 0,
         ),
     )
+
+
+def request_limits(config: Config) -> RequestLimits:
+    """Of a request for a stream."""
+    return RequestLimits(config.limits.request_bytes, config.limits.request_s)
 
 
 def server_settings(config: Config) -> ServerSettings:

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.errors import CannotResumeError, StorageError, TooManyRequestsError
 from gateway.gates.outbox import Addressed
+from gateway.gates.request_body import RequestLimits
 from gateway.gates.stream_request import StreamRequest, event_id, read_request
 from gateway.gates.subscriber import Client, Subscriber
 from gateway.gates.subscribers import Subscribers
@@ -49,8 +50,14 @@ class EventStreamGate:
     A comment is sent where nothing else was for `heartbeat_s`, so that both ends see a dead one.
     """
 
-    def __init__(self, subscribers: Subscribers, heartbeat_s: float = 15.0) -> None:
+    def __init__(
+        self,
+        subscribers: Subscribers,
+        limits: RequestLimits | None = None,
+        heartbeat_s: float = 15.0,
+    ) -> None:
         self._subscribers = subscribers
+        self._limits = limits or RequestLimits()
         self._heartbeat_s = heartbeat_s
         self._streams: set[_Stream] = set()
 
@@ -69,7 +76,7 @@ class EventStreamGate:
         if request.method == "HEAD":
             await Response(media_type=MEDIA_TYPE)(scope, receive, send)
             return
-        wanted = await read_request(request)
+        wanted = await read_request(request, self._limits)
         address = request.client.host if request.client else ""
         with self._subscribers.connected(TRANSPORT, address):
             stream = _Stream(self._subscribers, address, self._heartbeat_s, send)

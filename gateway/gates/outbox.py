@@ -45,7 +45,7 @@ class Place(Protocol):
     rows: int
 
     def ready(self, outbox: "Outbox") -> None:
-        """It had nothing to take, and now it has."""
+        """It has one message more to take; told once for each, in the order of all outboxes."""
 
     def overflow(self, outbox: "Outbox") -> None:
         """It was closed: more rows wait than may."""
@@ -122,7 +122,6 @@ class Outbox:
     __slots__ = (
         "_again",
         "_closed",
-        "_is_ready",
         "_kept",
         "_kept_rows",
         "_limits",
@@ -143,7 +142,6 @@ class Outbox:
         self._again = 0
         self._sequence = 0
         self._rows = 0
-        self._is_ready = False
         self._closed = False
 
     def put(self, notification: Notification) -> None:
@@ -156,21 +154,18 @@ class Outbox:
                 self.place.overflow(self)
                 return
             self._append_or_merge(notification)
-            self._tell_place()
 
     def take(self) -> Addressed | None:
-        """The next message to send; None when there is nothing: then the place will be told."""
+        """The next message to send; None for one that is needless by now, or was taken before."""
         with self._lock:
             if self._again:
                 self._again -= 1
                 return self._kept[-1 - self._again]
-            while self._steps:
-                step = self._steps.popleft()
-                self._count(-step.rows)
-                if not step.is_needless:
-                    return self._address(step)
-            self._is_ready = False
-            return None
+            if not self._steps:
+                return None
+            step = self._steps.popleft()
+            self._count(-step.rows)
+            return None if step.is_needless else self._address(step)
 
     def rewind(self, sequence: int) -> bool:
         """Send again what came after this message; False when that is not known any more."""
@@ -187,19 +182,13 @@ class Outbox:
             self.place.rows -= self._rows
             self.place = place
             place.rows += self._rows
-            self._is_ready = False
-            if self._again or self._steps:
-                self._tell_place()
+            for _ in range(self._again + len(self._steps)):
+                place.ready(self)
 
     def close(self) -> None:
         """Drop everything and whatever comes later."""
         with self._lock:
             self._close()
-
-    def _tell_place(self) -> None:
-        if not self._is_ready:
-            self._is_ready = True
-            self.place.ready(self)
 
     def _append_or_merge(self, notification: Notification) -> None:
         if self._steps and len(self._steps) >= self._limits.messages:
@@ -211,6 +200,7 @@ class Outbox:
             step = _Step(notification)
             self._steps.append(step)
             self._count(step.rows)
+            self.place.ready(self)
 
     def _count(self, rows: int) -> None:
         self._rows += rows

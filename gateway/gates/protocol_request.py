@@ -67,7 +67,9 @@ async def read_operation(
     """
     in_url = url_parameters(request)
     if request.method in {"GET", "HEAD"}:
-        return _named_in(in_url, [names for names in offered if names is QUERY], in_url, request)
+        return _named_in(
+            in_url, [names for names in offered if names is not UPDATE], in_url, request
+        )
     body_type = media_type(request.headers.get("content-type", ""))
     direct = next((names for names in offered if names.media_type == body_type), None)
     if direct is None and body_type != _FORM:

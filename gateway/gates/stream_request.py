@@ -3,13 +3,17 @@
 Place on the way of the data: from a request of the event stream to what its `Subscriber` does.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
 from gateway.errors import BadRequestError
-from gateway.gates.messages import Resume, Subscribe, graph_names
+from gateway.gates.messages import Resume, Subscribe
+from gateway.gates.protocol_request import QUERY, read_operation
+from gateway.gates.request_body import RequestLimits
 
+_OFFERED = (QUERY, replace(QUERY, parameter="sparql"))
+_OFFERED_NAMES = {names.parameter for names in _OFFERED}
 _HOW = "GET /subscribe?query=<SPARQL text>, or connect a WebSocket to it"
 
 
@@ -30,28 +34,24 @@ def event_id(spuid: str, sequence: int) -> str:
     return f"{spuid}#{sequence}"
 
 
-async def read_request(request: Request) -> StreamRequest:
-    """Raises BadRequestError."""
-    parameters = request.query_params.multi_items()
-    texts = [value for name, value in parameters if name in {"query", "sparql"}]
+async def read_request(request: Request, limits: RequestLimits) -> StreamRequest:
+    """Raises BadRequestError, and what `read_operation` raises."""
     authorization = request.headers.get("authorization")
     last_id = request.headers.get("last-event-id") or request.query_params.get("last-event-id")
     resume = _resume(last_id, authorization) if last_id else None
-    if len(texts) > 1 or not (texts or resume):
-        raise BadRequestError(f"{len(texts)} parameters 'query' instead of one", _HOW)
-    return StreamRequest(_subscribe(texts[0], parameters, authorization) if texts else None, resume)
-
-
-def _subscribe(
-    text: str, parameters: list[tuple[str, str]], authorization: str | None
-) -> Subscribe:
-    return Subscribe(
-        text,
-        dict(parameters).get("alias"),
-        graph_names(value for name, value in parameters if name == "default-graph-uri"),
-        graph_names(value for name, value in parameters if name == "named-graph-uri"),
+    if request.method == "GET" and not _OFFERED_NAMES & request.query_params.keys():
+        if resume is None:
+            raise BadRequestError("there is no parameter 'query'", _HOW)
+        return StreamRequest(None, resume)
+    operation = await read_operation(request, _OFFERED, limits)
+    subscribe = Subscribe(
+        operation.text,
+        operation.parameter("alias"),
+        operation.default_graphs,
+        operation.named_graphs,
         authorization,
     )
+    return StreamRequest(subscribe, resume)
 
 
 def _resume(last_id: str, authorization: str | None) -> Resume | None:

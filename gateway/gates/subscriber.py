@@ -139,14 +139,13 @@ class Subscriber:
         self._changed.set()
 
     def take(self) -> Outgoing | None:
-        """The next thing to tell; None when there is nothing now. Takes turns of subscriptions."""
+        """The next thing to tell, in the order of the engine; None when there is nothing now."""
         if self._notices:
             return self._notices.popleft()
         while self._ready:
             outbox = self._ready.popleft()
             message = outbox.take() if outbox.place is self else None
             if message is not None:
-                self._ready.append(outbox)
                 return message
         return None
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -130,7 +131,7 @@ async def open_gateway(
     with Scheduler(Engine.open()) as scheduler:
         crossing = Crossing(asyncio.get_running_loop())
         async with Subscribers(scheduler, crossing, limits, guard) as subscribers:
-            gate = EventStreamGate(subscribers, heartbeat_s)
+            gate = EventStreamGate(subscribers, heartbeat_s=heartbeat_s)
             routes = [*WebSocketGate(subscribers).routes(), *gate.routes()]
             async with serve(application(routes), "127.0.0.1", 0, server) as address:
                 yield Open(scheduler, subscribers, gate, address.port)
@@ -163,6 +164,31 @@ async def test_stream_takes_the_dataset_and_the_other_name_of_the_query(gateway:
     for graph, expected in (("urn:g", ["1"]), ("urn:h", [])):
         async with gateway.stream(query, named_graph_uri=graph) as stream:
             assert (await stream.event()).values == expected
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "parameters"),
+    [
+        ("application/sparql-query", ALL, {"alias": "mine"}),
+        ("application/x-www-form-urlencoded", urlencode({"query": ALL, "alias": "mine"}), {}),
+        ("application/x-www-form-urlencoded", urlencode({"sparql": ALL, "alias": "mine"}), {}),
+    ],
+)
+async def test_query_may_be_posted(
+    gateway: Open, content_type: str, body: str, parameters: dict[str, str]
+) -> None:
+    async with (
+        httpx.AsyncClient(timeout=WAIT_S) as client,
+        client.stream(
+            "POST",
+            gateway.url,
+            params=parameters,
+            content=body,
+            headers={"Content-Type": content_type},
+        ) as response,
+    ):
+        first = await Stream(response).event()
+    assert first.notification["alias"] == "mine"
 
 
 async def test_web_socket_and_stream_share_the_path(gateway: Open) -> None:

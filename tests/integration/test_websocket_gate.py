@@ -151,6 +151,20 @@ async def test_subscriptions_on_one_socket_are_told_apart(gateway: Open) -> None
     assert (told["spuid"], told["alias"], told["sequence"]) == (there["spuid"], "there", 1)
 
 
+async def test_messages_of_one_socket_come_in_the_order_of_the_updates(gateway: Open) -> None:
+    async with gateway.connect() as client:
+        for predicate in "ab":
+            query = f"SELECT ?o {{ ?s <urn:{predicate}> ?o }}"
+            await _subscribe(client, query, alias=predicate)
+        client.transport.pause_reading()
+        written = "abbbaab" * 20
+        for number, predicate in enumerate(written):
+            await gateway.update(f"INSERT DATA {{ <urn:s> <urn:{predicate}> {number} }}")
+        client.transport.resume_reading()
+        told = [(await _receive(client))["notification"]["alias"] for _ in written]
+    assert "".join(told) == written
+
+
 async def test_subscribe_with_named_graphs_uses_them(gateway: Open) -> None:
     await gateway.update('INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:p> "1" } }')
     query = "SELECT ?o { GRAPH ?g { ?s <urn:p> ?o } }"

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 from threading import Lock
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +37,11 @@ def _outbox(place: Here | None = None, **limits: int) -> Outbox:
 
 
 def _take_all(outbox: Outbox) -> list[Addressed]:
-    return list(iter(outbox.take, None))
+    """What a place takes that was told `readied` times."""
+    place = cast("Here", outbox.place)
+    taken = [outbox.take() for _ in range(place.readied)]
+    place.readied = 0
+    return [message for message in taken if message is not None]
 
 
 rows: st.SearchStrategy[Row] = st.tuples(st.sampled_from([A, B, Literal("1"), None]))
@@ -103,12 +108,15 @@ def test_outbox_any_interleaving_adds_up_to_every_answer(
             outbox.put(coming.pop(0))
         elif action == "move":
             places.reverse()
+            places[1].readied = 0
             outbox.move(places[0])
             assert places[1].rows == 0
         elif action == "rewind" and subscriber.sequence >= 0:
             for _ in range(lost):
                 outbox.take()
             assert outbox.rewind(subscriber.sequence)
+            places[0].readied = 0
+            outbox.move(places[0])
         elif action == "take" and (message := outbox.take()) is not None:
             subscriber.receive(message)
     for message in _take_all(outbox):
@@ -122,15 +130,17 @@ def _added(sequence: int, rows: int = 1) -> Notification:
     return Notification(SPUID, sequence, None, sequence, results)
 
 
-def test_outbox_tells_its_place_once_until_everything_is_taken() -> None:
-    place = Here()
-    outbox = _outbox(place)
-    outbox.put(_added(0))
-    outbox.put(_added(1))
-    assert place.readied == 1
-    assert len(_take_all(outbox)) == 2
-    outbox.put(_added(2))
+def test_outbox_tells_its_place_of_each_message() -> None:
+    place, other = Here(), Here()
+    outbox = _outbox(place, messages=2)
+    for sequence in range(4):
+        outbox.put(_added(sequence))
     assert place.readied == 2
+    outbox.take()
+    outbox.put(_added(4))
+    outbox.move(other)
+    assert (place.readied, other.readied) == (3, 2)
+    assert len(_take_all(outbox)) == 2
 
 
 def test_outbox_full_merges_what_comes() -> None:
@@ -184,6 +194,7 @@ def test_outbox_sends_again_what_the_client_missed_and_goes_on() -> None:
     sent = _take_all(outbox)
     outbox.put(_added(4))
     assert outbox.rewind(1)
+    outbox.move(Here())
     again = _take_all(outbox)
     assert again[:2] == sent[2:]
     assert [each.notification.sequence for each in again] == [2, 3, 4]
