@@ -271,7 +271,9 @@ class Gateway:
         sparql = SparqlGates(self.scheduler, pool, config, self._protection.guard)
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
-            *OperationsGate(registry, self.statistics, lambda: alarms(self._parts)).routes(),
+            *OperationsGate(
+                registry, self.statistics, lambda: alarms(self._parts), self._protection.guard
+            ).routes(),
             *self._protection.routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
@@ -280,11 +282,10 @@ class Gateway:
             *streams.routes(),
         ]
         server = self._protection.server(server_settings(config))
-        secure = self._protection.secure
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
             serve(
-                application(secure([*http_routes, *socket_routes]), names),
+                application([*http_routes, *socket_routes], names),
                 config.http.host,
                 config.http_port,
                 server,
@@ -294,7 +295,7 @@ class Gateway:
         if not config.shared_port:
             websocket = await starting.enter_async_context(
                 serve(
-                    application(secure(socket_routes), names.with_pages_of(http.port)),
+                    application(socket_routes, names.with_pages_of(http.port)),
                     config.http.host,
                     config.websocket_port,
                     server,

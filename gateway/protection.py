@@ -5,12 +5,12 @@ gates are open.
 """
 
 import ssl
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute
 
 from gateway.broker_rules import login_by, login_of, topics_by
 from gateway.config import Config
@@ -42,10 +42,6 @@ class Protection:
     def routes(self) -> list[BaseRoute]:
         """The endpoints at which clients get their tokens."""
         return [] if self.authority is None else [*OAuthGate(self.authority).routes()]
-
-    def secure(self, routes: Sequence[BaseRoute]) -> list[BaseRoute]:
-        """With TLS every path is below /secure too, where SEPA's clients look for it."""
-        return [*routes] if self.tls is None else [*routes, Mount("/secure", routes=routes)]
 
     @property
     def context(self) -> ssl.SSLContext | None:

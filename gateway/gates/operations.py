@@ -26,8 +26,14 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from gateway import __version__
-from gateway.errors import ConfigurationError, GatewayError, NotFoundError
-from gateway.gates.asker import PeerLeftError
+from gateway.errors import (
+    ConfigurationError,
+    ForbiddenError,
+    GatewayError,
+    NotFoundError,
+    UnauthorizedError,
+)
+from gateway.gates.asker import Asker, PeerLeftError
 from gateway.gates.origins import Names, Origins
 from gateway.gates.responses import (
     answer_disconnect,
@@ -36,6 +42,8 @@ from gateway.gates.responses import (
     answer_internal_error,
     refusal,
 )
+from gateway.security.guard import Guard, OpenGuard
+from gateway.security.policy import Capability
 
 _END_S = 1.0
 
@@ -69,7 +77,8 @@ class OperationsGate:
     """The endpoints /health and /metrics.
 
     `counters` and `alarms` are asked at each /health; a GatewayError that one raises is the
-    answer. While there is an alarm the gateway does not do its work, and the answer is 503.
+    answer. While there is an alarm the gateway does not do its work, and the answer is 503. Without
+    the capability `operations` nobody sees more than that.
     """
 
     def __init__(
@@ -77,7 +86,9 @@ class OperationsGate:
         registry: CollectorRegistry,
         counters: Callable[[], Mapping[str, object]],
         alarms: Callable[[], Sequence[str]] = tuple,
+        guard: Guard | None = None,
     ) -> None:
+        self._guard = guard or OpenGuard()
         self._registry = registry
         self._counters = counters
         self._alarms = alarms
@@ -87,20 +98,24 @@ class OperationsGate:
         """The endpoints, for `application`."""
         return [Route("/health", self._health), Route("/metrics", self._metrics)]
 
-    async def _health(self, _: Request) -> Response:
+    async def _health(self, request: Request) -> Response:
         alarms = list(self._alarms())
-        return JSONResponse(
-            {
-                "status": "alarm" if alarms else "ok",
+        members: dict[str, object] = {"status": "alarm" if alarms else "ok"}
+        with suppress(UnauthorizedError, ForbiddenError):
+            self._require_operations(request)
+            members |= {
                 "alarms": alarms,
                 "version": __version__,
                 "uptime_s": round(time.monotonic() - self._started, 3),
                 "counters": dict(self._counters()),
-            },
-            503 if alarms else 200,
-        )
+            }
+        return JSONResponse(members, 503 if alarms else 200)
+
+    def _require_operations(self, request: Request) -> None:
+        Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
 
     async def _metrics(self, request: Request) -> Response:
+        self._require_operations(request)
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(self._registry), headers={"Content-Type": media_type})
 
