@@ -69,5 +69,19 @@ class Archive:
                 union[date.fromisoformat(day)].update(gateways)
         return {day: frozenset(gateways) for day, gateways in union.items()}
 
+    def retain_since(self, day: date) -> None:
+        """Remember that days before one were dropped: nothing is derived from what is left."""
+        write_json(self._retained, {"since": max(day, self.retained_since()).isoformat()})
+
+    def retained_since(self) -> date:
+        """The first day whose observations were never dropped."""
+        if not self._retained.exists():
+            return date.min
+        return date.fromisoformat(read_json(self._retained)["since"])
+
+    @property
+    def _retained(self) -> Path:
+        return self.folder / "retained.json"
+
     def _touched(self, batch: int) -> Path:
         return self.folder / "touched" / f"{batch:09d}.json"

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs import upkeep
+from spark_batch.jobs.derive import Rollup
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
 from spark_batch.session import spark_session
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    for add in (_add_ingest, _add_upkeep, _add_fleet):
+    for add in (_add_ingest, _add_derived, _add_upkeep, _add_fleet):
         add(jobs)
     return parser
 
@@ -86,6 +87,14 @@ def _add_ingest(jobs: _Jobs) -> None:
     )
 
 
+def _add_derived(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "rollup", _rollup, "minutes, hours and days of each stream")
+    parser.add_argument("--full", action="store_true", help="compute every day anew")
+    parser.add_argument(
+        "--hold", type=_positive, default=3600, metavar="S", help="how long a value holds at most"
+    )
+
+
 def _add_upkeep(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
     parser.add_argument("--files", type=_positive, default=4, help="leave days with so many")
@@ -114,6 +123,11 @@ def _ingest(options: argparse.Namespace) -> Summary:
     archive, landing = Archive(options.archive), landing_zone(options.landing)
     job = Ingest(archive, landing, _sessions(options), _progress(options))
     return job.dry_run() if options.dry_run else job.run()
+
+
+def _rollup(options: argparse.Namespace) -> Summary:
+    job = Rollup(Archive(options.archive), _sessions(options), _progress(options), options.hold)
+    return job.run(full=options.full, dry_run=options.dry_run)
 
 
 def _compact(options: argparse.Namespace) -> Summary:

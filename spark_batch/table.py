@@ -115,9 +115,14 @@ class Table:
         shutil.rmtree(self.run_folder(run), ignore_errors=True)
 
     def discard_runs(self, prefix: str) -> None:
-        """Remove what runs of this name that died have left."""
-        for folder in (self.folder / "data").glob(f"{prefix}-*"):
-            self.discard(folder.name)
+        """Remove what runs of this name that died have left; committed ones stay."""
+        folders = list((self.folder / "data").glob(f"{prefix}-*"))
+        if folders:
+            paths = {file.path for file in self.files()} | self._tombstones(math.inf)
+            committed = {path.split("/")[1] for path in paths}
+            for folder in folders:
+                if folder.name not in committed:
+                    self.discard(folder.name)
 
     def commit(
         self,

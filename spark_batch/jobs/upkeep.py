@@ -126,8 +126,18 @@ def retain(archive: Archive, before: date, *, dry_run: bool = False) -> Summary:
         if dry_run:
             summary.status = "dry-run"
         elif old:
+            _must_be_rolled_up(archive)
+            archive.retain_since(before)
             table.commit("retain", table.version("retain") + 1, removed=old)
     return summary
+
+
+def _must_be_rolled_up(archive: Archive) -> None:
+    if archive.rollup.exists and archive.rollup.version("rollup") < archive.committed:
+        raise ArchiveError(
+            "the rollups do not have the newest batches yet",
+            "run `rollup` first: it reads the days that are to be dropped",
+        )
 
 
 def vacuum(archive: Archive, keep_hours: float, *, dry_run: bool = False) -> Summary:
