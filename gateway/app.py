@@ -45,6 +45,7 @@ from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
+from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql_gates import SparqlGates, called_names, query_limits
 from gateway.statistics import Parts, alarms, measures, summary
@@ -156,11 +157,13 @@ class Gateway:
         )
         ingest.recover(profiles.query_text("STREAMS"))
         starting.enter_context(Upkeep(journal))
+        if (shipper := shipper_of(config.shipping, journal)) is not None:
+            starting.enter_context(shipper)
         await starting.enter_async_context(_in_thread(self.scheduler))
         await self.scheduler.subscribe(
             profiles.query_text("MAPPINGS"), sink=mappings.learn, is_prompt=True
         )
-        self._parts = Parts(engine, self.scheduler, journal, inbox, ingest)
+        self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
         publisher, listening = self._mqtt(inbox, mappings, crossing)

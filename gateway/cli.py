@@ -18,6 +18,7 @@ from rich.console import Console
 
 from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
 from gateway.cli_archive import run_archive
+from gateway.cli_journal import add_collect, add_journal
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
@@ -133,6 +134,8 @@ def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
 
 def _add_others(commands: _Commands) -> None:
     _command(commands, "archive", _version, "jobs on Spark; see sosa-gateway archive --help")
+    add_journal(commands, _config)
+    add_collect(commands)
     _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")
     parser = _command(commands, "mqtt-user", _mqtt_user, "make a line for [mqtt.users]")
     parser.add_argument("name", metavar="NAME")

@@ -18,6 +18,8 @@ from gateway.mappings import MappingTable
 from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.shipping import open_zone
+from gateway.shipping.zones import read_token
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
@@ -43,7 +45,7 @@ class Finding:
 
 def check(config: Config) -> list[Finding]:
     """Every finding, in the order in which the gateway would meet them."""
-    findings = [*_password(config), *_ontologies(ONTOLOGIES)]
+    findings = [*_password(config), *_shipping(config), *_ontologies(ONTOLOGIES)]
     profiles: dict[Path, Profile] = {}
     for path in config.jsap.profiles:
         try:
@@ -70,6 +72,16 @@ def _password(config: Config) -> Iterator[Finding]:
         config.mqtt.read_password()
     except ConfigurationError as error:
         yield Finding("mqtt", str(error))
+
+
+def _shipping(config: Config) -> Iterator[Finding]:
+    settings = config.shipping
+    try:
+        if settings.to:
+            open_zone(settings.to, settings.options, settings.token_file, settings.ca_file)
+            read_token(settings.token_file)
+    except ConfigurationError as error:
+        yield Finding("shipping", str(error))
 
 
 def _ontologies(folder: Path) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     field_validator,
     model_validator,
 )
@@ -344,6 +345,40 @@ class JournalSettings(Section):
         return JournalLimits(**self.model_dump())
 
 
+class ShippingSettings(Section):
+    """Where sealed segments go: a folder or an address; "" keeps them here.
+
+    `options` are the fsspec driver's own; `token_file` and `ca_file` are for a collector by HTTP.
+    A pause between tries is random, at most `retry_s`, doubled by each failure, and `retry_most_s`.
+    """
+
+    to: str = ""
+    token_file: str = ""
+    ca_file: str = ""
+    retry_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    retry_most_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 600.0
+    options: dict[str, JsonValue] = {}
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        scheme = self.to.partition("://")[0] if "://" in self.to else ""
+        if (self.token_file or self.ca_file) and scheme not in {"http", "https"}:
+            raise ValueError('token_file and ca_file are for to = "https://…"; remove them')
+        if self.options and scheme in {"", "file", "http", "https"}:
+            raise ValueError("options are for a driver of fsspec (s3://, sftp://); remove them")
+        return self
+
+    def at(self, folder: Path) -> Self:
+        """The same, relative paths taken from `folder`."""
+        is_path = bool(self.to) and "://" not in self.to
+        update = {
+            "to": str(folder / self.to) if is_path else self.to,
+            "token_file": self.token_file and str(folder / self.token_file),
+            "ca_file": self.ca_file and str(folder / self.ca_file),
+        }
+        return self.model_copy(update=update)
+
+
 class LogSettings(Section):
     """What is logged to standard error, and how."""
 
@@ -370,6 +405,7 @@ class Config(Section):
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
+    shipping: ShippingSettings = ShippingSettings()
     log: LogSettings = LogSettings()
 
     @model_validator(mode="after")
@@ -422,6 +458,7 @@ class Config(Section):
         }
         update: Mapping[str, object] = {
             "gateway": gateway,
+            "shipping": self.shipping.at(folder),
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
             "mqtt": self.mqtt.model_copy(update={"password_file": password}),
             "tls": self.tls.model_copy(update=tls),

@@ -22,6 +22,7 @@
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
     │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
     │   ├── CannotResumeError       410  cannot_resume         subscribe again
+    │   ├── ChecksumError           422  checksum              a file is not what its name says
     │   ├── TooLargeError           413  too_large             a size limit was passed
     │   │   └── TooManySolutionsError   413  too_many_solutions    a query has too many solutions
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
@@ -30,6 +31,7 @@
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
     ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
+    ├── ShippingError           503  shipping              a landing zone not reached, or wrong
     └── StorageError            503  storage               disk full, store or journal broken
 
 `code` and `http_status` are stable and part of the wire protocol (README, "Errors").
@@ -276,3 +278,17 @@ class StorageError(GatewayError):
 
     code = "storage"
     http_status = 503
+
+
+class ShippingError(GatewayError):
+    """A landing zone is not reached, refuses a segment, or gave back other bytes."""
+
+    code = "shipping"
+    http_status = 503
+
+
+class ChecksumError(ClientError):
+    """An uploaded segment does not have the checksum that its name or its head says."""
+
+    code = "checksum"
+    http_status = 422

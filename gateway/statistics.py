@@ -18,6 +18,7 @@ from gateway.journal import Journal
 from gateway.metrics import Measure
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
+from gateway.shipping import Shipper
 from gateway.statistics_journal import journal_measures
 
 
@@ -30,6 +31,7 @@ class Parts:
     journal: Journal
     inbox: Inbox
     ingest: Ingest
+    shipper: Shipper | None = None
     republisher: Republisher | None = None
     embedded: EmbeddedBroker | None = None
     external: ExternalBroker | None = None
@@ -67,7 +69,7 @@ def measures(parts: Parts) -> tuple[Measure, ...]:
     """Every metric of the gateway (README, "Metrics")."""
     return (
         *_ingest(parts),
-        *journal_measures(parts.journal),
+        *journal_measures(parts.journal, parts.shipper),
         *_engine(parts),
         *performance_measures(parts.engine),
         *_workers(parts.engine),

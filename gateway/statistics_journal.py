@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from gateway.journal import Journal
 from gateway.metrics import Measure
+from gateway.shipping import Shipper
 
 
-def journal_measures(journal: Journal) -> tuple[Measure, ...]:
-    """Its cost, its segments, how full it is."""
+def journal_measures(journal: Journal, shipper: Shipper | None) -> tuple[Measure, ...]:
+    """Its cost, its segments, how full it is; what is shipped, where that is set up."""
     return (
         Measure("journal_syncs", "fsyncs of the journal", lambda: journal.syncs),
         Measure("journal_writes", "writes of the journal", lambda: journal.writes),
@@ -28,6 +29,24 @@ def journal_measures(journal: Journal) -> tuple[Measure, ...]:
         Measure("journal_sealed", "segments sealed", lambda: journal.sealings),
         Measure("journal_dropped", "observations dropped unshipped", lambda: journal.space.dropped),
         *_space(journal),
+        *_shipping(shipper),
+    )
+
+
+def _shipping(shipper: Shipper | None) -> tuple[Measure, ...]:
+    if shipper is None:
+        return ()
+    seen = shipper.statistics
+    return (
+        Measure("shipping_delivered", "segments a landing zone confirmed", lambda: seen.delivered),
+        Measure("shipping_bytes", "bytes of these", lambda: seen.bytes),
+        Measure("shipping_failures", "deliveries that failed", lambda: seen.failures),
+        Measure(
+            "shipping_failing",
+            "1 since the last delivery failed",
+            lambda: bool(seen.failing),
+            is_counter=False,
+        ),
     )
 
 

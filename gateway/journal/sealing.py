@@ -74,6 +74,7 @@ def seal(raw: Path, origin: Origin, until: int | None = None) -> list[Sealed]:
     Gaps stand for what is damaged. Leaves the raw segment where it is. Raises OSError.
     """
     start = raw_start(raw)
+    origin = _origin_of(raw) or origin
     checked = _check(raw, start, until)
     sealed = [_write_run(raw, origin, start.epoch, run) for run in checked.runs]
     return [
@@ -135,6 +136,16 @@ def inspect(path: Path) -> Sealed:
                 last_time = _time_of(json.loads(line))
                 first_time = first_time or last_time
     return Sealed(name, digest, path.stat().st_size, raw_size, first_time, last_time)
+
+
+def _origin_of(raw: Path) -> Origin | None:
+    """Whose lines they are, though the gateway be called something else by now."""
+    with raw.open("rb") as lines:
+        try:
+            header = json.loads(lines.readline())
+            return Origin(str(header["gateway"]), str(header["base"]))
+        except (ValueError, KeyError, TypeError):
+            return None
 
 
 def _check(raw: Path, start: Position, until: int | None) -> Checked:
