@@ -244,7 +244,7 @@ async def test_updates(tmp_path: Path) -> None:
         )
 
 
-ANEW = "CLEAR GRAPH <urn:mallory> ; INSERT DATA { GRAPH <urn:mallory> { <urn:m> <urn:p> 1 } }"
+ANEW = "DROP SILENT GRAPH <urn:mallory> ; INSERT DATA { GRAPH <urn:mallory> { <urn:m> <urn:p> 1 } }"
 
 
 async def test_a_refusal_does_not_tell_what_is_there(tmp_path: Path) -> None:
