@@ -91,7 +91,8 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         choices=[capability.value for capability in Capability],
-        help="mappings: write what devices mean; operations: see metrics and counters",
+        help="mappings: write what devices mean; operations: see metrics and counters; "
+        "system: write the gateway's own graphs",
     )
 
 

@@ -198,6 +198,7 @@ def _encoded(request: Request) -> str:
             "using_named": [graph.value for graph in request.using_named_graphs],
             "read": _names(request.rights.read),
             "write": _names(request.rights.write),
+            "reserved": _names(request.rights.reserved),
             "owner": request.owner,
         },
         ensure_ascii=False,
@@ -213,7 +214,11 @@ def _decoded(text: str) -> Request:
         ),
         tuple(map(NamedNode, value["using"])),
         tuple(map(NamedNode, value["using_named"])),
-        Rights(_graphs(value["read"]), _graphs(value["write"])),
+        Rights(
+            _graphs(value["read"]),
+            _graphs(value["write"]),
+            _graphs(value.get("reserved", [])) or frozenset(),
+        ),
         str(value.get("owner", "")),
     )
 

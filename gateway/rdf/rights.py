@@ -16,6 +16,9 @@ Graphs = frozenset[GraphName] | None
 class Rights:
     """A graph that may not be read is as if empty; an UPDATE may not touch one it may not write.
 
+    An UPDATE neither sees nor touches `reserved` graphs, whatever the other two say; that is how
+    everything but some graphs is said. QUERY and SUBSCRIBE go by `read` alone.
+
     >>> from pyoxigraph import DefaultGraph, NamedNode
     >>> rights = Rights(read=frozenset({DefaultGraph(), NamedNode("urn:g")}), write=frozenset())
     >>> rights.may_read(NamedNode("urn:h")), Rights().may_write(NamedNode("urn:h"))
@@ -24,14 +27,25 @@ class Rights:
 
     read: Graphs = None
     write: Graphs = None
+    reserved: frozenset[GraphName] = frozenset()
 
     def may_read(self, graph: GraphName) -> bool:
         """Whether what is in the graph may be seen."""
-        return self.read is None or graph in self.read
+        return (self.read is None or graph in self.read) and graph not in self.reserved
 
     def may_write(self, graph: GraphName) -> bool:
         """Whether the graph may be changed, created or dropped."""
-        return self.write is None or graph in self.write
+        return (self.write is None or graph in self.write) and graph not in self.reserved
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether no graph is hidden from an UPDATE."""
+        return self.read is None and not self.reserved
+
+    @property
+    def writes_all(self) -> bool:
+        """Whether an UPDATE may touch every graph."""
+        return self.write is None and not self.reserved
 
     def within(self, other: "Rights") -> "Rights":
         """What both sets of rights allow.
@@ -39,7 +53,11 @@ class Rights:
         >>> Rights(read=frozenset()).within(Rights()) == Rights(read=frozenset())
         True
         """
-        return Rights(_both(self.read, other.read), _both(self.write, other.write))
+        return Rights(
+            _both(self.read, other.read),
+            _both(self.write, other.write),
+            self.reserved | other.reserved,
+        )
 
 
 def _both(some: Graphs, others: Graphs) -> Graphs:

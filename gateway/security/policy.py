@@ -9,7 +9,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from adapters.topic_filter import TopicFilter, TopicTrie
+from gateway.rdf.namespaces import DELAYED_GRAPH, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.rdf.rights import Graphs, Rights
+from gateway.rdf.terms import GraphName
 
 TopicFilters = frozenset[str] | None
 """MQTT topic filters; None is every topic."""
@@ -24,13 +26,23 @@ class Capability(StrEnum):
     """Write the graph of mappings and rules: what devices mean, and what is sent to them."""
     OPERATIONS = "operations"
     """See metrics, counters, quarantine and the dashboard."""
+    SYSTEM = "system"
+    """Write what the gateway keeps for itself: its state, delayed UPDATEs of everybody."""
+
+
+_OF_THE_GATEWAY = {
+    Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH}),
+    Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH}),
+}
+"""The graphs that an UPDATE sees and touches by a capability and not otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Rights of an identity; what is not named is not allowed, None is everything.
 
-    `update` is about what an UPDATE writes; its WHERE reads what `query` lets read.
+    `update` is about what an UPDATE writes; its WHERE reads what `query` lets read. The graphs of
+    mappings, state and delayed UPDATEs it sees and touches only by the capability for them.
 
     >>> policy = Policy(publish=frozenset({"home/+/state"}), receive=frozenset({"home/#"}))
     >>> policy.may_publish("home/lamp/state"), policy.may_publish("home/lamp/set")
@@ -58,8 +70,8 @@ class Policy:
 
     @property
     def update_rights(self) -> Rights:
-        """Of an UPDATE: its WHERE reads what a QUERY may."""
-        return Rights(read=self.query, write=self.update)
+        """Of an UPDATE: its WHERE reads what a QUERY may; of the gateway's graphs only its own."""
+        return _update_rights(self)
 
     def may_publish(self, topic: str) -> bool:
         """Whether the identity may publish to an MQTT topic."""
@@ -78,6 +90,21 @@ class Policy:
 
 EVERYTHING = Policy(None, None, None, None, None, frozenset(Capability))
 """All rights."""
+
+
+@lru_cache(maxsize=1024)
+def _update_rights(policy: Policy) -> Rights:
+    reserved, granted = frozenset[GraphName](), frozenset[GraphName]()
+    for capability, graphs in _OF_THE_GATEWAY.items():
+        if capability in policy.capabilities:
+            granted |= graphs
+        else:
+            reserved |= graphs
+    return Rights(_with(policy.query, granted), _with(policy.update, granted), reserved)
+
+
+def _with(graphs: Graphs, more: frozenset[GraphName]) -> Graphs:
+    return None if graphs is None else graphs | more
 
 
 def covers(allowed: str, asked: str) -> bool:

@@ -14,6 +14,7 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
 from gateway.errors import TooManyRequestsError
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql.algebra import Dataset
 from gateway.sparql.parser import parse_query
@@ -74,22 +75,28 @@ class Readable:
     ) -> Iterable[Quad]:
         """The quads of a pattern in readable graphs; linear in their number for a wildcard."""
         if graph is not None:
-            seen = graph in self._graphs
+            seen = self._sees(graph)
             return self._source.match(subject, predicate, object_, graph) if seen else ()
         return chain.from_iterable(
-            self._source.match(subject, predicate, object_, each) for each in self._graphs
+            self._source.match(subject, predicate, object_, each)
+            for each in self._graphs
+            if self._sees(each)
         )
+
+    def _sees(self, graph: GraphName) -> bool:
+        return graph in self._graphs
 
     def contains_graph(self, graph: GraphNode) -> bool:
         """Whether a named graph that may be read exists, be it empty."""
-        return graph in self._graphs and self._source.contains_graph(graph)
+        return self._sees(graph) and self._source.contains_graph(graph)
 
     def named_graphs(self) -> list[GraphNode]:
         """The named graphs that exist and may be read."""
         return [graph for graph in self._named() if self._source.contains_graph(graph)]
 
     def _named(self) -> Iterator[GraphNode]:
-        return (graph for graph in self._graphs if not isinstance(graph, DefaultGraph))
+        named = (graph for graph in self._graphs if not isinstance(graph, DefaultGraph))
+        return (graph for graph in named if self._sees(graph))
 
     def query(
         self,
@@ -108,9 +115,9 @@ class Readable:
             default_graphs = (DEFAULT_GRAPH,) if asked is None else asked.default_graphs
         if named_graphs is None and asked is not None:
             named_graphs = asked.named_graphs
-        default = [graph for graph in default_graphs if graph in self._graphs]
+        default = [graph for graph in default_graphs if self._sees(graph)]
         if named_graphs is not None:
-            named = [graph for graph in named_graphs if graph in self._graphs]
+            named = [graph for graph in named_graphs if self._sees(graph)]
             return self._source.query(text, default, named)
         for _ in range(_SNAPSHOTS):
             named = self.named_graphs()
@@ -121,11 +128,33 @@ class Readable:
 
 
 class ReadableStore(Readable):
-    """The readable graphs of a store that is to be changed: what a WHERE needs besides."""
+    """What an UPDATE sees of a store: its readable graphs, or all but the reserved ones."""
 
-    def __init__(self, store: QuadStore, graphs: frozenset[GraphName]) -> None:
-        super().__init__(store, graphs)
+    def __init__(self, store: QuadStore, rights: Rights) -> None:
+        super().__init__(store, rights.read or frozenset())
         self._store = store
+        self._rights = rights
+
+    def _sees(self, graph: GraphName) -> bool:
+        return self._rights.may_read(graph)
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """See Readable."""
+        if graph is not None or self._rights.read is not None:
+            return super().match(subject, predicate, object_, graph)
+        found = self._store.match(subject, predicate, object_, None)
+        return (quad for quad in found if self._sees(quad.graph_name))
+
+    def _named(self) -> Iterator[GraphNode]:
+        if self._rights.read is not None:
+            return super()._named()
+        return (graph for graph in self._store.named_graphs() if self._sees(graph))
 
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
         """The change as an UPDATE that leaves nothing but what may be read, for `rehearse`.
@@ -133,16 +162,16 @@ class ReadableStore(Readable):
         Linear in what is hidden: the store takes no list of graphs for a WHERE that has the default
         graph among them.
         """
-        seen = self._graphs
-        hidden = tuple(graph for graph in self._store.named_graphs() if graph not in seen)
+        sees = self._sees
+        hidden = tuple(graph for graph in self._store.named_graphs() if not sees(graph))
         visible = Delta(
-            tuple(quad for quad in delta.added if quad.graph_name in seen),
-            tuple(quad for quad in delta.removed if quad.graph_name in seen),
-            tuple(graph for graph in delta.graphs_created if graph in seen),
-            tuple(graph for graph in delta.graphs_dropped if graph in seen) + hidden,
+            tuple(quad for quad in delta.added if sees(quad.graph_name)),
+            tuple(quad for quad in delta.removed if sees(quad.graph_name)),
+            tuple(graph for graph in delta.graphs_created if sees(graph)),
+            tuple(graph for graph in delta.graphs_dropped if sees(graph)) + hidden,
         )
         text, functions = self._store.update_text(visible)
-        if DEFAULT_GRAPH in seen:
+        if sees(DEFAULT_GRAPH):
             return text, functions
         return f"CLEAR DEFAULT ;\n{text}" if text else "CLEAR DEFAULT", functions
 

@@ -34,7 +34,7 @@ class Working:
     )
 
     def __init__(self, store: QuadStore, rights: Rights = ALL_RIGHTS) -> None:
-        self.store = store if rights.read is None else ReadableStore(store, rights.read)
+        self.store = store if rights.sees_all else ReadableStore(store, rights)
         self._whole = store
         self._rights = rights
         self._index = QuadIndex()
@@ -87,7 +87,7 @@ class Working:
         """As `match`, until this view changes; faster, as long as it has not."""
         if not self.is_unchanged:
             return self.match
-        return self._whole.look_up if self._rights.read is None else self.store.match
+        return self._whole.look_up if self._rights.sees_all else self.store.match
 
     def match(
         self,
@@ -101,7 +101,7 @@ class Working:
         The caller may change the list, and this view.
         """
         found = self._match(self.store, subject, predicate, object_, graph)
-        if self._rights.read is None:
+        if self._rights.sees_all:
             return found
         return [quad for quad in found if self._rights.may_read(quad.graph_name)]
 
@@ -145,7 +145,7 @@ class Working:
 
     def _writable(self, quads: Iterable[Quad]) -> Iterable[Quad]:
         """The same quads, if all their graphs may be written."""
-        if self._rights.write is None:
+        if self._rights.writes_all:
             return quads
         listed = list(quads)
         self.require_write(*(quad.graph_name for quad in listed))

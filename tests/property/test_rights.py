@@ -160,6 +160,25 @@ def test_update_does_what_it_does_without_the_hidden_graphs(
 
 
 @quick
+@given(states, graph_sets, st.sampled_from(["", _PRELUDE]), requests(most=3))
+def test_update_neither_sees_nor_touches_reserved_graphs(
+    state: State, reserved: Graphs, prelude: str, text: str
+) -> None:
+    engine, rights = everything(state), Rights(reserved=reserved)
+    before = _content(engine)
+    others = frozenset({*_GRAPHS, *before.graphs}) - reserved
+    reduced = visible(engine, others)
+    delta = _run(engine, prelude + text, rights)
+    same = _run(reduced, prelude + text, rights)
+    assert type(delta) is type(same)
+    if not isinstance(delta, Delta):
+        assert _content(engine) == before
+        return
+    assert _reserved(_content(engine), reserved) == _reserved(before, reserved)
+    assert is_isomorphic(_content(visible(engine, _all_but(engine, reserved))), _content(reduced))
+
+
+@quick
 @given(states, graph_sets, requests(most=3))
 def test_update_that_would_change_what_may_not_be_written_changes_nothing(
     state: State, writable: Graphs, text: str
@@ -195,4 +214,15 @@ def _hidden(seen: Seen, readable: Graphs) -> tuple[set[Quad], set[GraphName]]:
     return (
         {quad for quad in seen.quads if quad.graph_name not in readable},
         {graph for graph in seen.graphs if graph not in readable},
+    )
+
+
+def _all_but(engine: Engine, reserved: Graphs) -> Graphs:
+    return frozenset({DefaultGraph(), *engine.store.named_graphs()}) - reserved
+
+
+def _reserved(seen: Seen, reserved: Graphs) -> tuple[set[Quad], set[GraphName]]:
+    return (
+        {quad for quad in seen.quads if quad.graph_name in reserved},
+        {graph for graph in seen.graphs if graph in reserved},
     )

@@ -34,6 +34,7 @@ POLICIES = {
     "alice": Policy(ALICES, ALICES, ALICES, frozenset({"alice/#"}), frozenset({"alice/#"})),
     "mallory": Policy(MALLORYS, MALLORYS, MALLORYS, frozenset({"mall/#"}), frozenset({"mall/#"})),
     "boss": EVERYTHING,
+    "editor": Policy(None, None, None),
 }
 FILL = """
     INSERT DATA { <urn:HUSH> <urn:p> "HUSH in the default graph" .
@@ -323,6 +324,30 @@ async def test_a_delayed_update_has_no_more_rights_than_its_sender_when_it_runs(
         await _until_run(world, "boss")
         graph = {"query": "ASK { GRAPH <urn:alice> { <urn:late> ?p ?o } }"}
         assert (await world.ask("boss", "GET", "/query", params=graph)).json()["boolean"] is False
+
+
+async def test_the_graphs_of_the_gateway_are_no_other_graphs(tmp_path: Path) -> None:
+    """Who may UPDATE everything writes no mapping, and no UPDATE in the name of another."""
+    async with a_world(tmp_path) as world:
+        await world.update("alice", FILL, delay="3600")
+        kept = "SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), STR(<GRAPHS>))) }"
+        kept = kept.replace("GRAPHS", "https://sosa-gateway.example/graph/")
+        before = rows_of(world.gateway, kept)
+        assert before
+        for text in ("mappings", "delayed"):
+            assert (await world.update("editor", WRITING[text])).status_code == 403
+        state = "CLEAR GRAPH <https://sosa-gateway.example/graph/state>"
+        assert (await world.update("editor", state)).status_code == 403
+        scratch = "INSERT DATA { GRAPH <urn:scratch> { <urn:x> <urn:y> 1 } }"
+        assert (await world.update("editor", scratch)).status_code == 200
+        for text in (
+            "DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?s = <urn:x>) }",
+            "DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p ?o } } "
+            "WHERE { GRAPH ?g { ?s ?p ?o } }",
+        ):
+            assert (await world.update("editor", text)).status_code == 200
+        assert rows_of(world.gateway, kept) == before
+        assert (await world.update("boss", WRITING["mappings"])).status_code == 200
 
 
 async def test_subscriptions(tmp_path: Path) -> None:

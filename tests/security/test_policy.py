@@ -4,6 +4,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.errors import ForbiddenError
+from gateway.rdf.namespaces import DELAYED_GRAPH, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.security.guard import OpenGuard
 from gateway.security.policy import EVERYTHING, Capability, Policy, covers
 from gateway.security.principal import ANYONE, Principal
@@ -28,6 +29,22 @@ def test_the_where_of_an_update_reads_what_a_query_may() -> None:
     assert not rights.may_read(THEIRS)
     assert rights.may_write(THEIRS)
     assert not rights.may_write(MINE)
+
+
+def test_the_graphs_of_the_gateway_are_seen_and_touched_by_capabilities() -> None:
+    everything = Policy(None, None, None)
+    assert everything.query_rights.may_read(MAPPINGS_GRAPH)
+    for graph in (MAPPINGS_GRAPH, STATE_GRAPH, DELAYED_GRAPH):
+        assert not everything.update_rights.may_read(graph)
+        assert not everything.update_rights.may_write(graph)
+        assert EVERYTHING.update_rights.may_write(graph)
+    assert everything.update_rights.may_write(MINE)
+    mapper = Policy(capabilities=frozenset({Capability.MAPPINGS})).update_rights
+    assert mapper.may_write(MAPPINGS_GRAPH)
+    assert not mapper.may_write(STATE_GRAPH)
+    assert not mapper.may_write(MINE)
+    named = Policy(update=frozenset({DELAYED_GRAPH})).update_rights
+    assert not named.may_write(DELAYED_GRAPH)
 
 
 def test_a_query_and_a_subscription_write_nothing() -> None:
