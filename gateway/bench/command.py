@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gateway.bench import city_run, growth, ingest, latency, parallel, scalability, shapes_run
+from gateway.bench import (
+    city_run,
+    fanout,
+    growth,
+    ingest,
+    latency,
+    parallel,
+    scalability,
+    shapes_run,
+)
 from gateway.bench.city import ROADS
 from gateway.bench.report import Experiment, Outcome, versions, write_json, write_text
 from gateway.bench.session import BROKERS
@@ -93,6 +102,12 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_fanout(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--sockets", fanout.SOCKETS), ("--turns", fanout.ROUNDS)):
+        text = f"for fanout (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _add_rounds(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--rounds", type=_count, metavar="N", help="of all updates (default: lamp 5, road 1)"
@@ -158,6 +173,10 @@ def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
     return latency.measure(options.readings or latency.READINGS, _brokers(options))
 
 
+def _fanout(options: argparse.Namespace) -> Iterator[Outcome]:
+    return fanout.measure(options.sockets, options.turns)
+
+
 def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
     return city_run.measure("lamp", options.roads, options.rounds)
 
@@ -192,6 +211,9 @@ _CITY = (_add_roads, _add_rounds)
 BENCHMARKS = (
     Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, (_add_readings,)),
     Benchmark("latency", "from a publisher to the WebSocket", _latency, (_add_readings,)),
+    Benchmark(
+        "fanout", "one notification to many sockets, against a bare loop", _fanout, (_add_fanout,)
+    ),
     Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
     Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),
     Benchmark(

@@ -60,7 +60,9 @@ class Subscriber:
         self._all = subscribers
         self._ready: deque[Outbox] = deque()
         self._notices: deque[Ended | Resumed] = deque()
-        self._changed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._stirred = False
         self._awake = False
 
     @property
@@ -109,7 +111,7 @@ class Subscriber:
         subscription = self._all.resume(message.spuid, message.sequence, principal, self)
         alias = message.alias if message.alias is not None else subscription.alias
         self._notices.append(Resumed(message.spuid, alias, message.sequence))
-        self._changed.set()
+        self.stir()
 
     async def _unsubscribe(self, message: Unsubscribe) -> str:
         mine = self._owned_by_who_asks(message)
@@ -129,14 +131,21 @@ class Subscriber:
         return [each for each in held if message.spuid in {each.spuid, EVERY}]
 
     async def wait(self) -> None:
-        """Wait until there is something to take, or the subscriber has overflowed."""
-        await self._changed.wait()
-        self._changed.clear()
+        """Wait until there is something to take, or the subscriber has overflowed; for one task."""
+        if not self._stirred:
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        self._stirred = False
         self._awake = False
 
     def stir(self) -> None:
         """End a `wait`."""
-        self._changed.set()
+        self._stirred = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def take(self) -> Outgoing | None:
         """The next thing to tell, in the order of the engine; None when there is nothing now."""
@@ -160,12 +169,12 @@ class Subscriber:
     def release(self, subscription: Subscription) -> None:
         """It is not this client's any more."""
         self.subscriptions.pop(subscription.spuid, None)
-        self._changed.set()
+        self.stir()
 
     def end(self, ended: Ended) -> None:
         """Have the client told that a subscription has ended."""
         self._notices.append(ended)
-        self._changed.set()
+        self.stir()
 
     def close(self, *, is_lost: bool = False) -> None:
         """End what it holds; where the connection was lost, keep it for who comes back in time."""
@@ -189,4 +198,4 @@ class Subscriber:
     def _wake(self) -> None:
         if not self._awake:
             self._awake = True
-            self._all.crossing.call(self._changed.set)
+            self._all.crossing.call(self.stir)

@@ -11,10 +11,11 @@ message costs an error object, never the connection.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
 from starlette.routing import WebSocketRoute
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.errors import OverloadedError, TooManyRequestsError
@@ -35,36 +36,46 @@ _TURN = 64
 
 
 class WebSocketGate:
-    """The endpoint /subscribe."""
+    """The endpoint /subscribe; an ASGI application."""
 
     def __init__(self, subscribers: Subscribers) -> None:
         self._subscribers = subscribers
 
     def routes(self) -> list[WebSocketRoute]:
         """The endpoint, for `operations.application`."""
-        return [WebSocketRoute(path, self._open) for path in PATHS]
+        return [WebSocketRoute(path, self) for path in PATHS]
 
-    async def _open(self, websocket: WebSocket) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one socket to its end, or refuse it."""
+        websocket = WebSocket(scope, receive, send)
         address = websocket.client.host if websocket.client else ""
         try:
             with self._subscribers.connected(TRANSPORT, address), suppress(WebSocketDisconnect):
                 await websocket.accept()
-                await _Socket(self._subscribers, websocket, address).run()
+                await _Socket(self._subscribers, websocket, address, send).run()
         except (OverloadedError, TooManyRequestsError) as error:
             await websocket.send_denial_response(error_response(error))
 
 
 class _Socket:
-    """One socket, from its acceptance to its end."""
+    """One socket, from its acceptance to its end.
 
-    def __init__(self, subscribers: Subscribers, websocket: WebSocket, address: str) -> None:
+    Messages go to the server directly, and no timer is started for each: that would be half the
+    cost of telling many sockets the same. `_look` finds out what is stuck.
+    """
+
+    def __init__(
+        self, subscribers: Subscribers, websocket: WebSocket, address: str, send: Send
+    ) -> None:
         self._limits = subscribers.limits
         self._statistics = subscribers.statistics
         self._websocket = websocket
-        self._sending = asyncio.Lock()
-        self._gone = False
+        self._send_to_server = send
+        self._loop = asyncio.get_running_loop()
+        self._sending = 0
+        self._sent = 0
+        self._is_gone = False
         self._is_closed = False
-        self._is_stalled = False
         handshake = websocket.headers.get("authorization")
 
         def authenticate(shown: str | None) -> Principal:
@@ -79,10 +90,25 @@ class _Socket:
                 reader = tasks.create_task(self._read(tasks), name="websocket reader")
                 writer = tasks.create_task(self._write(), name="websocket writer")
                 reader.add_done_callback(lambda _: writer.cancel())
-                # Otherwise it learns for itself how the socket has ended.
-                writer.add_done_callback(lambda _: self._is_stalled and reader.cancel())
+                self._look_later((reader, writer))
         finally:
+            self._looking.cancel()
             self._subscriber.close(is_lost=not self._is_closed)
+
+    def _look_later(self, tasks: Sequence["asyncio.Task[None]"]) -> None:
+        seen = self._sent if self._sending else None
+        self._looking = self._loop.call_later(self._limits.stall_s, self._look, tasks, seen)
+
+    def _look(self, tasks: Sequence["asyncio.Task[None]"], seen: int | None) -> None:
+        """Give the peer up where nothing could be sent since the last look."""
+        if not self._sending or self._sent != seen:
+            self._look_later(tasks)
+            return
+        self._is_gone = True
+        self._statistics.stalls += 1
+        log.warning("subscriber_stalled", extra={"seconds": self._limits.stall_s})
+        for task in tasks:
+            task.cancel()
 
     async def _read(self, tasks: asyncio.TaskGroup) -> None:
         with suppress(WebSocketDisconnect):
@@ -105,6 +131,7 @@ class _Socket:
             yield message.get("text")
 
     async def _write(self) -> None:
+        """Tell what there is; when the socket ends, the reader learns how."""
         subscriber = self._subscriber
         with suppress(WebSocketDisconnect):
             while not subscriber.overflowed:
@@ -123,26 +150,22 @@ class _Socket:
                 await asyncio.sleep(0)
 
     async def _send(self, text: str) -> None:
-        """Send, in whole messages. Raises WebSocketDisconnect once nothing can be sent."""
-        async with self._sending:
-            if self._gone:
-                raise WebSocketDisconnect
-            try:
-                async with asyncio.timeout(self._limits.stall_s):
-                    await self._websocket.send_text(text)
-            except TimeoutError as error:
-                self._gone = self._is_stalled = True
-                self._statistics.stalls += 1
-                log.warning("subscriber_stalled", extra={"seconds": self._limits.stall_s})
-                raise WebSocketDisconnect from error
-            except WebSocketDisconnect:
-                self._gone = True
-                raise
+        """Send a whole message. Raises WebSocketDisconnect once nothing can be sent."""
+        if self._is_gone:
+            raise WebSocketDisconnect
+        self._sending += 1
+        try:
+            await self._send_to_server({"type": "websocket.send", "text": text})
+        except OSError as error:
+            self._is_gone = True
+            raise WebSocketDisconnect from error
+        finally:
+            self._sending -= 1
+            self._sent += 1
 
     async def _close(self, code: int, reason: str) -> None:
-        async with self._sending:
-            if not self._gone:
-                self._gone = True
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(self._limits.stall_s):
-                        await self._websocket.close(code, reason)
+        if not self._is_gone:
+            self._is_gone = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._limits.stall_s):
+                    await self._websocket.close(code, reason)

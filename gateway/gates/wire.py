@@ -8,6 +8,7 @@ Event Protocol (SEPA's drafts).
 
 import json
 from collections.abc import Iterable, Sequence
+from json.encoder import encode_basestring
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -19,7 +20,7 @@ from gateway.rdf.terms import Term
 
 JsonObject = dict[str, object]
 
-_quote = json.JSONEncoder(ensure_ascii=False).encode
+_quote = encode_basestring
 _XSD_STRING = f"{XSD}string"
 
 
@@ -84,14 +85,13 @@ class NotificationEncoder:
 
     def encode(self, notification: Notification, merged: int = 1) -> str:
         """The message; `merged` says how many of the engine's notifications are in it."""
-        members = [f'"spuid":{_quote(notification.spuid)}']
-        if notification.alias is not None:
-            members.append(f'"alias":{_quote(notification.alias)}')
-        members.append(f'"sequence":{notification.sequence},"time":{notification.time}')
-        if merged > 1:
-            members.append(f'"merged":{merged}')
-        members.append(self._encode_results(notification))
-        return f'{{"notification":{{{",".join(members)}}}}}'
+        alias = "" if notification.alias is None else f',"alias":{_quote(notification.alias)}'
+        several = f',"merged":{merged}' if merged > 1 else ""
+        return (
+            f'{{"notification":{{"spuid":{_quote(notification.spuid)}{alias},'
+            f'"sequence":{notification.sequence},"time":{notification.time}{several},'
+            f"{self._encode_results(notification)}}}}}"
+        )
 
     def _encode_results(self, notification: Notification) -> str:
         if notification.form == "ASK":

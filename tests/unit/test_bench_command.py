@@ -13,7 +13,7 @@ from time import monotonic
 import pytest
 from pyoxigraph import Store
 
-from gateway.bench import latency, run, shapes_run
+from gateway.bench import fanout, latency, run, shapes_run
 from gateway.bench.inprocess import one_text
 from gateway.bench.latency import percentile
 from gateway.bench.mosquitto import find_mosquitto
@@ -263,3 +263,13 @@ def test_growth_is_of_subscriptions_and_of_triples(capsys: pytest.CaptureFixture
 def test_growth_beyond_the_memory_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["growth", "--triples", f"{10**13}", "--json"]) == 0
     assert "lack" in json.loads(capsys.readouterr().out)["skipped"]
+
+
+def test_fanout_compares_the_gateway_with_a_bare_loop() -> None:
+    (outcome,) = fanout.measure(sockets=5, rounds=2)
+    assert isinstance(outcome, Experiment)
+    assert outcome.matches
+    figures = {each.name: each.value for each in outcome.figures}
+    assert (figures["sockets"], figures["rounds"]) == (5, 2)
+    assert figures["gateway p50"] > 0
+    assert figures["bare loop p50"] > 0
