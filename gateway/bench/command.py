@@ -17,6 +17,7 @@ from gateway.bench import (
     growth,
     ingest,
     latency,
+    notification_latency,
     parallel,
     scalability,
     shapes_run,
@@ -102,6 +103,12 @@ def _add_readings(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_seconds(command: argparse.ArgumentParser) -> None:
+    default = notification_latency.SECONDS
+    text = f"of updates by HTTP at each rate, for latency (default: {default})"
+    command.add_argument("--seconds", type=_count, default=default, metavar="S", help=text)
+
+
 def _add_fanout(command: argparse.ArgumentParser) -> None:
     for name, default in (("--sockets", fanout.SOCKETS), ("--turns", fanout.ROUNDS)):
         text = f"for fanout (default: {default:,})"
@@ -170,7 +177,8 @@ def _ingest(options: argparse.Namespace) -> Iterator[Outcome]:
 
 
 def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
-    return latency.measure(options.readings or latency.READINGS, _brokers(options))
+    yield from latency.measure(options.readings or latency.READINGS, _brokers(options))
+    yield from notification_latency.measure(options.seconds)
 
 
 def _fanout(options: argparse.Namespace) -> Iterator[Outcome]:
@@ -210,7 +218,12 @@ _CITY = (_add_roads, _add_rounds)
 
 BENCHMARKS = (
     Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, (_add_readings,)),
-    Benchmark("latency", "from a publisher to the WebSocket", _latency, (_add_readings,)),
+    Benchmark(
+        "latency",
+        "from a publisher, and from an UPDATE by HTTP, to the WebSocket",
+        _latency,
+        (_add_readings, _add_seconds),
+    ),
     Benchmark(
         "fanout", "one notification to many sockets, against a bare loop", _fanout, (_add_fanout,)
     ),

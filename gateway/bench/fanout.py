@@ -17,9 +17,8 @@ from time import monotonic_ns
 from pyoxigraph import Literal
 
 from gateway.bench.fanout_listener import FanoutListener
-from gateway.bench.latency import percentile
 from gateway.bench.processes import Child, python_child
-from gateway.bench.report import Experiment, Figure, Outcome, digest
+from gateway.bench.report import Experiment, Figure, Outcome, digest, percentile
 from gateway.bench.service import running_service, service_config
 from gateway.cli_client import update
 from gateway.gates.wire import encode_results

@@ -6,7 +6,7 @@ for all processes; the value of a reading says which one it is.
 
 from collections.abc import Iterator, Sequence
 
-from gateway.bench.report import Experiment, Figure, Outcome
+from gateway.bench.report import Experiment, Figure, Outcome, percentile
 from gateway.bench.session import BROKERS, Plan, Played, play_behind, reference
 from gateway.bench.workload import Workload
 
@@ -21,15 +21,6 @@ def measure(
     plan = Plan(Workload(readings), publishers=2, rate=rate, timed=True)
     for broker in brokers:
         yield play_behind(broker, "latency", plan, _experiment)
-
-
-def percentile(values: Sequence[float], part: float) -> float:
-    """The smallest value that at least `part` of the sorted values do not exceed.
-
-    >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5)
-    2.0
-    """
-    return values[max(0, -int(-part * len(values) // 1) - 1)]
 
 
 def _experiment(plan: Plan, played: Played) -> Experiment:

@@ -72,6 +72,15 @@ def digest(rows: Rows) -> str:
     return sha256("".join(f"{row}\n" for row in sorted(rows)).encode()).hexdigest()
 
 
+def percentile(values: Sequence[float], part: float) -> float:
+    """The smallest value that at least `part` of the sorted values do not exceed.
+
+    >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5)
+    2.0
+    """
+    return values[max(0, -int(-part * len(values) // 1) - 1)]
+
+
 def versions() -> Mapping[str, str | int]:
     """What the figures depend on."""
     found: dict[str, str | int] = {

@@ -74,8 +74,9 @@ def decode_message(text: str, *, bare_token: bool = False) -> Message:
     token = message.get("authorization")
     if bare_token and "authorization" not in body and isinstance(token, str):
         body = {**body, "authorization": f"Bearer {token.removeprefix('Bearer ')}"}
-    alias = _alias(body)
+    alias = None
     try:
+        alias = _alias(body)
         return _decode_subscribe(body, alias) if kind == "subscribe" else _decode_unsubscribe(body)
     except BadRequestError as error:
         raise BadMessageError(error.description, error.hint, alias) from error
@@ -95,7 +96,7 @@ def _json_object(text: str) -> Mapping[str, object]:
 
 def _alias(body: Mapping[str, object]) -> str | None:
     alias = body.get("alias")
-    return alias if isinstance(alias, str) else None
+    return _unicode(alias) if isinstance(alias, str) else None
 
 
 def _decode_subscribe(body: Mapping[str, object], alias: str | None) -> Subscribe | Resume:
@@ -119,7 +120,16 @@ def _text(body: Mapping[str, object], name: str) -> str:
     value = body.get(name)
     if not isinstance(value, str):
         raise BadRequestError(f'"{name}" is missing or not a string')
-    return value
+    return _unicode(value)
+
+
+def _unicode(text: str) -> str:
+    """JSON can write half a character (a lone surrogate), which nobody can send on."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadRequestError("a string has half a character", "send Unicode") from error
+    return text
 
 
 def _optional_text(body: Mapping[str, object], name: str) -> str | None:

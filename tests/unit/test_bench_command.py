@@ -13,9 +13,8 @@ from time import monotonic
 import pytest
 from pyoxigraph import Store
 
-from gateway.bench import fanout, latency, run, shapes_run
+from gateway.bench import fanout, latency, notification_latency, run, shapes_run
 from gateway.bench.inprocess import one_text
-from gateway.bench.latency import percentile
 from gateway.bench.mosquitto import find_mosquitto
 from gateway.bench.processes import Child, ChildFailedError
 from gateway.bench.report import (
@@ -24,6 +23,7 @@ from gateway.bench.report import (
     Skipped,
     TableRow,
     digest,
+    percentile,
     write_json,
     write_text,
 )
@@ -100,11 +100,13 @@ def test_ingest_embedded_with_200_readings_is_right_end_to_end(
 
 
 @pytest.mark.parametrize("broker", BROKERS)
-def test_latency_is_of_every_reading(broker: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_latency_is_of_every_reading(broker: str) -> None:
     if broker == "external" and find_mosquitto() is None:
         pytest.skip("mosquitto is not installed")
-    assert run(["latency", "--readings", "100", "--broker", broker, "--json"]) == 0
-    figures = json.loads(capsys.readouterr().out)["figures"]
+    (measured,) = latency.measure(100, [broker])
+    assert isinstance(measured, Experiment)
+    assert measured.matches
+    figures = {each.name: each.value for each in measured.figures}
     assert figures["timed"] == 100
     assert 0 < figures["p50"] <= figures["p99"] <= figures["max"]
 
@@ -263,6 +265,16 @@ def test_growth_is_of_subscriptions_and_of_triples(capsys: pytest.CaptureFixture
 def test_growth_beyond_the_memory_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["growth", "--triples", f"{10**13}", "--json"]) == 0
     assert "lack" in json.loads(capsys.readouterr().out)["skipped"]
+
+
+def test_latency_of_an_update_is_that_of_every_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notification_latency, "RATES", (100.0,))
+    (outcome,) = notification_latency.measure(0.5)
+    assert isinstance(outcome, Experiment)
+    assert outcome.matches
+    figures = {each.name: each.value for each in outcome.figures}
+    assert figures["updates"] == 50
+    assert 0 < figures["p50"] <= figures["p99"] <= figures["max"]
 
 
 def test_fanout_compares_the_gateway_with_a_bare_loop() -> None:

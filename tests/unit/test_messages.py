@@ -47,6 +47,9 @@ def test_unsubscribe_with_alias_is_decoded() -> None:
         ('{"subscribe": {"sparql": "ASK {}", "alias": "a", "named-graph-uri": [1]}}', "a"),
         ('{"subscribe": {"sparql": "ASK {}", "alias": "a", "named-graph-uri": ["x"]}}', "a"),
         ('{"unsubscribe": {"alias": "a"}}', "a"),
+        ('{"unsubscribe": {"alias": "\\ud800"}}', None),
+        ('{"subscribe": {"sparql": "ASK {} # \\udfff", "alias": "a"}}', "a"),
+        ('{"subscribe": {"sparql": "ASK {}", "default-graph-uri": "urn:\\ud800"}}', None),
     ],
 )
 def test_message_that_is_no_request_is_refused_with_its_alias(text: str, alias: str | None) -> None:
