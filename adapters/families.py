@@ -7,10 +7,14 @@ understands an unknown message, the more particular family first.
 from adapters.adapter import Format, stateless
 from adapters.formats import (
     chirpstack,
+    fiware,
     json_path,
+    ruuvi,
     senml,
+    sensorthings,
     sparkplug,
     tasmota,
+    theengs,
     ttn,
     zigbee2mqtt,
 )
@@ -21,6 +25,10 @@ FORMATS: dict[str, Format] = {
     "sparkplug": sparkplug.FORMAT,
     "chirpstack": chirpstack.FORMAT,
     "ttn": ttn.FORMAT,
+    "ruuvi": ruuvi.FORMAT,
+    "theengs": theengs.FORMAT,
+    "fiware": fiware.FORMAT,
+    "sensorthings": sensorthings.FORMAT,
     "zigbee2mqtt": zigbee2mqtt.FORMAT,
     "tasmota": tasmota.FORMAT,
     "senml": senml.FORMAT,

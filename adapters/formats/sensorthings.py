@@ -1,0 +1,124 @@
+"""Format "sensorthings": observations created by MQTT as OGC SensorThings has it.
+
+Topics are `v1.1/Datastreams(42)/Observations`, or `v1.1/Observations` with the Datastream in the
+payload; `{name}` in the IRIs is the Datastream's id. The selector is a path, `$.result` where it is
+left out: `$.result[1]` of a MultiDatastream, `$.parameters.tilt`.
+
+The time is phenomenonTime, of an interval its end, else resultTime: the device's clock. What a
+server publishes of the same observation has its `@iot.id`, which is then the sequence.
+
+Source: OGC SensorThings API Part 1: Sensing, version 1.1, section 14.2 (MQTT).
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
+from adapters.device_time import read_sequence, read_time
+from adapters.json_path import ABSENT, JsonPath
+from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
+from adapters.payload import Json, Payload
+from adapters.proposal import Names, Proposal
+from adapters.result import json_result
+from adapters.stream import Stream
+
+RESULT = "$.result"
+
+_TOPIC = re.compile(
+    r"v1\.[0-9]/(?:(?:Multi)?Datastreams\((?P<id>'[^']*'|[^()/']+)\)/)?Observations"
+)
+
+
+class SensorThingsAdapter:
+    """All paths of a topic filter, over one observation."""
+
+    def __init__(self, mappings: Sequence[Mapping]) -> None:
+        self._paths = tuple(map(_path, mappings))
+
+    def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
+        """See Adapter."""
+        document = payload.document()
+        if isinstance(document, Fault):
+            return Findings.of_fault(document)
+        if not isinstance(document, dict):
+            fault = Fault(None, FaultReason.MALFORMED, "an Observation is an object")
+            return Findings.of_fault(fault)
+        name = datastream(payload.message.topic, document)
+        time, sequence = _time(document), _sequence(document)
+        findings = Findings()
+        for path, stream in zip(self._paths, streams, strict=True):
+            value = path.find(document)
+            if value is not ABSENT:
+                findings.add(stream.named(name), json_result(value), time, sequence)
+        if not findings:
+            findings.faults.append(missing(streams))
+        return findings
+
+
+def datastream(topic: str, document: dict[str, Json]) -> str:
+    """The id of the Datastream, from the topic or the payload; "unknown" where neither tells.
+
+    >>> datastream("v1.1/Datastreams('a')/Observations", {})
+    'a'
+    """
+    match = _TOPIC.fullmatch(topic)
+    if match and match["id"]:
+        return match["id"].strip("'")
+    for member in ("Datastream", "MultiDatastream"):
+        told = document.get(member)
+        told = told.get("@iot.id") if isinstance(told, dict) else None
+        if isinstance(told, str) and told:
+            return str(told)
+    return "unknown"
+
+
+def _time(document: dict[str, Json]) -> datetime | Fault | None:
+    for member in ("phenomenonTime", "resultTime"):
+        told = document.get(member)
+        if isinstance(told, str):
+            return read_time(told.rpartition("/")[2])
+        if told is not None:
+            return Fault(None, FaultReason.TIME_UNUSABLE, f"{member} is no text")
+    return None
+
+
+def _sequence(document: dict[str, Json]) -> str | Fault | None:
+    told = document.get("@iot.id")
+    return read_sequence(told) if isinstance(told, str) else None
+
+
+def _path(mapping: Mapping) -> JsonPath:
+    for member in ("time_selector", "sequence_selector"):
+        if getattr(mapping, member):
+            raise MappingError(mapping.iri, member, "SensorThings says itself where it stands")
+    try:
+        path = JsonPath.compile(mapping.selector or RESULT)
+    except ValueError as error:
+        raise MappingError(mapping.iri, "selector", str(error)) from error
+    if not path.is_singular:
+        raise MappingError(mapping.iri, "selector", "one mapping takes one value")
+    return path
+
+
+def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    del memory
+    topic = payload.message.topic
+    document = payload.document() if _TOPIC.fullmatch(topic) else None
+    if not isinstance(document, dict) or "result" not in document:
+        return ()
+    name = datastream(topic, document)
+    mapping = Mapping(
+        names.mapping("sensorthings", name, "result"),
+        topic,
+        "sensorthings",
+        names.sensor("sensorthings", name, "result"),
+        names.observed_property(f"datastream-{name}"),
+        names.feature("sensorthings", name),
+    )
+    question = f"What does Datastream {name} measure, of what, and in which unit?"
+    return [Proposal(mapping, "sensorthings", name, f"Datastream {name}", question=question)]
+
+
+FORMAT = Format(stateless(SensorThingsAdapter), names=True, propose=_propose)
