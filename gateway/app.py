@@ -12,15 +12,18 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
 
 from starlette.routing import BaseRoute
 
+from adapters.sparkplug_host import SparkplugHost
 from gateway.config import Config
 from gateway.cores import one_core
 from gateway.crossing import Crossing
+from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
 from gateway.fetch import HttpFetch
@@ -39,6 +42,7 @@ from gateway.ingest import Ingest
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
 from gateway.metrics import Measures
+from gateway.presence import Presence, sparkplug_presence
 from gateway.present import Present
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
@@ -168,6 +172,7 @@ class Gateway:
         await self._start_subscribing(starting, crossing)
         publisher, listening = self._mqtt(inbox, mappings, crossing)
         self._parts.publisher = publisher
+        ingest.on_notices(DeviceRequests(publisher).hear)
         queries = {name: template.text for name, template in profiles.queries.items()}
         republisher = Republisher(
             self.scheduler,
@@ -217,11 +222,12 @@ class Gateway:
                 mqtt.read_password(),
             )
             external = ExternalBroker(
-                dialled,
+                replace(dialled, presence=self._presence()),
                 inbox,
                 SessionFilters(self._config.gateway.data_dir / "mqtt-session.json"),
             )
             self._parts.external = external
+            external.on_connected(mappings.memory.of(SparkplugHost).doubt)
             external.set_filters(mappings.registry.topic_filters)
             mappings.on_change(external.set_filters)
             return external, self._connected(external, dialled, inbox)
@@ -261,7 +267,13 @@ class Gateway:
         async with gate, broker, self._task(publisher.run, "publish"):
             self._parts.embedded = broker
             self.mqtt_port = broker.port
-            yield
+            async with _presented(broker, self._presence()):
+                yield
+
+    def _presence(self) -> Presence | None:
+        """What a broker is told of us, where the configuration names us a host application."""
+        host_id = self._config.sparkplug.host_id
+        return sparkplug_presence(host_id, datetime.now(UTC)) if host_id else None
 
     async def _start_http(self, starting: AsyncExitStack, engine: Engine) -> None:
         config = self._config
@@ -360,3 +372,16 @@ async def _in_thread(scheduler: Scheduler) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(scheduler.__exit__, None, None, None)
+
+
+@asynccontextmanager
+async def _presented(broker: EmbeddedBroker, presence: Presence | None) -> AsyncIterator[None]:
+    """Say in a retained message that we are there, and at the end that we are not."""
+    if presence is None:
+        yield
+        return
+    await broker.publish(presence.topic, presence.online, qos=1, retain=True)
+    try:
+        yield
+    finally:
+        await broker.publish(presence.topic, presence.offline, qos=1, retain=True)

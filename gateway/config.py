@@ -45,6 +45,10 @@ def _token(text: str) -> str:
     return text
 
 
+def _optional_token(text: str) -> str:
+    return _token(text) if text else text
+
+
 def _iri_prefix(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*[/#:]", text):
         raise ValueError("use an absolute IRI that ends with '/', '#' or ':'")
@@ -191,6 +195,12 @@ class MqttSettings(Section):
                 f"mqtt.password_file: cannot read {self.password_file}: {error}",
                 "write the password into this file, readable by the gateway's user only",
             ) from error
+
+
+class SparkplugSettings(Section):
+    """The gateway as a host application of Sparkplug B; an empty `host_id` publishes no STATE."""
+
+    host_id: Annotated[str, AfterValidator(_optional_token)] = ""
 
 
 class HttpSettings(Section):
@@ -397,6 +407,7 @@ class Config(Section):
     store: StoreSettings = StoreSettings()
     engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
+    sparkplug: SparkplugSettings = SparkplugSettings()
     http: HttpSettings = HttpSettings()
     websocket: WebSocketSettings = WebSocketSettings()
     tls: TlsSettings = TlsSettings()

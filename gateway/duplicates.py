@@ -1,8 +1,10 @@
 """Which observations have been accepted before? Asked before an identity is assigned.
 
 Rules (engine.md, section 3a), the first that applies:
-- the payload carries a time: same stream, time and device counter means the same observation;
-- it carries a counter only: same stream, counter and value within `WINDOW`, since counters of
+- the payload carries the device's time: same stream, time and device counter means the same
+  observation, and so does the same time of another clock where there is no counter;
+- it carries a counter, and a time of the network at most, which differs between the gateways that
+  heard one uplink: same stream, counter and value within `WINDOW`, since counters of
   devices wrap and start again;
 - it carries neither, and MQTT marks it as redelivered (DUP): same client, packet id and content
   within `WINDOW`. Without DUP a repeated bare value is a new observation.
@@ -14,7 +16,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from adapters.message import Message
-from adapters.observation import Observation
+from adapters.observation import Observation, TimeSource
 from gateway.journal import Record
 
 WINDOW = timedelta(minutes=10)
@@ -37,7 +39,7 @@ class Duplicates:
         key = _digest(observation, delivery_of(observation, message))
         now = message.received_at
         before = self._seen.get(key)
-        timed = observation.phenomenon_time is not None
+        timed = _is_told_by_time(observation)
         recently = before is not None and (timed or now - before <= WINDOW)
         if recently and (timed or observation.device_sequence is not None or message.duplicate):
             return True
@@ -58,8 +60,16 @@ def delivery_of(observation: Observation, message: Message) -> str:
     return f"{message.client_id}/{message.packet_id}" if message.packet_id else ""
 
 
+def _is_told_by_time(observation: Observation) -> bool:
+    """Whether the time is part of the identity."""
+    if observation.phenomenon_time is None:
+        return False
+    is_devices = observation.circumstances.time_source is TimeSource.DEVICE
+    return is_devices or observation.device_sequence is None
+
+
 def _digest(observation: Observation, delivery: str) -> bytes:
-    time = observation.phenomenon_time
+    time = observation.phenomenon_time if _is_told_by_time(observation) else None
     parts = [*observation.stream, delivery, observation.device_sequence or ""]
     parts.append(observation.lexical if time is None else time.isoformat())
     return blake2b("\n".join(parts).encode(), digest_size=12).digest()

@@ -8,7 +8,7 @@ in the store or in the journal after kill -9 at any moment.
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -18,6 +18,7 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions
 
 from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
+from adapters.notice import Notice
 from adapters.observation import Observation
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Engine, Outcome
@@ -31,6 +32,8 @@ from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
+
+Listener = Callable[[Message, Sequence[Notice]], None]
 
 _GROUP = 256
 _REPLAY = 1000
@@ -81,7 +84,12 @@ class Ingest:
         self._future = future
         self._duplicates = Duplicates()
         self.present = present
+        self._listeners: list[Listener] = []
         self._stopping = threading.Event()
+
+    def on_notices(self, listener: Listener) -> None:
+        """Have `listener` told what messages say beyond observations, in the ingest thread."""
+        self._listeners.append(listener)
 
     def recover(self, streams_query: str) -> None:
         """Bring store, retention and duplicates to where the journal is; before `run`.
@@ -146,6 +154,9 @@ class Ingest:
         if decoded.faults:
             self.statistics.quarantined += 1
             self.quarantine.add(message, decoded.faults)
+        if decoded.notices:
+            for listener in self._listeners:
+                listener(message, decoded.notices)
         new = [seen for seen in decoded.observations if not self._is_known(seen, message)]
         return _Accepted(delivery, tuple(self._identify(new, message)))
 

@@ -12,7 +12,7 @@ one batch, what was settled meanwhile is acknowledged by one write.
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -32,6 +32,7 @@ from gateway.gates.buffered_client import BufferedClient, BufferedSocket
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
+from gateway.presence import Presence
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ _FULL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class ExternalSettings:
-    """How to reach an external broker. MQTT 5 is required."""
+    """How to reach an external broker, and what to say there of ourselves. MQTT 5 is required."""
 
     host: str
     port: int = 1883
@@ -60,6 +61,7 @@ class ExternalSettings:
     username: str | None = None
     password: str | None = None
     inflight: int = 1000
+    presence: Presence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class ExternalBroker:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)
         self._commands: deque[_Command] = deque()
+        self._listeners: list[Callable[[], None]] = []
         self._in_flight: set[int] = set()
         self._most_qos = 2
         self._largest = 0
@@ -123,6 +126,10 @@ class ExternalBroker:
         self._wanted = frozenset(filters)
         self._waker.wake()
 
+    def on_connected(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called after each connection, in our thread: messages may be missing."""
+        self._listeners.append(listener)
+
     def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
         """Send a message marked as ours."""
         # What is published before the first connection, by a rule at start, waits for it.
@@ -143,6 +150,8 @@ class ExternalBroker:
         )
         if settings.username is not None:
             client.username_pw_set(settings.username, settings.password)
+        if settings.presence is not None:
+            client.will_set(settings.presence.topic, settings.presence.offline, 1, retain=True)
         client.connect_timeout = _CONNECT_S
         client.max_queued_messages_set(_COMMANDS)
         client.on_connect = self._on_connect
@@ -188,12 +197,18 @@ class ExternalBroker:
         self._write()
         while client.socket() is not None:
             if self._closing.is_set() or (monotonic() > deadline and not client.is_connected()):
-                client.disconnect()
+                client.disconnect(self._farewell())
                 client.loop_write()
                 break
             if self._turn():
                 self._closing.wait(_TURN_S)
         self._arrived.clear()  # the broker sends it again
+
+    def _farewell(self) -> ReasonCode | None:
+        """A good-bye after which the broker publishes our will, where we have one."""
+        if self._settings.presence is None:
+            return None
+        return ReasonCode(PacketTypes.DISCONNECT, "Disconnect with will message")
 
     def _turn(self) -> bool:
         """Wait for work and do it; False when there was none."""
@@ -298,6 +313,11 @@ class ExternalBroker:
             return
         log.info("broker_connected", extra={"host": self._settings.host})
         self.connections += 1
+        presence = self._settings.presence
+        if presence is not None:
+            self._commands.appendleft(_Command(presence.topic, presence.online, 1, retain=True))
+        for listener in self._listeners:
+            listener()
         self._acknowledgements = Acknowledgements(self._waker.wake)
         self._asked.clear()
         self._most_qos = getattr(properties, "MaximumQoS", 2)

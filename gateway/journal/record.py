@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
-from adapters.observation import Observation
+from adapters.observation import USUAL, Circumstances, Observation, TimeSource
 
-SCHEMA = "1.0"
+SCHEMA = "1.1"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -97,6 +97,10 @@ class Record:
             fields["k"] = self.delivery
         if self.clock_suspect:
             fields["c"] = 1
+        if seen.circumstances.time_source is not TimeSource.DEVICE:
+            fields["z"] = seen.circumstances.time_source.value
+        if seen.circumstances.historical:
+            fields["l"] = 1
         return encode_fields(fields)
 
     @classmethod
@@ -119,6 +123,7 @@ class Record:
             fields.get("u"),  # type: ignore[arg-type]
             None if time is None else _time(time),
             fields.get("n"),  # type: ignore[arg-type]
+            _circumstances(fields),
         )
         sequence = fields["q"]
         return cls(
@@ -129,6 +134,14 @@ class Record:
             fields.get("k", ""),  # type: ignore[arg-type]
             bool(fields.get("c")),
         )
+
+
+def _circumstances(fields: dict[str, object]) -> Circumstances:
+    if "z" not in fields and "l" not in fields:
+        return USUAL
+    return Circumstances(
+        TimeSource(fields.get("z", TimeSource.DEVICE.value)), bool(fields.get("l"))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from adapters.message import Message
-from adapters.observation import XSD, Observation
+from adapters.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.duplicates import WINDOW, Duplicates, delivery_of
 from gateway.journal import Position, Record
 
@@ -34,6 +34,24 @@ def test_same_counter_and_value_is_the_same_within_the_window_only() -> None:
     assert duplicates.is_known(COUNTED, later(MESSAGE, WINDOW / 2))
     assert not duplicates.is_known(replace(COUNTED, lexical="9"), MESSAGE)
     assert not duplicates.is_known(COUNTED, later(MESSAGE, WINDOW * 2))
+
+
+def test_time_of_the_network_is_no_identity_where_there_is_a_counter() -> None:
+    network = Circumstances(TimeSource.NETWORK)
+    uplink = replace(COUNTED, phenomenon_time=NOW, circumstances=network)
+    copy = replace(uplink, phenomenon_time=NOW + timedelta(milliseconds=250))
+    duplicates = Duplicates()
+    assert not duplicates.is_known(uplink, MESSAGE)
+    assert duplicates.is_known(copy, MESSAGE)
+    assert not duplicates.is_known(replace(copy, device_sequence="8"), MESSAGE)
+    assert not duplicates.is_known(uplink, later(MESSAGE, WINDOW * 2))
+
+
+def test_time_of_the_network_is_all_there_is_without_a_counter() -> None:
+    told = replace(TIMED, circumstances=Circumstances(TimeSource.NETWORK))
+    duplicates = Duplicates()
+    assert not duplicates.is_known(told, MESSAGE)
+    assert duplicates.is_known(told, later(MESSAGE, timedelta(days=3)))
 
 
 def test_bare_value_is_the_same_only_when_mqtt_says_so() -> None:
