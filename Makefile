@@ -5,13 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.setup
 SETUP_DEV := $(VENV)/.setup-dev
+SPARKPLUG_CLIENT := $(VENV)/clients/sparkplug/.setup
 
 # A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
 APT_INSTALL := $(APT) install -y --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow check format bench mosquitto clean
+.PHONY: help setup run test test-slow check format bench mosquitto sparkplug-client clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -22,10 +23,10 @@ setup: $(SETUP_DEV) ## .venv with everything that development needs
 run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
 	$(BIN)/sosa-gateway demo
 
-test: $(SETUP_DEV) mosquitto ## every test but the slow ones
+test: $(SETUP_DEV) mosquitto sparkplug-client ## every test but the slow ones
 	$(BIN)/pytest -m "not slow"
 
-test-slow: $(SETUP_DEV) mosquitto ## the long kill, soak and fuzz runs
+test-slow: $(SETUP_DEV) mosquitto sparkplug-client ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -69,3 +70,11 @@ mosquitto:
 	  { echo "mosquitto is missing; installing it with apt-get" >&2; \
 	    $(APT) update && $(APT_INSTALL) mosquitto mosquitto-clients; } || \
 	  echo "no mosquitto: the tests that need it will be skipped" >&2
+
+# A client of another make, which needs another paho than we do: its test is skipped without it.
+sparkplug-client: $(SETUP_DEV)
+	@test -e $(SPARKPLUG_CLIENT) || { \
+	  $(BIN)/python -m venv $(dir $(SPARKPLUG_CLIENT)) && \
+	  $(dir $(SPARKPLUG_CLIENT))bin/python -m pip install --quiet \
+	    pysparkplug==0.6.1 paho-mqtt==1.6.1 'protobuf<7' && touch $(SPARKPLUG_CLIENT); } || \
+	  echo "no pysparkplug: the test that needs it will be skipped" >&2

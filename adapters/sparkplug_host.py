@@ -9,7 +9,8 @@ The rules, of Eclipse Sparkplug 3.0, sections 5 (operational behaviour) and 6.4:
 - `seq` counts 0..255 over the messages of a node and its devices; a gap means that something was
   not heard, so the births are asked for again. What came in spite of the gap is still believed,
   for the connection stood; after it was lost (`doubt`) no alias is;
-- an NDEATH counts if its bdSeq is that of the last NBIRTH: a will may come late.
+- an NDEATH does not count if its bdSeq is that of an earlier NBIRTH: a will may come late. A later
+  one counts, for there are clients that say goodbye with the bdSeq of their next connection.
 """
 
 from collections.abc import Iterator, Sequence
@@ -188,7 +189,7 @@ def _death(node: _Node, address: Address, payload: SparkplugPayload, raw: bytes)
         node.forget(address.device)
     else:
         will = payload.metric(BD_SEQ)
-        if will is not None and node.bd_seq is not None and will.value != node.bd_seq:
+        if will is not None and _is_earlier(will.value, node.bd_seq):
             return Update(address)
         node.is_born, node.next_seq = False, None
         node.forget(None)
@@ -196,6 +197,11 @@ def _death(node: _Node, address: Address, payload: SparkplugPayload, raw: bytes)
     for key in gone:
         del node.streams[key]
     return Update(address, payload.timestamp_ms, gone=tuple(gone), wanted=node.wanted)
+
+
+def _is_earlier(bd_seq: Number | None, than: Number | None) -> bool:
+    """Of two numbers that count 0..255 and wrap."""
+    return isinstance(bd_seq, int) and isinstance(than, int) and 0 < (than - bd_seq) % 256 < 128
 
 
 def _birth(node: _Node, address: Address, payload: SparkplugPayload, raw: bytes) -> Update:

@@ -1,11 +1,12 @@
 """The journal: what was synced is there after any end, what was not never half."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from adapters.observation import XSD, Observation
+from adapters.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.errors import StorageError
 from gateway.journal import (
     Actuation,
@@ -49,6 +50,15 @@ def write(folder: Path, count: int, segment_observations: int = 100_000) -> list
 def test_record_round_trips_with_every_member() -> None:
     observation = Observation("urn:s", "urn:p", "urn:f", 'a"\n\u2028', XSD + "string")
     written = Record(Position(3, 9), 8, observation, NOW, "client/7", clock_suspect=True)
+    assert Record.decode(3, written.encode()) == written
+
+
+@pytest.mark.parametrize("source", TimeSource)
+@pytest.mark.parametrize("historical", [False, True])
+def test_record_keeps_whose_clock_it_was(source: TimeSource, historical: bool) -> None:
+    observation = Observation("urn:s", "urn:p", "urn:f", "1", XSD + "integer", None, NOW, "7")
+    observation = replace(observation, circumstances=Circumstances(source, historical))
+    written = Record(Position(3, 9), 9, observation, NOW)
     assert Record.decode(3, written.encode()) == written
 
 

@@ -9,7 +9,7 @@ from adapters.adapter import Decoded
 from adapters.mapping import Mapping
 from adapters.memory import Memory
 from adapters.message import Message
-from adapters.notice import DeviceRequest
+from adapters.notice import DeviceRequest, Liveness
 from adapters.registry import Registry
 from adapters.sparkplug_host import MAX_METRICS, Address, SparkplugHost
 from adapters.sparkplug_payload import (
@@ -82,6 +82,26 @@ def test_alias_is_not_believed_after_messages_may_have_been_missed() -> None:
     born(registry)
     decoded = registry.decode(message("DDATA", 2, metric("", 7, 22.5, STAMP + 2)))
     assert values(decoded) == ["22.5"]
+
+
+@pytest.mark.parametrize(
+    ("born_with", "dies_with", "counts"),
+    [(3, 3, True), (3, 2, False), (0, 255, False), (3, 4, True), (255, 0, True), (3, None, True)],
+)
+def test_death_counts_unless_it_is_of_an_earlier_birth(
+    born_with: int, dies_with: int | None, counts: bool
+) -> None:
+    def bd_seq(number: int) -> Metric:
+        return Metric("bdSeq", None, STAMP, 8, False, False, "long_value", number)
+
+    registry = compiled(Memory())
+    registry.decode(message("NBIRTH", 0, bd_seq(born_with)))
+    registry.decode(message("DBIRTH", 1, metric("Temperature", 7, 20.0)))
+    will = () if dies_with is None else (bd_seq(dies_with),)
+    decoded = registry.decode(message("NDEATH", None, *will))
+    assert [notice for notice in decoded.notices if isinstance(notice, Liveness)] == (
+        [Liveness(("urn:s", "urn:p", "urn:f"), is_online=False)] if counts else []
+    )
 
 
 def test_message_counts_once_however_many_mappings_hear_it() -> None:
