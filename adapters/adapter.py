@@ -14,7 +14,7 @@ from adapters.mapping import Mapping
 from adapters.memory import Memory
 from adapters.notice import Notice
 from adapters.observation import USUAL, Circumstances, Observation
-from adapters.payload import Payload
+from adapters.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.proposal import Propose
 from adapters.result import Result
 from adapters.stream import Stream
@@ -131,7 +131,7 @@ class Format:
     concern its streams (a last will, a birth). `subject` gives the topic whose levels fill the
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
     IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
-    family publishes about itself, are its part in discovery.
+    family publishes about itself, are its part in discovery. Payloads beyond `max_bytes` are refused.
     """
 
     compile: Compile
@@ -140,6 +140,7 @@ class Format:
     subject: Callable[[str], str] = _same
     propose: Propose | None = None
     announcements: tuple[str, ...] = ()
+    max_bytes: int = MAX_PAYLOAD_BYTES
 
 
 def missing(streams: Sequence[Stream]) -> Fault:

@@ -124,6 +124,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
     "speed": {
         "M-PER-SEC": 1,
         "KiloM-PER-HR": Fraction(5, 18),
+        "M-PER-HR": Fraction(1, 3600),
         "MI-PER-HR": 63_360 * _INCH / 3600,
         "FT-PER-SEC": 12 * _INCH,
         "KN": Fraction(1852, 3600),
@@ -158,6 +159,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "BIT": 1,
         "BYTE": 8,
         "KiloBYTE": 8000,
+        "KibiBYTE": 8192,
         "MegaBYTE": 8_000_000,
         "GigaBYTE": 8_000_000_000,
     },

@@ -10,6 +10,7 @@ Memory are used by one thread at a time.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format, stateless
 from adapters.availability import AvailabilityAdapter
@@ -50,7 +51,12 @@ class _Entry:
     templates: tuple[StreamTemplate, ...]
 
 
-_Bound = tuple[Adapter, tuple[Stream, ...]]
+class _Bound(NamedTuple):
+    """An adapter with its streams on one topic, and how long a payload it reads."""
+
+    adapter: Adapter
+    streams: tuple[Stream, ...]
+    max_bytes: int
 
 
 class Registry:
@@ -108,18 +114,25 @@ class Registry:
         bound = find(topic)
         if not bound:
             return UNMATCHED
-        if len(message.payload) > MAX_PAYLOAD_BYTES:
-            detail = f"{len(message.payload)} bytes, at most {MAX_PAYLOAD_BYTES} are read"
-            return Decoded((), (Fault(None, FaultReason.TOO_LARGE, detail),), True)
+        size = len(message.payload)
+        if size > MAX_PAYLOAD_BYTES:
+            most = max(each.max_bytes for each in bound)
+            bound = tuple(each for each in bound if size <= each.max_bytes)
+            if not bound:
+                detail = f"{size} bytes, at most {most} are read"
+                return Decoded((), (Fault(None, FaultReason.TOO_LARGE, detail),), True)
         payload = Payload(message)
-        found = [adapter.decode(payload, streams) for adapter, streams in bound]
+        found = [each.adapter.decode(payload, each.streams) for each in bound]
         all_found = found[0] if len(found) == 1 else _merged(found)
         observations = tuple([seen for _, seen in all_found.observations])
         return Decoded(observations, tuple(all_found.faults), True, tuple(all_found.notices))
 
     def _bind(self, topic: str) -> tuple[_Bound, ...]:
         entries = {id(entry): entry for entry in self._trie.match(topic)}
-        return tuple((entry.adapter, _streams(entry, topic)) for entry in entries.values())
+        return tuple(
+            _Bound(entry.adapter, _streams(entry, topic), entry.format.max_bytes)
+            for entry in entries.values()
+        )
 
 
 def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:

@@ -25,7 +25,7 @@ _SPELLINGS = {
     "K": "K",
     "PERCENT": "% %EL /100",
     "PERCENT_RH": "%RH",
-    "PPTH": "‰ [ppth]",
+    "PPTH": "‰ [ppth] /1000",
     "PPM": "[ppm] ppm",
     "PPB": "[ppb] ppb",
     "UNITLESS": "/ 1",
@@ -137,6 +137,7 @@ _SPELLINGS = {
     # motion and flow
     "M-PER-SEC": "m.s-1",
     "KiloM-PER-HR": "km.h-1",
+    "M-PER-HR": "m.h-1",
     "MI-PER-HR": "mph [mi_i].h-1 mi.h-1",
     "FT-PER-SEC": "ft.s-1 [ft_i].s-1",
     "KN": "kn [kn_i]",
@@ -178,6 +179,7 @@ _SPELLINGS = {
     "REV-PER-SEC": "rps",
     "BYTE": "B",
     "KiloBYTE": "kB",
+    "KibiBYTE": "KiB",
     "MegaBYTE": "MB",
     "GigaBYTE": "GB",
 }
@@ -227,7 +229,7 @@ def _ucum(text: str) -> str:
 
 
 _UNITS = {
-    spelling if spelling in {"/", "/100"} else _ucum(spelling): namespace + name
+    spelling if spelling in {"/", "/100", "/1000"} else _ucum(spelling): namespace + name
     for namespace, table in ((UNIT, _SPELLINGS), (OWN, _OF_DEVICES))
     for name, spellings in table.items()
     for spelling in spellings.split()

@@ -42,6 +42,9 @@ from adapters.stream import Stream
 from adapters.units import unit_iri
 
 MAX_PROPOSALS = 500
+MAX_BIRTH_BYTES = 1024 * 1024
+"""A birth names every metric of a plant's node; thousands are usual."""
+
 ANY = "+"
 HISTORICAL = Circumstances(historical=True)
 
@@ -303,4 +306,5 @@ FORMAT = Format(
     subject=subject,
     propose=propose,
     announcements=(f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+"),
+    max_bytes=MAX_BIRTH_BYTES,
 )

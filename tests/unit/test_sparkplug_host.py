@@ -130,6 +130,17 @@ def test_node_that_declares_without_end_begins_anew() -> None:
     assert asks_for_births(decoded)
 
 
+def test_birth_may_be_longer_than_a_reading() -> None:
+    registry = compiled(Memory())
+    registry.decode(message("NBIRTH", 0))
+    many = [metric(f"a metric of this plant, number {n}", n, 1.0) for n in range(2000)]
+    birth = message("DBIRTH", 1, *many, metric("Temperature", 9999, 20.5))
+    assert len(birth.payload) > 100_000
+    assert values(registry.decode(birth)) == ["20.5"]
+    huge = replace(birth, topic=TOPIC, payload=bytes(1_100_000))
+    assert [fault.reason.value for fault in registry.decode(huge).faults] == ["too_large"]
+
+
 @pytest.mark.parametrize(
     ("member", "mapping"),
     [
