@@ -131,7 +131,8 @@ class Format:
     concern its streams (a last will, a birth). `subject` gives the topic whose levels fill the
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
     IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
-    family publishes about itself, are its part in discovery. Payloads beyond `max_bytes` are refused.
+    family publishes about itself, are its part in discovery. Longer payloads than `max_bytes` are
+    refused.
     """
 
     compile: Compile

@@ -2,14 +2,21 @@
 
 import asyncio
 import json
+import queue
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
 
 import pytest
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion
 
+from adapters.fault import Fault
+from adapters.message import Message
+from adapters.notice import Liveness, Notice
+from adapters.result import Result
 from adapters.sparkplug_payload import (
     REBIRTH,
     Metric,
@@ -17,8 +24,10 @@ from adapters.sparkplug_payload import (
     decode_payload,
     encode_payload,
 )
+from adapters.sparkplug_value import Value, array_text, value_of
 from gateway.config import SparkplugSettings
 from tests.integration.gateways import (
+    LOOPBACK,
     PREFIXES,
     VALUES,
     WAIT_S,
@@ -156,6 +165,49 @@ async def test_alias_is_not_believed_after_the_connection_was_lost(tmp_path: Pat
             assert told.values() == ["20.5"]
 
 
+@pytest.mark.parametrize("mode", ["embedded", "mosquitto"])
+async def test_node_that_loses_its_connection_takes_its_streams_with_it(
+    mode: str, tmp_path: Path
+) -> None:
+    """Its NDEATH is a last will, published by the broker."""
+    profile = write_profile(tmp_path, [TEMPERATURE])
+    heard: queue.SimpleQueue[Notice] = queue.SimpleQueue()
+
+    def keep(_: Message, notices: Sequence[Notice]) -> None:
+        for notice in notices:
+            heard.put(notice)
+
+    async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
+        gateway._parts.ingest.on_notices(keep)
+        await asyncio.to_thread(live_and_die, port)
+        stream = ("urn:sensor:1", "urn:property:Temperature", "urn:room:1")
+        told = [await asyncio.to_thread(heard.get, timeout=WAIT_S) for _ in range(2)]
+        assert told == [Liveness(stream, is_online=True), Liveness(stream, is_online=False)]
+
+
+def live_and_die(port: int) -> None:
+    """Births, and a connection that is lost."""
+    client = Client(CallbackAPIVersion.VERSION2, "node")
+    will = encode_payload(SparkplugPayload(STAMP, None, (bd_seq(0),)))
+    client.will_set("spBv1.0/plant1/NDEATH/edge7", will)
+    client.connect(LOOPBACK, port)
+    client.loop_start()
+    births = [
+        sent("NBIRTH", 0, 0, STAMP),
+        sent("DBIRTH", 1, 20.5, STAMP + 1, "Temperature"),
+    ]
+    for topic, payload in births:
+        client.publish(topic, payload, 1).wait_for_publish(WAIT_S)
+    client.loop_stop()
+    lost = client.socket()
+    assert lost is not None
+    lost.close()
+
+
+def bd_seq(number: int) -> Metric:
+    return Metric("bdSeq", None, STAMP, 8, False, False, "long_value", number)
+
+
 class ForeignNode:
     """The client of another make, with what it says."""
 
@@ -206,3 +258,53 @@ async def test_client_of_another_make_is_understood(tmp_path: Path) -> None:
                 ["urn:property:Level", "-40"],
                 ["urn:property:Temperature", "22.25"],
             ]
+
+
+EXPECTED = {
+    "INT8": "-5",
+    "INT16": "-300",
+    "INT32": "-70000",
+    "INT64": "-5000000000",
+    "UINT8": "250",
+    "UINT16": "65535",
+    "UINT32": "4294967295",
+    "UINT64": "18446744073709551615",
+    "FLOAT": "0.1",
+    "DOUBLE": "1e-09",
+    "BOOLEAN": "true",
+    "STRING": "grün",
+    "DATETIME": "2026-03-02T07:15:00Z",
+    "TEXT": "t",
+    "UUID": "0d1f6a5e-58c0-4d6f-9b3e-2a7f1c9be310",
+    "BYTES": "AP8=",
+    "FILE": "Zg==",
+    "INT8_ARRAY": "[-1,2]",
+    "INT16_ARRAY": "[-300,300]",
+    "INT32_ARRAY": "[-70000,7]",
+    "INT64_ARRAY": "[-5000000000,7]",
+    "UINT8_ARRAY": "[0,255]",
+    "UINT16_ARRAY": "[0,65535]",
+    "UINT32_ARRAY": "[0,4294967295]",
+    "UINT64_ARRAY": "[0,18446744073709551615]",
+    "FLOAT_ARRAY": "[0.1,-2.5]",
+    "DOUBLE_ARRAY": "[1e-09,0.1]",
+    "BOOLEAN_ARRAY": "[true,false,true,true,false,false,false,false,true]",
+    "STRING_ARRAY": '["a","b\\"c",""]',
+    "DATETIME_ARRAY": '["2026-03-02T07:15:00Z"]',
+}
+
+
+def test_every_datatype_is_read_as_another_make_encodes_it() -> None:
+    if not CLIENT.exists():
+        pytest.skip("no pysparkplug: run make sparkplug-client")
+    script = Path(__file__).with_name("sparkplug_values.py")
+    encoded = subprocess.run([CLIENT, script], capture_output=True, text=True, check=True).stdout
+    payload = decode_payload(bytes.fromhex(encoded))
+    assert isinstance(payload, SparkplugPayload)
+    values = {each.name: value_of(each, each.datatype) for each in payload.metrics}
+    assert {name: lexical(value) for name, value in values.items()} == EXPECTED
+
+
+def lexical(value: Value) -> str:
+    assert not isinstance(value, Fault)
+    return value.lexical if isinstance(value, Result) else array_text(value).lexical
