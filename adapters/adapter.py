@@ -119,6 +119,10 @@ def _no_companions(topic_filter: str) -> Sequence[str]:  # noqa: ARG001
     return ()
 
 
+def _text(command: str, sent_at: datetime) -> bytes:  # noqa: ARG001
+    return command.encode()
+
+
 def _same(topic: str) -> str:
     return topic
 
@@ -132,7 +136,8 @@ class Format:
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
     IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
     family publishes about itself, are its part in discovery. Longer payloads than `max_bytes` are
-    refused.
+    refused. `encode_command` makes the bytes of a filled-in command payload; ValueError says why
+    not.
     """
 
     compile: Compile
@@ -142,6 +147,7 @@ class Format:
     propose: Propose | None = None
     announcements: tuple[str, ...] = ()
     max_bytes: int = MAX_PAYLOAD_BYTES
+    encode_command: Callable[[str, datetime], bytes] = _text
 
 
 def missing(streams: Sequence[Stream]) -> Fault:

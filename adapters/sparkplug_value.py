@@ -44,7 +44,7 @@ DATATYPES = dict(enumerate(_NAMES.split()))
 Value = Result | Fault | tuple[Result, ...]
 """A scalar, or the elements of an array."""
 
-_INTEGERS = {1: (True, 8), 2: (True, 16), 3: (True, 32), 4: (True, 64)} | {
+INTEGERS = {1: (True, 8), 2: (True, 16), 3: (True, 32), 4: (True, 64)} | {
     5: (False, 8),
     6: (False, 16),
     7: (False, 32),
@@ -58,8 +58,8 @@ _UNDECLARED = {"float_value": 9, "double_value": 10, "boolean_value": 11, "strin
 def value_of(metric: Metric, datatype: int) -> Value:
     """The value of `metric`, which has one and is not null, as `datatype`. Never raises."""
     datatype = datatype or _UNDECLARED.get(metric.field, 0)
-    if datatype in _INTEGERS:
-        return _integer(metric, *_INTEGERS[datatype])
+    if datatype in INTEGERS:
+        return _integer(metric, *INTEGERS[datatype])
     if datatype in _ARRAYS:
         return _binary(metric, lambda raw: _numbers(raw, _ARRAYS[datatype]))
     read = _READERS.get(datatype)

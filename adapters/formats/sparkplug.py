@@ -24,6 +24,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
+from adapters import sparkplug_command
 from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.device_time import EARLIEST, from_unix
 from adapters.fault import excerpt
@@ -307,4 +308,5 @@ FORMAT = Format(
     propose=propose,
     announcements=(f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+"),
     max_bytes=MAX_BIRTH_BYTES,
+    encode_command=sparkplug_command.encode,
 )
