@@ -119,6 +119,8 @@ def decode_payload(raw: bytes) -> SparkplugPayload | Fault:
     sequence = payload.seq if payload.HasField("seq") else None
     if sequence is not None and sequence > 255:
         return Fault(None, FaultReason.MALFORMED, f"seq {sequence} is beyond 255")
+    if not all(isinstance(metric.name, str) for metric in payload.metrics):
+        return Fault(None, FaultReason.INVALID_UTF8, "the name of a metric is no UTF-8")
     timestamp = payload.timestamp if payload.HasField("timestamp") else None
     return SparkplugPayload(timestamp, sequence, tuple(map(_metric, payload.metrics)))
 
@@ -139,10 +141,13 @@ def _metric(metric: Any) -> Metric:
 
 
 def _properties(properties: Any) -> Iterator[tuple[str, Number]]:
+    """Those with a value; texts that are no UTF-8 come as bytes, and are left out."""
     for key, value in zip(properties.keys, properties.values, strict=False):
         field = value.WhichOneof("value")
-        if field and not value.is_null:
-            yield key, getattr(value, field)
+        if field and not value.is_null and isinstance(key, str):
+            found = getattr(value, field)
+            if not isinstance(found, bytes):
+                yield key, found
 
 
 def encode_payload(payload: SparkplugPayload) -> bytes:
