@@ -16,6 +16,7 @@ from gateway.bench import (
     fanout,
     growth,
     ingest,
+    journal,
     latency,
     notification_latency,
     parallel,
@@ -115,6 +116,13 @@ def _add_fanout(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_observations(command: argparse.ArgumentParser) -> None:
+    text = f"for journal (default: {journal.OBSERVATIONS:,})"
+    command.add_argument(
+        "--observations", type=_count, default=journal.OBSERVATIONS, metavar="N", help=text
+    )
+
+
 def _add_rounds(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--rounds", type=_count, metavar="N", help="of all updates (default: lamp 5, road 1)"
@@ -185,6 +193,10 @@ def _fanout(options: argparse.Namespace) -> Iterator[Outcome]:
     return fanout.measure(options.sockets, options.turns)
 
 
+def _journal(options: argparse.Namespace) -> Iterator[Outcome]:
+    return journal.measure(options.observations)
+
+
 def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
     return city_run.measure("lamp", options.roads, options.rounds)
 
@@ -226,6 +238,9 @@ BENCHMARKS = (
     ),
     Benchmark(
         "fanout", "one notification to many sockets, against a bare loop", _fanout, (_add_fanout,)
+    ),
+    Benchmark(
+        "journal", "what an observation costs in the journal", _journal, (_add_observations,)
     ),
     Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
     Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),

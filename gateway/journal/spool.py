@@ -7,7 +7,9 @@ torn: it is cut at the next start, and was never acknowledged. A group of append
 by one fsync.
 """
 
+import fcntl
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -36,7 +38,8 @@ class Journal:
     """The journal of one gateway, opened for appending in a new epoch.
 
     `next_position`, `append` and `sync` are for one thread, everything else for any. Methods raise
-    StorageError when the disk does not do its work.
+    StorageError when the disk does not do its work. While `attention` is set there is something
+    to seal or to remove; `alarm` says why nothing is taken any more, "" is all right.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Journal:
         self.records = self.syncs = self.writes = self.written_bytes = 0
         self.actuations = self.actuations_dropped = self.sealings = 0
         self.alarm = ""
+        self.attention = threading.Event()
         self._lock = threading.Lock()
         self._pending: list[bytes] = []
         self._commands: deque[Actuation] = deque()
@@ -56,6 +60,7 @@ class Journal:
         self._synced_at = self._begun_at = time.monotonic()
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._mine = claim(folder)
             for path in raw_segments(folder):
                 cut_torn_tail(path)
             migrate(folder, self.origin)
@@ -118,10 +123,17 @@ class Journal:
                 self._guarded(self._rotate)
         self.space.tick()
 
+    def rotate(self) -> None:
+        """End the raw segment now, if there is anything in it."""
+        with self._lock:
+            if self._segment.records:
+                self._guarded(self._rotate)
+
     def seal(self) -> int:
         """Seal every raw segment that is not appended to any more; tells how many there were."""
         try:
-            waiting = self._waiting()
+            with self._lock:
+                waiting = self._waiting()
             for path, until in waiting:
                 self._seal(path, until)
         except OSError as error:
@@ -144,6 +156,7 @@ class Journal:
                 if self._unsynced:
                     self._guarded(self._fsync)
                 self._segment.close()
+            os.close(self._mine)
 
     def __enter__(self) -> Self:
         return self
@@ -223,11 +236,14 @@ class Journal:
         if self.space.lacks(wanted) == 0 or self.space.make_room(wanted):
             self.alarm = ""
             return
+        if self._segment.records:
+            self._rotate()
+        self.attention.set()
+        if self._waiting():
+            raise StorageError("the journal is full until segments are sealed", "wait a moment")
         if not self.alarm:
             log.error("journal_full", extra={"bytes": self.space.taken})
         self.alarm = "the journal is full, and nothing in it may go: it is not shipped"
-        if self._segment.records:
-            self._rotate()  # sealed it takes a tenth
         raise StorageError(
             f"{self.alarm} ({self.folder}, {self.space.taken} bytes)",
             "set up [shipping], give [journal] max_bytes more, free disk space, or allow "
@@ -240,6 +256,7 @@ class Journal:
             self._fsync()
         self._segment.close()
         self._segment = self._begin()
+        self.attention.set()
 
     def _fsync(self) -> None:
         self._segment.fsync()
@@ -249,9 +266,7 @@ class Journal:
 
     def _waiting(self) -> list[tuple[Path, int | None]]:
         """Raw segments to seal, each with the sequence at which the next of its epoch begins."""
-        with self._lock:
-            paths = raw_segments(self.folder)
-            active = self._segment.path
+        active, paths = self._segment.path, raw_segments(self.folder)
         waiting: list[tuple[Path, int | None]] = []
         for index, path in enumerate(paths):
             after = raw_start(paths[index + 1]) if index + 1 < len(paths) else None
@@ -283,6 +298,20 @@ class Journal:
             do()
         except OSError as error:
             raise broken(self.folder, error) from error
+
+
+def claim(folder: Path) -> int:
+    """A lock on the folder, as its descriptor; it ends with the process. Raises StorageError."""
+    descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise StorageError(
+            f"another process has the journal in {folder}",
+            "stop the gateway that runs on this data_dir, or use another one",
+        ) from error
+    return descriptor
 
 
 def broken(folder: Path, error: OSError) -> StorageError:

@@ -30,10 +30,10 @@ class Upkeep:
         interval = journal.limits.fsync_interval_s
         self._tick_s = min(tick_s, interval) if interval > 0 else tick_s
         self._stopping = threading.Event()
-        self._failed = ""
+        self._failed: dict[str, str] = {}
         self._threads = [
-            threading.Thread(target=self._run, args=(work,), name=f"journal-{name}", daemon=True)
-            for name, work in (("settle", journal.settle), ("upkeep", self._tidy))
+            threading.Thread(target=run, name=f"journal-{name}", daemon=True)
+            for name, run in (("settle", self._settle), ("upkeep", self._tidy))
         ]
 
     def __enter__(self) -> Self:
@@ -49,27 +49,39 @@ class Upkeep:
     ) -> None:
         """A segment that is being sealed is sealed to its end."""
         self._stopping.set()
+        self._journal.attention.set()
         for thread in self._threads:
             thread.join()
 
-    def _tidy(self) -> None:
-        self._journal.seal()
-        self._journal.make_room()
-
-    def _run(self, work: Callable[[], None]) -> None:
-        if work == self._tidy:
-            every_core()
-            _step_back()
+    def _settle(self) -> None:
         while not self._stopping.wait(self._tick_s):
-            try:
-                work()
-                self._failed = ""
-            except StorageError as error:
-                if self._failed != str(error):
-                    log.error("journal_upkeep_failed", extra={"reason": str(error)})
-                self._failed = str(error)
-            except Exception:  # a defect costs this turn, never the upkeep
-                log.exception("journal_upkeep_crashed")
+            self._try("settle", self._journal.settle)
+
+    def _tidy(self) -> None:
+        every_core()
+        _step_back()
+        attention = self._journal.attention
+        while attention.wait(self._tick_s) or not self._stopping.is_set():
+            attention.clear()
+            if self._stopping.is_set():
+                return
+            is_well = self._try("seal", self._journal.seal)
+            if not (self._try("room", self._journal.make_room) and is_well):
+                self._stopping.wait(self._tick_s)
+
+    def _try(self, name: str, work: Callable[[], object]) -> bool:
+        """Whether it was done; a failure is logged once, until it is another one."""
+        try:
+            work()
+            self._failed.pop(name, None)
+            return True
+        except StorageError as error:
+            if self._failed.get(name) != str(error):
+                log.error("journal_upkeep_failed", extra={"reason": str(error)})
+            self._failed[name] = str(error)
+        except Exception:  # a defect costs this turn, never the upkeep
+            log.exception("journal_upkeep_crashed")
+        return False
 
 
 def _step_back() -> None:

@@ -22,10 +22,18 @@ def names(folder: Path, ending: str = ".jsonl.gz") -> list[SegmentName]:
     )
 
 
-def fill_and_seal(journal: Journal) -> None:
+def fill_until_refused(journal: Journal) -> None:
+    """Write as ingest does, which waits where sealing will make room."""
     for value in range(1, 100_000):
-        fill(journal, 1, value)
-        journal.seal()
+        record = observe(journal, value)
+        try:
+            journal.append([record])
+            journal.sync()
+        except StorageError:
+            assert not journal.alarm
+            journal.seal()
+            journal.append([record])
+            journal.sync()
 
 
 def test_a_sealed_segment_is_what_its_name_says(tmp_path: Path) -> None:
@@ -150,7 +158,7 @@ def test_an_epoch_is_never_used_again(tmp_path: Path) -> None:
 def test_a_full_journal_takes_nothing_until_segments_are_shipped(tmp_path: Path) -> None:
     with sealed_journal(tmp_path, 0, length=50, max_bytes=16_384) as journal:
         with pytest.raises(StorageError, match="not shipped"):
-            fill_and_seal(journal)
+            fill_until_refused(journal)
         refused = journal._sequence
         assert journal.alarm
         assert journal.space.taken <= 16_384

@@ -285,3 +285,14 @@ def test_fanout_compares_the_gateway_with_a_bare_loop() -> None:
     assert (figures["sockets"], figures["rounds"]) == (5, 2)
     assert figures["gateway p50"] > 0
     assert figures["bare loop p50"] > 0
+
+
+def test_journal_is_within_its_goals_and_reads_back_what_was_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["journal", "--observations", "3200", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["matches"]
+    assert report["figures"]["sealed"] <= 40
+    assert report["figures"]["writes"] <= 1 / 32 + 0.001
+    assert report["figures"]["fsyncs"] <= 1 / 32 + 0.001
