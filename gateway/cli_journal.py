@@ -114,10 +114,11 @@ def _ship(config: Config) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    configure_logs(LogSettings())
+    tls = _tls(options)
     limits = CollectorLimits(segment_bytes=options.segment_bytes)
     gate = CollectorGate(options.folder, TokenFile(options.tokens), limits)
-    run_loop(_serve(gate, options, _tls(options)))
+    configure_logs(LogSettings())
+    run_loop(_serve(gate, options, tls))
     return 0
 
 
