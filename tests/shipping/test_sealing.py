@@ -11,6 +11,7 @@ import pytest
 from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, Origin, read_journal
 from gateway.journal.names import SegmentName, raw_segments
+from gateway.journal.record import SCHEMA
 from gateway.journal.status import read_status
 from tests.shipping.journals import ORIGIN, fill, observe, sealed_journal
 
@@ -44,7 +45,7 @@ def test_a_sealed_segment_is_what_its_name_says(tmp_path: Path) -> None:
         assert hashlib.sha256(data).hexdigest().startswith(name.sha12)
         header, *lines = gzip.decompress(data).decode().splitlines()
         assert json.loads(header) == {
-            "schema": "1.0",
+            "schema": SCHEMA,
             "gateway": "kitchen",
             "base": "https://example.org/id/",
             "epoch": epoch,
