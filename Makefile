@@ -12,7 +12,7 @@ APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive
 APT_INSTALL := $(APT) install -y --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow check format bench mosquitto sparkplug-client clean
+.PHONY: help setup run test test-slow check format bench mosquitto sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -23,10 +23,10 @@ setup: $(SETUP_DEV) ## .venv with everything that development needs
 run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
 	$(BIN)/sosa-gateway demo
 
-test: $(SETUP_DEV) mosquitto sparkplug-client ## every test but the slow ones
+test: $(SETUP_DEV) mosquitto sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -m "not slow"
 
-test-slow: $(SETUP_DEV) mosquitto sparkplug-client ## the long kill, soak and fuzz runs
+test-slow: $(SETUP_DEV) mosquitto sparkplug-client interop ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -78,3 +78,27 @@ sparkplug-client: $(SETUP_DEV)
 	  $(dir $(SPARKPLUG_CLIENT))bin/python -m pip install --quiet \
 	    pysparkplug==0.6.1 paho-mqtt==1.6.1 'protobuf<7' && touch $(SPARKPLUG_CLIENT); } || \
 	  echo "no pysparkplug: the test that needs it will be skipped" >&2
+
+# Clients of SEPA, each in an environment of its own; their tests are skipped where one cannot be had.
+INTEROP := build/interop
+SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9.0
+SEPA_JS := @arces-wot/sepa-js@0.13.2
+
+interop:
+	@$(MAKE) --no-print-directory $(INTEROP)/sepy/.ready || \
+	  echo "no sepy: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/sepa-js/.ready || \
+	  echo "no sepa-js: the tests that need it will be skipped" >&2
+
+$(INTEROP)/sepy/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(SEPY)
+	@touch $@
+
+$(INTEROP)/sepa-js/.ready:
+	@command -v node >/dev/null && command -v npm >/dev/null || \
+	  { echo "node is missing; installing it with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) nodejs npm; }
+	mkdir -p $(@D)
+	npm install --silent --no-audit --no-fund --prefix $(@D) $(SEPA_JS)
+	@touch $@

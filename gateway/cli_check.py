@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyoxigraph import Literal, Quad, QuerySolutions, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, RdfFormat, parse
 
 import ontologies
 from gateway.config import Config
@@ -25,6 +25,7 @@ from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
 from jsap.errors import JsapError
 from jsap.extended import mapping_quads
+from jsap.forced_bindings import BindingType, Term
 from jsap.profile import Profile, load_profile
 from jsap.template import Template
 
@@ -106,9 +107,23 @@ def _syntax(
 ) -> Iterator[Finding]:
     for key, template in templates.items():
         try:
-            parse_text(template.text)
-        except SparqlSyntaxError as error:
+            parse_text(_bound(template))
+        except (SparqlSyntaxError, JsapError) as error:
             yield Finding(f"{path}: {member}.{key}.sparql", str(error))
+
+
+def _bound(template: Template) -> str:
+    """The text with something in place of each declared variable: DATA has no variables."""
+    if template.problem is not None:
+        return template.text
+    examples: dict[BindingType, Term] = {
+        BindingType.URI: NamedNode("urn:x"),
+        BindingType.BNODE: BlankNode("x"),
+    }
+    declared = template.forced_bindings.items()
+    return template.render(
+        {name: examples.get(each.binding_type, Literal("x")) for name, each in declared}
+    )
 
 
 def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Finding]:
