@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gateway.bench import (
+    chat,
     city_run,
     fanout,
     growth,
@@ -164,6 +165,11 @@ def _add_shapes(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_chat(command: argparse.ArgumentParser) -> None:
+    text = f"for chat (default: {chat.MESSAGES})"
+    command.add_argument("--messages", type=_count, default=chat.MESSAGES, metavar="N", help=text)
+
+
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -221,6 +227,10 @@ def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
     return shapes_run.measure(options.nodes, options.updates)
 
 
+def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
+    return chat.measure(options.messages)
+
+
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
     for benchmark in BENCHMARKS:
         yield from benchmark.measure(options)
@@ -261,6 +271,9 @@ BENCHMARKS = (
         "more subscriptions, more triples",
         _growth,
         (_add_roads, _add_growth),
+    ),
+    Benchmark(
+        "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )
