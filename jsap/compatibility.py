@@ -46,7 +46,12 @@ _SE: _Shape = {
 }
 _BINDINGS: _Shape = {_EVERY: _texts("datatype", "language")}
 _PROTOCOLS: dict[str, _Shape] = {"sparql11protocol": _SPARQL, "sparql11seprotocol": _SE}
-_ENTRY: _Shape = {"graphs": _GRAPHS, "forcedBindings": _BINDINGS, **_PROTOCOLS}
+_ENTRY: _Shape = {
+    "host": _Wanted.TEXT,
+    "graphs": _GRAPHS,
+    "forcedBindings": _BINDINGS,
+    **_PROTOCOLS,
+}
 _OAUTH_TEXTS = ("client_id", "client_secret", "jwt", "expires", "type")
 _OAUTH: _Shape = {
     **_texts("register", "tokenRequest", "provider", *_OAUTH_TEXTS),

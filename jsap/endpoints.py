@@ -2,9 +2,9 @@
 
 Place: between a profile and whoever sends its updates, queries and subscriptions. Source: JSAP,
 `sparql11protocol` and `sparql11seprotocol`; what an entry says wins over what the profile says,
-member by member, and a host within a protocol over the one beside it. A profile that says nothing
-of a protocol means SEPA's ports and paths on its host: 8000, 9000, `/query`, `/update`,
-`/subscribe`.
+member by member, and a host within a protocol over the one beside it, in entries too. A profile
+that says nothing of a protocol means SEPA's ports and paths on its host: 8000, 9000, `/query`,
+`/update`, `/subscribe`.
 """
 
 from collections.abc import Mapping
@@ -106,6 +106,7 @@ class Endpoints:
         """Where this query is subscribed. Raises JsapError for a protocol that is not there."""
         entry = self.queries.get(query_id)
         own = (entry and entry.sparql11seprotocol) or Sparql11SeProtocol()
+        own_host = own.host or (entry.host if entry else None)
         of_all = self.sparql11seprotocol or Sparql11SeProtocol()
         channels = {**of_all.channels, **own.channels} or _DEFAULT_CHANNELS
         name = own.protocol or of_all.protocol or next(iter(channels))
@@ -113,7 +114,7 @@ class Endpoints:
             place = "sparql11seprotocol.availableProtocols"
             raise JsapError(place, f"no {name}, which `protocol` names", "add it")
         channel = channels[name]
-        host = own.host or channel.host or of_all.host or self.host
+        host = own_host or channel.host or of_all.host or self.host
         reconnect = own.reconnect if own.reconnect is not None else of_all.reconnect
         url = _url(channel.scheme or name, _needed(host), channel.port, channel.path or "")
         members = channel.model_dump(exclude_none=True)
@@ -153,7 +154,10 @@ def is_socket(endpoint: SubscribeEndpoint) -> bool:
 
 
 def _protocol(entry: EntryPart | None) -> Sparql11Protocol:
-    return (entry and entry.sparql11protocol) or Sparql11Protocol()
+    own = (entry and entry.sparql11protocol) or Sparql11Protocol()
+    if entry is None or own.host is not None:
+        return own
+    return own.model_copy(update={"host": entry.host})
 
 
 def _needed(host: str | None) -> str:

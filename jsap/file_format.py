@@ -135,6 +135,7 @@ class EntryPart(_Part):
     """One of `updates` or `queries`."""
 
     sparql: str
+    host: str | None = None
     forced_bindings: dict[str, BindingPart] = Field(default={}, validation_alias="forcedBindings")
     graphs: GraphsPart = GraphsPart()
     sparql11protocol: Sparql11Protocol | None = None

@@ -1,5 +1,6 @@
 """Registration, tokens and TLS: an agent that has a name, against a gateway with [security]."""
 
+import asyncio
 import stat
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -18,9 +19,14 @@ from gateway.client import (
     UnreachableError,
 )
 from gateway.config import SecuritySettings, TlsSettings
+from gateway.protection import identities_path
+from gateway.security.identity import Kind
+from gateway.security.identity_store import IdentityStore
+from gateway.security.policy import EVERYTHING
 from jsap import Profile
 from tests.client.places import shipped
 from tests.integration.gateways import LOOPBACK, running, settings, write_profile
+from tests.security.clients import identity
 
 SECURITY = SecuritySettings(enabled=True, sepatest=True)
 HELLO = {"text": "hi", "sender": "urn:ann", "receiver": "urn:bob"}
@@ -142,3 +148,27 @@ def test_a_ca_file_and_credentials_that_are_none_are_told(tmp_path: Path) -> Non
         Settings(ca_file=file).tls()
     with pytest.raises(AgentError, match="has no credentials"):
         Credentials.load(file)
+
+
+async def test_a_subscription_goes_on_with_a_new_token(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        config = settings(tmp_path, write_profile(tmp_path))
+        store = IdentityStore(identities_path(config))
+        store.add(identity("ann", EVERYTHING, Kind.USER))
+        security = SecuritySettings(enabled=True, user_token_s=1)
+        gateway = await stack.enter_async_context(
+            running(config.model_copy(update={"security": security}))
+        )
+        known = Settings(
+            credentials=Credentials("ann-id", "ann-secret"), backoff=Backoff(first_s=0.01)
+        )
+        client = await stack.enter_async_context(AsyncClient(profile_of(gateway), known))
+        sent = await stack.enter_async_context(client.subscribe("SENT", {"receiver": "urn:bob"}))
+        assert (await sent.receive()).added == ()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2.2):
+                await sent.receive()
+        await client.update("SEND", HELLO)
+        async with asyncio.timeout(20):
+            told = await sent.receive()
+        assert len(told.added) == 1

@@ -49,6 +49,26 @@ def test_what_an_entry_says_wins_member_by_member() -> None:
     assert endpoints.update("OWN").method is Method.URL_ENCODED_POST
 
 
+def test_an_entry_has_a_host_of_its_own() -> None:
+    entry = {**ALL, "host": "other", "sparql11protocol": {"port": 7}}
+    endpoints = profile(
+        sparql11protocol={"host": "store"},
+        sparql11seprotocol={"host": "socket"},
+        queries={
+            "OWN": entry,
+            "IN": {**entry, "sparql11seprotocol": {"host": "third"}},
+            "ALL": ALL,
+        },
+        updates={"OWN": {**ADD, "host": "other", "sparql11protocol": {"host": "inner"}}},
+    ).endpoints
+    assert endpoints.query("OWN").url == "http://other:7/query"
+    assert endpoints.update("OWN").url == "http://inner/update"
+    assert endpoints.query("ALL").url == "http://store/query"
+    assert endpoints.subscribe("OWN").url == "ws://other:9000/subscribe"
+    assert endpoints.subscribe("IN").url == "ws://third:9000/subscribe"
+    assert endpoints.subscribe("ALL").url == "ws://socket:9000/subscribe"
+
+
 def test_a_subscription_is_opened_by_the_protocol_that_the_entry_names() -> None:
     channels = {
         "ws": {"port": 9000, "path": "/subscribe"},
