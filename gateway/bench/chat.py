@@ -16,8 +16,7 @@ from typing import Any
 
 from gateway.bench.chat_overhead import WAYS, Costs, compare
 from gateway.bench.chat_to_oneself import Times, send_to_oneself
-from gateway.bench.latency import percentile
-from gateway.bench.report import Experiment, Figure, Outcome, TableRow, digest
+from gateway.bench.report import Experiment, Figure, Outcome, TableRow, digest, percentile
 from gateway.bench.service import Service, running_service, service_config
 from gateway.config import SHIPPED_PROFILES
 from jsap import Profile

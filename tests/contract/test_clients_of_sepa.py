@@ -19,6 +19,7 @@ from gateway.config import SecuritySettings, TlsSettings
 from jsap import Profile
 from tests.contract import sepatest
 from tests.integration.gateways import running, settings, until_subscribed, write_profile
+from tests.security.test_oauth_gate import administer
 
 ROOT = Path(__file__).parents[2]
 AGENTS = Path(__file__).parent / "agents"
@@ -78,6 +79,11 @@ async def test_sepy(tmp_path: Path) -> None:
         file.write_text(json.dumps(members), encoding="utf-8")
         said = await said_by(command)
         await until_subscribed(gateway, OWN_SUBSCRIPTIONS)
+    check_sepy(said)
+
+
+def check_sepy(said: dict[str, Any]) -> None:
+    """What holds over plain connections and over TLS."""
     row = {"value": literal(sepatest.VAIMEE)}
     assert said["empty"] == []
     assert said["spuid"].startswith("sepa://subscription/")
@@ -87,6 +93,35 @@ async def test_sepy(tmp_path: Path) -> None:
     assert [each["count"]["value"] for each in said["count"]] == ["2"]
     assert said["update_wrong"] == said["query_wrong"] == "ValueError"
     assert said["subscribe_wrong"] == "SubscriptionTimeoutException"
+
+
+async def test_sepy_registers_gets_a_token_and_uses_tls(tmp_path: Path) -> None:
+    file = tmp_path / "sepatest.json"
+    command = [*sepy(file), "sepy-agent"]
+    administer(
+        tmp_path, "client", "add", "sepy-agent", "--query", "all", "--update", "all", "--subscribe",
+        "all",
+    )  # fmt: skip
+    plain = settings(tmp_path, write_profile(tmp_path))
+    config = plain.model_copy(
+        update={
+            "security": SecuritySettings(enabled=True),
+            "tls": TlsSettings(mode="own", http_port=0, websocket_port=0, mqtt_port=0),
+            "websocket": plain.websocket.model_copy(update={"bare_token": True}),
+        }
+    )
+    async with running(config) as gateway:
+        members = sepatest.profile(gateway.http_port, gateway.websocket_port)
+        place = f"https://{members['host']}:{gateway.http_port}/oauth"
+        members["oauth"] = {"register": f"{place}/register", "tokenRequest": f"{place}/token"}
+        members["sparql11protocol"]["protocol"] = "https"
+        channels = members["sparql11seprotocol"]["availableProtocols"]
+        channels["wss"] = {**channels.pop("ws"), "scheme": "wss"}
+        members["sparql11seprotocol"]["protocol"] = "wss"
+        file.write_text(json.dumps(members), encoding="utf-8")
+        said = await said_by(command)
+        await until_subscribed(gateway, OWN_SUBSCRIPTIONS)
+    check_sepy(said)
 
 
 def check_rules(said: dict[str, Any]) -> None:

@@ -39,6 +39,22 @@ QUERIES = (
 )
 
 
+class AnyTerm(ForcedBinding):
+    """A declaration that takes every term."""
+
+    def term(self, value: Value) -> Term:
+        assert isinstance(value, NamedNode | Literal)
+        return value
+
+
+def is_iri(text: str) -> bool:
+    try:
+        NamedNode(text)
+    except ValueError:
+        return False
+    return True
+
+
 def filled(quads: list[Quad]) -> Store:
     store = Store()
     store.extend(quads)
@@ -95,6 +111,23 @@ def test_rows_of_an_update_change_what_each_changes(
     for row in rows:
         one_by_one.update(template.render(template.bind(row)))
     assert set(together) == set(one_by_one)
+
+
+written = st.one_of(
+    st.text("\"'\\uU0041{}()<>?v .#\n\r^@;", max_size=12).map(Literal),
+    st.text("\"'\\{}#", max_size=8).map(lambda text: Literal(text, language="en")),
+    st.text("/#?%{", max_size=4).map(lambda text: f"urn:x{text}").filter(is_iri).map(NamedNode),
+)
+
+
+@given(st.lists(written, min_size=2, max_size=4, unique=True), written)
+def test_no_value_of_a_row_leaves_its_place(terms: list[Term], kept: Term) -> None:
+    declared = {"v": AnyTerm(BindingType.LITERAL), "vv": AnyTerm(BindingType.LITERAL)}
+    template = Template("T", "SELECT ?v ?vv { BIND('?v' AS ?s) # ?v\n }", declared)
+    text = template.render_rows([{"v": term, "vv": kept} for term in terms])
+    assert answer(Store(), text) == Counter(
+        tuple(sorted([("v", str(term)), ("vv", str(kept))])) for term in terms
+    )
 
 
 @pytest.mark.parametrize(

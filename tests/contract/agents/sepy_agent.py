@@ -1,6 +1,6 @@
-"""The rules of the test profile by sepy: `python sepy_agent.py PROFILE.json`; says one JSON object.
+"""The rules of the test profile by sepy: `python sepy_agent.py PROFILE.json [IDENTITY]`.
 
-Runs in sepy's own environment, where nothing of ours is to be had.
+Says one JSON object. Runs in sepy's own environment, where nothing of ours is to be had.
 """
 
 import json
@@ -31,15 +31,15 @@ def failure(work: Callable[[], object]) -> str:
 
 def main() -> dict[str, Any]:
     sap = SAPObject(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    sepa = SEPA(sapObject=sap)
+    sepa = SEPA(sapObject=sap, client_id=sys.argv[2] if len(sys.argv) > 2 else None)
     said: dict[str, Any] = {}
     wrong = threading.Thread(target=lambda: said.update(subscribe_wrong=failure(subscribe_wrong)))
 
     def subscribe_wrong() -> None:
         sepa.subscribe("WRONG", "wrong")
 
+    sepa.update("DELETE_ALL")  # first: only an update registers at the right place
     wrong.start()  # sepy finds out by waiting for ten seconds
-    sepa.update("DELETE_ALL")
     said["empty"] = bindings(sepa.query("ALL"))
     told: queue.Queue[Any] = queue.Queue()
     spuid = sepa.subscribe("VAIMEE", "vaimee", handler=lambda *delta: told.put(delta))
