@@ -267,7 +267,7 @@ def first_error(error: ValidationError, under: str, source: str) -> JsapError:
     """The first of pydantic's findings as ours; `under` is the JSON path of what was checked."""
     first = error.errors(include_url=False, include_context=False)[0]
     path = json_path(under, first["loc"])
-    reason = _REASONS.get(first["type"], first["msg"])
+    reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
     if first["type"] in _WHAT_TO_DO:
         return JsapError(path, reason, _WHAT_TO_DO[first["type"]], source)
     given = f"{_shown(first['input'])} is given"
@@ -287,5 +287,5 @@ def json_path(under: str, steps: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -78,12 +78,12 @@ class AsyncClient:
 
         Raises BindingError for a value that does not fit, AgentError for everything else.
         """
-        template = self._update(update_id)
+        template = self.update_template(update_id)
         return await self._send_update(template, _bound(template, values), due)
 
     async def update_all(self, update_id: str, rows: Sequence[Values], due: Due = None) -> Outcome:
         """One UPDATE for several rows of values; see `Template.render_rows`. No row, no request."""
-        template = self._update(update_id)
+        template = self.update_template(update_id)
         if not rows:
             return Outcome(204)
         return await self._send_update(template, template.render_rows(_terms(rows)), due)
@@ -117,7 +117,8 @@ class AsyncClient:
         text = _bound(template, values)
         return Subscription(self._open, endpoint, text, template.graphs)
 
-    def _update(self, update_id: str) -> Template:
+    def update_template(self, update_id: str) -> Template:
+        """An update of the profile. Raises UnknownEntryError."""
         return self._entry("update", self.profile.updates, update_id)
 
     async def _send_update(self, template: Template, text: str, due: Due) -> Outcome:
@@ -177,7 +178,7 @@ class AsyncProducer(_Agent):
     ) -> None:
         super().__init__(client, settings)
         self.update_id = update_id
-        self.client._update(update_id)
+        self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
         """As `AsyncClient.update`."""
@@ -266,7 +267,7 @@ class AsyncAggregator(AsyncConsumer):
     ) -> None:
         super().__init__(client, query_id, values, settings)
         self.update_id = update_id
-        self.client._update(update_id)
+        self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
         """As `AsyncClient.update`."""

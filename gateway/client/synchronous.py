@@ -138,7 +138,7 @@ class Producer(_Agent):
     ) -> None:
         super().__init__(client, settings)
         self.update_id = update_id
-        self.client.asynchronous._update(update_id)
+        self.client.asynchronous.update_template(update_id)
 
     def update(self, values: Values | None = None, due: Due = None) -> Outcome:
         """As `AsyncClient.update`."""
@@ -217,7 +217,7 @@ class Aggregator(Consumer):
     ) -> None:
         super().__init__(client, query_id, values, settings)
         self.update_id = update_id
-        self.client.asynchronous._update(update_id)
+        self.client.asynchronous.update_template(update_id)
 
     def update(self, values: Values | None = None, due: Due = None) -> Outcome:
         """As `AsyncClient.update`."""
