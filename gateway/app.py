@@ -32,7 +32,7 @@ from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.mqtt_gate import MqttGate
-from gateway.gates.operations import OperationsGate, application, serve
+from gateway.gates.operations import Load, application, serve
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.subscribers import Subscribers
@@ -41,7 +41,7 @@ from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
-from gateway.metrics import Measures
+from gateway.operating import Condition, operations_gate
 from gateway.presence import Presence, sparkplug_presence
 from gateway.present import Present
 from gateway.profiles import Profiles
@@ -51,8 +51,8 @@ from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
-from gateway.sparql_gates import SparqlGates, called_names, query_limits
-from gateway.statistics import Parts, alarms, measures, summary
+from gateway.sparql_gates import SparqlGates, called_names, load_limits, query_limits
+from gateway.statistics import Parts, summary
 from gateway.store.remote import Remote
 from gateway.subscribing import (
     Subscribing,
@@ -281,14 +281,14 @@ class Gateway:
         pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
         subscribers = self._subscribing.subscribers
         self._parts.queries = pool
-        registry = Measures(measures(self._parts)).registry
+        load = self._parts.load = Load(load_limits(config.limits))
+        condition = Condition.of(self._parts, config.gateway.data_dir)
+        await starting.enter_async_context(self._task(condition.vitals.run, "vitals"))
         names = called_names(config.http)
         sparql = SparqlGates(self.scheduler, pool, config, self._protection.guard)
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
-            *OperationsGate(
-                registry, self.statistics, lambda: alarms(self._parts), self._protection.guard
-            ).routes(),
+            *operations_gate(condition, self._protection.guard).routes(),
             *self._protection.routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
@@ -300,7 +300,7 @@ class Gateway:
         # The socket routes are on the HTTP port too: one port is enough for who wants one.
         http = await starting.enter_async_context(
             serve(
-                application([*http_routes, *socket_routes], names),
+                application([*http_routes, *socket_routes], names, load),
                 config.http.host,
                 config.http_port,
                 server,
@@ -310,7 +310,7 @@ class Gateway:
         if not config.shared_port:
             websocket = await starting.enter_async_context(
                 serve(
-                    application(socket_routes, names.with_pages_of(http.port)),
+                    application(socket_routes, names.with_pages_of(http.port), load),
                     config.http.host,
                     config.websocket_port,
                     server,

@@ -318,7 +318,9 @@ class LimitsSettings(Section):
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
     queries: Count = 2
     queries_waiting: Annotated[int, Field(ge=0)] = 16
-    queries_per_client: Count = 12
+    client_queries: Count = 12
+    requests: Count = 1000
+    client_requests: Count = 250
     request_bytes: Count = 4_194_304
     request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 

@@ -104,6 +104,11 @@ class Scheduler:
         """The length of the URQ."""
         return self._waiting[True]
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the URQ takes no more."""
+        return self._waiting[True] >= self._limits[True]
+
     def submit(self, updates: Sequence[tuple[Sequence[BoundUpdate], Done]]) -> None:
         """Queue UPDATEs of several bound ones each; waits while the URQ is full (ingest).
 

@@ -16,6 +16,7 @@ from gateway.gates.origins import LOOPBACK_NAMES, Names
 from gateway.gates.query_pool import QueryLimits, QueryPool
 from gateway.gates.rendering import RenderingLimits
 from gateway.gates.request_body import RequestLimits
+from gateway.gates.request_load import LoadLimits
 from gateway.gates.service_description import ServiceDescription
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
@@ -48,9 +49,14 @@ def query_limits(limits: LimitsSettings) -> QueryLimits:
     return QueryLimits(
         threads=limits.queries,
         waiting=limits.queries_waiting,
-        per_client=limits.queries_per_client,
+        per_client=limits.client_queries,
         rendering=RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s),
     )
+
+
+def load_limits(limits: LimitsSettings) -> LoadLimits:
+    """Those of requests under way."""
+    return LoadLimits(limits.requests, limits.client_requests)
 
 
 def called_names(http: HttpSettings) -> Names:

@@ -1,7 +1,7 @@
 """What the parts count, put together: a summary for people, measures for Prometheus."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from gateway.engine import Engine
@@ -9,13 +9,15 @@ from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher
 from gateway.gates.external_broker import ExternalBroker
+from gateway.gates.operations import Load
 from gateway.gates.query_pool import QueryPool, QueryStatistics
+from gateway.gates.request_load import RequestStatistics
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberStatistics
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
-from gateway.metrics import Measure
+from gateway.metrics import Histogram, Measure
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.shipping import Shipper
@@ -38,6 +40,7 @@ class Parts:
     publisher: EmbeddedPublisher | ExternalBroker | None = None
     subscribers: Subscribers | None = None
     queries: QueryPool | None = None
+    load: Load = field(default_factory=Load)
 
 
 def summary(parts: Parts) -> Mapping[str, int]:
@@ -211,6 +214,28 @@ def _gates(parts: Parts) -> Iterator[Measure]:
         yield from _subscribers(parts.subscribers)
     if parts.queries is not None:
         yield from _queries(parts.queries.statistics)
+    yield from _requests(parts.load.statistics)
+
+
+def histograms(parts: Parts) -> tuple[Histogram, ...]:
+    """Every metric of times."""
+    seen = parts.load.statistics
+    return (
+        Histogram(
+            "http_request_seconds",
+            "from a request to the beginning of its answer, by first segment of its path",
+            "path",
+            lambda: seen.times,
+        ),
+    )
+
+
+def _requests(seen: RequestStatistics) -> Iterator[Measure]:
+    yield Measure("http_responses", "HTTP answers by status", lambda: seen.statuses, label="status")
+    yield Measure("http_requests_refused", "beyond the limits", lambda: seen.refused)
+    yield Measure(
+        "http_requests_under_way", "not yet answered", lambda: seen.under_way, is_counter=False
+    )
 
 
 def _commands(parts: Parts) -> Iterator[Measure]:
@@ -270,3 +295,7 @@ def _queries(seen: QueryStatistics) -> Iterator[Measure]:
     yield Measure("queries", "QUERYs answered", lambda: seen.answered)
     yield Measure("queries_refused", "QUERYs beyond the limit", lambda: seen.refused)
     yield Measure("queries_timed_out", "QUERYs past their time", lambda: seen.timed_out)
+    yield Measure("queries_abandoned", "QUERYs whose client left", lambda: seen.abandoned)
+    yield Measure(
+        "queries_waiting", "QUERYs not yet answered", lambda: seen.waiting, is_counter=False
+    )

@@ -16,6 +16,7 @@ from gateway.bench import (
     city_run,
     fanout,
     growth,
+    http_updates,
     ingest,
     journal,
     latency,
@@ -130,6 +131,13 @@ def _add_rounds(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_requests(command: argparse.ArgumentParser) -> None:
+    text = f"of one turn, for http (default: {http_updates.REQUESTS:,})"
+    command.add_argument(
+        "--requests", type=_count, default=http_updates.REQUESTS, metavar="N", help=text
+    )
+
+
 def _add_scalability(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--subscribers",
@@ -203,6 +211,10 @@ def _journal(options: argparse.Namespace) -> Iterator[Outcome]:
     return journal.measure(options.observations)
 
 
+def _http(options: argparse.Namespace) -> Iterator[Outcome]:
+    return http_updates.measure(options.requests)
+
+
 def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
     return city_run.measure("lamp", options.roads, options.rounds)
 
@@ -252,6 +264,7 @@ BENCHMARKS = (
     Benchmark(
         "journal", "what an observation costs in the journal", _journal, (_add_observations,)
     ),
+    Benchmark("http", "POST /update beside a bare echo", _http, (_add_requests,)),
     Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
     Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),
     Benchmark(

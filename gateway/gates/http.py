@@ -104,8 +104,8 @@ class HttpGate:
         """The endpoints, for `operations.application`."""
         both = {"GET": self._read, "POST": self._either}
         return [
-            *endpoint("/query", {"GET": self._read, "POST": self._query}),
             *endpoint("/update", {"POST": self._update}),
+            *endpoint("/query", {"GET": self._read, "POST": self._query}),
             *endpoint("/sparql", both),
             *endpoint("/sparql/", both),
         ]

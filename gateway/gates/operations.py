@@ -9,9 +9,10 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import uvicorn
 from prometheus_client import CollectorRegistry
@@ -26,15 +27,11 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from gateway import __version__
-from gateway.errors import (
-    ConfigurationError,
-    ForbiddenError,
-    GatewayError,
-    NotFoundError,
-    UnauthorizedError,
-)
+from gateway.errors import ClientError, ConfigurationError, GatewayError, NotFoundError
 from gateway.gates.asker import Asker, PeerLeftError
+from gateway.gates.endpoint import endpoint
 from gateway.gates.origins import Names, Origins
+from gateway.gates.request_load import LoadLimits, RequestLoad, RequestStatistics
 from gateway.gates.responses import (
     answer_disconnect,
     answer_gateway_error,
@@ -58,11 +55,26 @@ async def _refuse_websocket(websocket: WebSocket) -> None:
     )
 
 
-def application(routes: Sequence[BaseRoute], names: Names | None = None) -> ASGIApp:
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the applications of a gateway share: their limits, and what they count."""
+
+    limits: LoadLimits = field(default_factory=LoadLimits)
+    statistics: RequestStatistics = field(default_factory=RequestStatistics)
+
+
+def application(
+    routes: Sequence[BaseRoute], names: Names | None = None, load: Load | None = None
+) -> ASGIApp:
     """The gates' routes as one guarded application; errors are answered as SEPA's error object."""
+    load = load or Load()
+    paths = [route.path for route in routes if isinstance(route, Route)]
     return Starlette(
         routes=[*routes, WebSocketRoute("/{path:path}", _refuse_websocket)],
-        middleware=[Middleware(Origins, names=names or Names())],
+        middleware=[
+            Middleware(RequestLoad, paths, load.statistics, load.limits),
+            Middleware(Origins, names=names or Names()),
+        ],
         exception_handlers={
             GatewayError: answer_gateway_error,
             HTTPException: answer_http_exception,
@@ -73,51 +85,88 @@ def application(routes: Sequence[BaseRoute], names: Names | None = None) -> ASGI
     )
 
 
-class OperationsGate:
-    """The endpoints /health and /metrics.
+class Health(Protocol):
+    """How the gateway is; a GatewayError that it raises is the answer."""
 
-    `counters` and `alarms` are asked at each /health; a GatewayError that one raises is the
-    answer. While there is an alarm the gateway does not do its work, and the answer is 503. Without
-    the capability `operations` nobody sees more than that.
+    async def alarms(self) -> Sequence[str]:
+        """What keeps it from its work."""
+        ...
+
+    def details(self) -> Mapping[str, object]:
+        """Counters, for who may see operations."""
+        ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it takes no more requests at the moment."""
+        ...
+
+
+class OperationsGate:
+    """The endpoints /health, /ready, /metrics and /openapi.json.
+
+    While there is an alarm the gateway does not do its work, and /health is answered with 503;
+    /ready also while a queue is full. Whether there are alarms is told to everyone, which ones,
+    and all numbers, to who may see operations.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry,
-        counters: Callable[[], Mapping[str, object]],
-        alarms: Callable[[], Sequence[str]] = tuple,
+        health: Health,
         guard: Guard | None = None,
+        document: Mapping[str, object] | None = None,
     ) -> None:
-        self._guard = guard or OpenGuard()
         self._registry = registry
-        self._counters = counters
-        self._alarms = alarms
+        self._health = health
+        self._guard = guard or OpenGuard()
+        self._document = document or {}
         self._started = time.monotonic()
 
     def routes(self) -> list[Route]:
         """The endpoints, for `application`."""
-        return [Route("/health", self._health), Route("/metrics", self._metrics)]
+        return [
+            *endpoint("/health", {"GET": self._answer_health}),
+            *endpoint("/ready", {"GET": self._answer_ready}),
+            *endpoint("/metrics", {"GET": self._answer_metrics}),
+            *endpoint("/openapi.json", {"GET": self._answer_document}),
+        ]
 
-    async def _health(self, request: Request) -> Response:
-        alarms = list(self._alarms())
-        members: dict[str, object] = {"status": "alarm" if alarms else "ok"}
-        with suppress(UnauthorizedError, ForbiddenError):
-            self._require_operations(request)
-            members |= {
+    async def _answer_health(self, request: Request) -> Response:
+        alarms = list(await self._health.alarms())
+        body: dict[str, object] = {"status": "alarm" if alarms else "ok"}
+        if self._may_see(request):
+            body |= {
                 "alarms": alarms,
                 "version": __version__,
                 "uptime_s": round(time.monotonic() - self._started, 3),
-                "counters": dict(self._counters()),
+                **self._health.details(),
             }
-        return JSONResponse(members, 503 if alarms else 200)
+        return JSONResponse(body, 503 if alarms else 200, _later(bool(alarms)))
 
-    def _require_operations(self, request: Request) -> None:
+    async def _answer_ready(self, _: Request) -> Response:
+        """It is asked before clients are sent here, and has no secrets."""
+        is_ready = not self._health.is_full and not await self._health.alarms()
+        return JSONResponse({"ready": is_ready}, 200 if is_ready else 503, _later(not is_ready))
+
+    async def _answer_metrics(self, request: Request) -> Response:
         Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
-
-    async def _metrics(self, request: Request) -> Response:
-        self._require_operations(request)
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(self._registry), headers={"Content-Type": media_type})
+
+    async def _answer_document(self, _: Request) -> Response:
+        return JSONResponse(self._document)
+
+    def _may_see(self, request: Request) -> bool:
+        try:
+            Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+        except ClientError:
+            return False
+        return True
+
+
+def _later(is_troubled: bool) -> dict[str, str]:
+    return {"Retry-After": "5"} if is_troubled else {}
 
 
 @dataclass(frozen=True, slots=True)

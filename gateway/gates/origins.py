@@ -15,6 +15,7 @@ Errors of its own: 403 `forbidden_host` and `forbidden_origin`.
 
 import ipaddress
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -27,6 +28,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{1,5}))?")
 _PREFLIGHT_AGE_S = 600
+_AS_IT_IS = (b"x-content-type-options", b"nosniff")
 _EXPOSED = "Allow, Location, Retry-After"
 
 
@@ -95,26 +97,25 @@ class Origins:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._refuse(headers)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-        elif _is_preflight(scope, headers):
-            await _preflight(headers)(scope, receive, send)
+        hosts, origins = _named(scope, b"host"), _named(scope, b"origin")
+        refused = self._refuse(hosts, origins)
+        if refused is not None:
+            await refused(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
+        elif origins and _is_preflight(scope):
+            await _preflight(Headers(scope=scope))(scope, receive, send)
         else:
-            await self._app(scope, receive, _with_headers(send, headers.get("origin")))
+            await self._app(scope, receive, _with_headers(send, origins))
 
-    def _refuse(self, headers: Headers) -> Response | None:
-        hosts = headers.getlist("host")
+    def _refuse(self, hosts: Sequence[str], origins: Sequence[str]) -> Response | None:
         if len(hosts) != 1 or not self._names.serves(hosts[0]):
             return refusal(
                 "forbidden_host",
                 "this Host is not served here (call it by an address, or add it to [http] hosts)",
                 403,
             )
-        if all(self._names.admits(each, hosts[0]) for each in headers.getlist("origin")):
+        if all(self._names.admits(each, hosts[0]) for each in origins):
             return None
         return refusal(
             "forbidden_origin",
@@ -123,13 +124,13 @@ class Origins:
         )
 
 
-def _is_preflight(scope: Scope, headers: Headers) -> bool:
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "OPTIONS"
-        and "origin" in headers
-        and "access-control-request-method" in headers
-    )
+def _named(scope: Scope, name: bytes) -> list[str]:
+    """The values of a header; for every request, so without Starlette's mapping."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _is_preflight(scope: Scope) -> bool:
+    return scope["method"] == "OPTIONS" and bool(_named(scope, b"access-control-request-method"))
 
 
 def _preflight(headers: Headers) -> Response:
@@ -146,17 +147,23 @@ def _preflight(headers: Headers) -> Response:
     )
 
 
-def _with_headers(send: Send, origin: str | None) -> Send:
+def _with_headers(send: Send, origins: Sequence[str]) -> Send:
     """Have every HTTP response say whose pages may read it, and be taken as what it is."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers.add_vary_header("Origin")
-            if origin is not None:
-                headers["Access-Control-Allow-Origin"] = origin
+            message["headers"] = _with_vary(message.get("headers", []))
+            if origins:
+                headers = MutableHeaders(scope=message)
+                headers["Access-Control-Allow-Origin"] = origins[0]
                 headers["Access-Control-Expose-Headers"] = _EXPOSED
         await send(message)
 
     return send_with_headers
+
+
+def _with_vary(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """What an answer depends on, the Origin included, in one header."""
+    vary = [value for name, value in headers if name == b"vary"]
+    others = [(name, value) for name, value in headers if name != b"vary"]
+    return [*others, (b"vary", b", ".join([*vary, b"Origin"])), _AS_IT_IS]

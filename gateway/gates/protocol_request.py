@@ -86,7 +86,8 @@ async def read_operation(
 
 def url_parameters(request: Request) -> Parameters:
     """The parameters in the URL. Raises BadRequestError."""
-    return _parameters(request.url.query)
+    query: bytes = request.scope["query_string"]
+    return _parameters(query.decode("latin-1")) if query else ()
 
 
 def _named_in(

@@ -8,7 +8,7 @@ import asyncio
 import zlib
 from dataclasses import dataclass
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from gateway.errors import (
     BadRequestError,
@@ -33,19 +33,32 @@ async def read_body(request: Request, limits: RequestLimits) -> bytes:
 
     What is declared too long is refused before it is read.
     """
-    coding = request.headers.get("content-encoding", "identity").strip().lower()
-    body = bytearray()
-    _check_length(int(request.headers.get("content-length", "0")), limits)
+    headers = request.headers
+    coding = headers.get("content-encoding", "identity").strip().lower()
+    _check_length(int(headers.get("content-length", "0")), limits)
     try:
         async with asyncio.timeout(limits.body_timeout_s):
-            async for chunk in request.stream():
-                body += chunk
-                _check_length(len(body), limits)
+            body = await _received(request, limits)
     except TimeoutError as error:
         raise RequestTimeoutError(
             f"the body took longer than {limits.body_timeout_s:g} s", "send it faster"
         ) from error
-    return _decoded(bytes(body), coding, limits)
+    return _decoded(body, coding, limits)
+
+
+async def _received(request: Request, limits: RequestLimits) -> bytes:
+    """All of it, chunk by chunk."""
+    chunks: list[bytes] = []
+    length_bytes, more = 0, True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        length_bytes += len(chunks[-1])
+        _check_length(length_bytes, limits)
+        more = message.get("more_body", False)
+    return b"".join(chunks)
 
 
 def media_type(content_type: str) -> str:

@@ -1,6 +1,6 @@
 """A client of the HTTP gates on a real socket, over the real engine."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import httpx
@@ -11,10 +11,12 @@ from gateway.errors import StorageError
 from gateway.gates.delayed import DelayedGate
 from gateway.gates.graph_store import GraphStoreGate
 from gateway.gates.http import HttpGate
-from gateway.gates.operations import OperationsGate, application, serve
+from gateway.gates.openapi import document
+from gateway.gates.operations import Load, OperationsGate, application, serve
 from gateway.gates.origins import Names
 from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
 from gateway.gates.request_body import RequestLimits
+from gateway.gates.request_load import LoadLimits
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard
 
@@ -22,12 +24,21 @@ ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"
 FILL = 'INSERT DATA { <urn:a> <urn:p> "a+b %41" . GRAPH <urn:g> { <urn:b> <urn:p> 2 } }'
 
 
-def fine() -> Mapping[str, object]:
-    return {"updates": 3}
+class FakeHealth:
+    """A gateway that is as a test says."""
 
+    def __init__(self, *alarms: str, is_broken: bool = False, is_full: bool = False) -> None:
+        self.is_full = is_full
+        self._alarms = alarms
+        self._is_broken = is_broken
 
-def _broken() -> Mapping[str, object]:
-    raise StorageError("the disk is full")
+    async def alarms(self) -> Sequence[str]:
+        if self._is_broken:
+            raise StorageError("the disk is full", "make room")
+        return self._alarms
+
+    def details(self) -> Mapping[str, object]:
+        return {"counters": {"updates": 3}}
 
 
 class Client(httpx.AsyncClient):
@@ -43,13 +54,14 @@ async def open_gate(
     limits: QueryLimits | None = None,
     names: Names | None = None,
     guard: Guard | None = None,
-    healthy: bool = True,
+    health: FakeHealth | None = None,
+    load: LoadLimits | None = None,
 ) -> AsyncIterator[Client]:
     """A client of a gateway whose store is filled."""
     engine = Engine.open()
     registry = CollectorRegistry()
     Counter("readings", "Readings.", registry=registry).inc(7)
-    operations = OperationsGate(registry, fine if healthy else _broken)
+    operations = OperationsGate(registry, health or FakeHealth(), guard, document())
     with Scheduler(engine) as scheduler, QueryPool(evaluate or engine.query, limits) as queries:
         await scheduler.update(FILL)
         limits_ = RequestLimits(body_bytes=2000, body_timeout_s=0.3)
@@ -59,7 +71,9 @@ async def open_gate(
             DelayedGate(scheduler, guard),
             operations,
         )
-        app = application([route for gate in gates for route in gate.routes()], names)
+        app = application(
+            [route for gate in gates for route in gate.routes()], names, Load(load or LoadLimits())
+        )
         async with (
             serve(app, "127.0.0.1", 0) as address,
             Client(base_url=f"http://127.0.0.1:{address.port}", verify=False) as client,

@@ -29,7 +29,7 @@ from gateway.gates.query_pool import QueryLimits
 from gateway.gates.rendering import RenderingLimits
 from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
-from tests.integration.http_client import ALL, check_error, fine, open_gate, values
+from tests.integration.http_client import ALL, FakeHealth, check_error, open_gate, values
 
 
 @pytest.fixture
@@ -411,7 +411,7 @@ async def test_health_tells_version_uptime_and_counters(client: httpx.AsyncClien
 
 
 async def test_health_of_a_broken_gateway_is_the_error() -> None:
-    async with open_gate(healthy=False) as client:
+    async with open_gate(health=FakeHealth(is_broken=True)) as client:
         check_error(await client.get("/health"), 503, "storage")
 
 
@@ -456,7 +456,7 @@ async def test_serve_ends_in_time_with_a_request_under_way() -> None:
 
 
 async def test_serve_on_ipv6_loopback_is_reached_by_its_name() -> None:
-    operations = OperationsGate(CollectorRegistry(), fine)
+    operations = OperationsGate(CollectorRegistry(), FakeHealth())
     app = application(operations.routes())
     async with serve(app, "::1", 0) as address, httpx.AsyncClient(verify=False) as client:
         response = await client.get(f"http://[::1]:{address.port}/health")
