@@ -321,6 +321,9 @@ class LimitsSettings(Section):
     client_queries: Count = 12
     requests: Count = 1000
     client_requests: Count = 250
+    http_connections: Count = 2000
+    client_http_connections: Count = 1200
+    head_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
     request_bytes: Count = 4_194_304
     request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 

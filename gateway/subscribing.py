@@ -20,6 +20,7 @@ from gateway.gates.embedded_exchange import (
 )
 from gateway.gates.external_broker import ExternalSettings
 from gateway.gates.external_exchange import ExternalExchange
+from gateway.gates.http_connection import ConnectionLimits
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import ServerSettings
 from gateway.gates.outbox import OutboxLimits
@@ -66,6 +67,11 @@ def server_settings(config: Config) -> ServerSettings:
         compression=config.websocket.compression,
         ping_interval_s=config.websocket.ping_interval_s,
         ping_timeout_s=config.websocket.ping_timeout_s,
+        connections=ConnectionLimits(
+            config.limits.http_connections,
+            config.limits.client_http_connections,
+            config.limits.head_s,
+        ),
     )
 
 

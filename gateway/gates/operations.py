@@ -30,6 +30,7 @@ from gateway import __version__
 from gateway.errors import ClientError, ConfigurationError, GatewayError, NotFoundError
 from gateway.gates.asker import Asker, PeerLeftError
 from gateway.gates.endpoint import endpoint
+from gateway.gates.http_connection import ConnectionLimits, Connections
 from gateway.gates.origins import Names, Origins
 from gateway.gates.request_load import LoadLimits, RequestLoad, RequestStatistics
 from gateway.gates.responses import (
@@ -176,6 +177,7 @@ class ServerSettings:
     A peer that does not answer a ping in time is dead: its socket and subscriptions go. One that
     takes nothing of what is sent for `stall_s` is cut off (on Linux; RFC 5482). When the server
     ends, requests under way have `grace_s` to finish. With `tls` the server speaks nothing else.
+    `connections` may be open at once.
     """
 
     message_bytes: int = 1024 * 1024
@@ -186,6 +188,7 @@ class ServerSettings:
     grace_s: int = 3
     stall_s: float = 60.0
     tls: ssl.SSLContext | None = None
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +282,8 @@ def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
         app,
-        http="h11",
+        # uvicorn calls it as it would the class of a protocol.
+        http=Connections(settings.connections).protocol,  # type: ignore[arg-type]
         ws="websockets-sansio",
         lifespan="off",
         log_config=None,
