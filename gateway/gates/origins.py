@@ -56,11 +56,15 @@ class Names:
     hosts: frozenset[str] = LOOPBACK_NAMES
     any_address: bool = False
     origins: frozenset[str] = field(default_factory=frozenset)
+    pages_port: int | None = None
 
     def with_pages_of(self, port: int) -> "Names":
-        """The same on another port, where pages of this one, under any of its names, may call."""
-        pages = {f"{scheme}://{name}:{port}" for scheme in ("http", "https") for name in self.hosts}
-        return replace(self, origins=self.origins | pages)
+        """The same on another port, where pages of this one, of the same name, may call.
+
+        >>> Names().with_pages_of(8000).admits("http://127.0.0.1:8000", "127.0.0.1:9000")
+        True
+        """
+        return replace(self, pages_port=port)
 
     def serves(self, host: str) -> bool:
         """Whether the gateway answers to a Host."""
@@ -73,7 +77,8 @@ class Names:
         A WebSocket client that is no browser names the same authority with another scheme.
         """
         scheme, _, authority = origin.lower().partition("://")
-        is_own = scheme in {"http", "https"} and authority == host.lower()
+        own = {host.lower(), f"{host_name(host)}:{self.pages_port}"}
+        is_own = scheme in {"http", "https"} and authority in own
         return is_own or origin.lower() in self.origins
 
 

@@ -392,6 +392,14 @@ async def test_any_address_but_no_unknown_name_is_served_where_remote_is_allowed
         check_error(await client.get("/health", headers=headers), 403, "forbidden_host")
 
 
+def test_page_of_the_http_port_may_call_the_websocket_port_of_its_host() -> None:
+    names = Names(frozenset({"gateway.lan"}), any_address=True).with_pages_of(8000)
+    for host in ("gateway.lan", "192.0.2.7", "[2001:db8::7]"):
+        assert names.admits(f"https://{host}:8000", f"{host}:9000")
+        assert not names.admits(f"https://{host}:8001", f"{host}:9000")
+    assert not names.admits("http://evil.example:8000", "gateway.lan:9000")
+
+
 async def test_options_say_what_a_path_allows(client: httpx.AsyncClient) -> None:
     for path, allow in (
         ("/query", "GET, HEAD, OPTIONS, POST"),
