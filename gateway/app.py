@@ -23,6 +23,7 @@ from adapters.sparkplug_host import SparkplugHost
 from gateway.config import Config
 from gateway.cores import one_core
 from gateway.crossing import Crossing
+from gateway.descriptors import raise_limit
 from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
@@ -96,6 +97,7 @@ class Gateway:
     async def __aenter__(self) -> Self:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
         sys.setswitchinterval(_SWITCH_S)
+        raise_limit()
         gc.set_threshold(*_COLLECT)
         self._failure = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as starting:

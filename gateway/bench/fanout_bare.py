@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from gateway.descriptors import raise_limit
 from gateway.gates.operations import application, serve
 
 
@@ -51,4 +52,5 @@ async def _main() -> None:
 
 
 if __name__ == "__main__":
+    raise_limit()
     uvloop.run(_main())

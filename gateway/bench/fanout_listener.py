@@ -14,6 +14,7 @@ from time import monotonic_ns
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.bench.processes import Child, python_child
+from gateway.descriptors import raise_limit
 
 _TOGETHER = 50
 
@@ -83,4 +84,5 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    raise_limit()
     asyncio.run(_main(FanoutListener(**json.loads(sys.argv[1]))))
