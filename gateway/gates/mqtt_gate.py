@@ -11,6 +11,7 @@ MQTT 5.0, section 3.4.2.1 (no matching subscribers).
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Protocol, Self
@@ -71,7 +72,7 @@ class MqttGate:
         self.prefix = prefix
         self.patience_s = patience_s
         self._clients: dict[str, _MqttClient] = {}
-        self._writers: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -82,12 +83,16 @@ class MqttGate:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for writer in self._writers:
-            writer.cancel()
-        await asyncio.gather(*self._writers, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def request(self, topic: str, payload: bytes, client: Client) -> None:
-        """Do what a message to a request topic asks for; returns when it is done."""
+        """Do what a message to a request topic asks for; returns when it is done.
+
+        It is finished even where the caller does not wait for it: a subscription must not get lost
+        half way.
+        """
         name = request_topic(self.prefix, topic)
         if name is None:
             return
@@ -96,7 +101,7 @@ class MqttGate:
         except (OverloadedError, TooManyRequestsError) as error:
             await self.exchange.send(f"{self.prefix}/{name}/answer", encode_error(error).encode())
             return
-        await known.request(payload)
+        await asyncio.shield(self._task(known.request(payload), f"mqtt request {name}"))
 
     def forget(self, name: str) -> None:
         """A client that has nothing any more; its next request makes a new one."""
@@ -105,15 +110,19 @@ class MqttGate:
     def _open(self, name: str, client: Client) -> "_MqttClient":
         opened = _MqttClient(self, name, client)
         self._clients[name] = opened
-        writer = asyncio.create_task(opened.run(), name=f"mqtt subscriber {name}")
-        self._writers.add(writer)
-        writer.add_done_callback(self._closed)
+        self._task(opened.run(), f"mqtt subscriber {name}")
         return opened
 
-    def _closed(self, writer: "asyncio.Task[None]") -> None:
-        self._writers.discard(writer)
-        if not writer.cancelled() and (error := writer.exception()) is not None:
-            log.error("mqtt_subscriber_failed", exc_info=error)
+    def _task(self, work: Coroutine[object, object, None], name: str) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("mqtt_subscriber_failed", extra={"task": task.get_name()}, exc_info=error)
 
 
 class _MqttClient:
@@ -129,9 +138,12 @@ class _MqttClient:
         self._asking = asyncio.Lock()
         self._requests = 0
 
-    async def request(self, payload: bytes) -> None:
-        """Requests of one client are answered one after another."""
+    def request(self, payload: bytes) -> Coroutine[object, object, None]:
+        """Requests of one client are answered one after another; it stays until that is done."""
         self._requests += 1
+        return self._do(payload)
+
+    async def _do(self, payload: bytes) -> None:
         try:
             async with self._asking:
                 answer = await self._subscriber.answer(_text(payload))

@@ -255,6 +255,16 @@ async def test_who_listens_a_little_later_is_told_everything() -> None:
         assert (await me.wire.next())[1]["notification"]["sequence"] == 0
 
 
+async def test_request_is_finished_where_its_publisher_is_gone() -> None:
+    async with desk() as me:
+        asking = asyncio.create_task(me.ask({"subscribe": {"sparql": ALL}}))
+        await asyncio.sleep(0)
+        asking.cancel()
+        assert (await me.wire.next())[1]["notification"]["sequence"] == 0
+        await me.ask({"unsubscribe": {"spuid": "*"}})
+        await me.until_free()
+
+
 @pytest.mark.parametrize("payload", [b"\xff", b"", b"{}", b"[1]", b'{"unsubscribe":{"spuid":"x"}}'])
 async def test_bad_request_is_answered_and_leaves_nothing(payload: bytes) -> None:
     async with desk() as me:
