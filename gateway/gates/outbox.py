@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
@@ -51,9 +51,11 @@ class Place(Protocol):
         """It was closed: more rows wait than may."""
 
 
-@dataclass(frozen=True, slots=True)
-class Addressed:
-    """A notification numbered for its subscriber; `merged` notifications of the engine."""
+class Addressed(NamedTuple):
+    """A notification numbered for its subscriber; `merged` notifications of the engine.
+
+    A tuple, because one is made for each message.
+    """
 
     notification: Notification
     merged: int = 1
@@ -71,7 +73,7 @@ def merge(notifications: Sequence[Notification]) -> Notification:
 
 
 class _Step:
-    """One message that waits; adding to it takes time linear in what is added."""
+    """Several notifications that wait as one; adding takes time linear in what is added."""
 
     __slots__ = ("_first", "_last", "_net", "merged", "rows")
 
@@ -136,7 +138,7 @@ class Outbox:
         self.place = place
         self._lock = lock
         self._limits = limits
-        self._steps: deque[_Step] = deque()
+        self._steps: deque[Notification | _Step] = deque()
         self._kept: deque[Addressed] = deque()
         self._kept_rows = 0
         self._again = 0
@@ -164,8 +166,11 @@ class Outbox:
             if not self._steps:
                 return None
             step = self._steps.popleft()
+            if isinstance(step, Notification):
+                self._count(-_size(step))
+                return self._address(step, 1)
             self._count(-step.rows)
-            return None if step.is_needless else self._address(step)
+            return None if step.is_needless else self._address(step.notification(), step.merged)
 
     def rewind(self, sequence: int) -> bool:
         """Send again what came after this message; False when that is not known any more."""
@@ -193,25 +198,25 @@ class Outbox:
     def _append_or_merge(self, notification: Notification) -> None:
         if self._steps and len(self._steps) >= self._limits.messages:
             last = self._steps[-1]
+            if isinstance(last, Notification):
+                last = self._steps[-1] = _Step(last)
             before = last.rows
             last.add(notification)
             self._count(last.rows - before)
         else:
-            step = _Step(notification)
-            self._steps.append(step)
-            self._count(step.rows)
+            self._steps.append(notification)
+            self._count(_size(notification))
             self.place.ready(self)
 
     def _count(self, rows: int) -> None:
         self._rows += rows
         self.place.rows += rows
 
-    def _address(self, step: _Step) -> Addressed:
-        notification = step.notification()
+    def _address(self, notification: Notification, merged: int) -> Addressed:
         if notification.sequence != self._sequence:
             notification = replace(notification, sequence=self._sequence)
         self._sequence += 1
-        message = Addressed(notification, step.merged)
+        message = Addressed(notification, merged)
         self._keep(message)
         return message
 
