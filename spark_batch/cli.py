@@ -19,6 +19,7 @@ from spark_batch.errors import ArchiveError
 from spark_batch.jobs import upkeep
 from spark_batch.jobs.derive import Rollup
 from spark_batch.jobs.ingest import Ingest
+from spark_batch.jobs.quality import Quality
 from spark_batch.landing import landing_zone
 from spark_batch.session import spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
@@ -94,6 +95,10 @@ def _add_derived(jobs: _Jobs) -> None:
         "--hold", type=_positive, default=3600, metavar="S", help="how long a value holds at most"
     )
 
+    parser = _archive_job(jobs, "quality", _quality, "gaps, silence, spikes, drifting clocks ...")
+    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
+
 
 def _add_upkeep(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
@@ -128,6 +133,11 @@ def _ingest(options: argparse.Namespace) -> Summary:
 def _rollup(options: argparse.Namespace) -> Summary:
     job = Rollup(Archive(options.archive), _sessions(options), _progress(options), options.hold)
     return job.run(full=options.full, dry_run=options.dry_run)
+
+
+def _quality(options: argparse.Namespace) -> Summary:
+    job = Quality(Archive(options.archive), _sessions(options), _progress(options))
+    return job.run(options.since, options.report, dry_run=options.dry_run)
 
 
 def _compact(options: argparse.Namespace) -> Summary:

@@ -114,6 +114,11 @@ class Ledger:
                 for run in told[gateway, epoch].missing(*hole):
                     yield gateway, epoch, run
 
+    def told_gaps(self) -> Iterator[tuple[SegmentName, str]]:
+        """Runs that a gateway gave up, with its reason."""
+        for name, reason in sorted(self.gaps.items()):
+            yield SegmentName.parse(name), reason
+
 
 class Plans:
     """The folder of plans: `<n>.json` for each batch, `folded.json` for those of long ago."""

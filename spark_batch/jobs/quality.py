@@ -1,0 +1,112 @@
+"""`quality`: findings on the observations as a table, and as a report for the browser.
+
+A run looks at the days from `since` on, and replaces what earlier runs found there.
+"""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_batch.archive import Archive
+from spark_batch.files import write_whole
+from spark_batch.jobs.quality_report import make_report
+from spark_batch.schema import FINDINGS, STREAM, on_disk
+from spark_batch.session import told
+from spark_batch.summary import Progress, Summary, tell_nobody
+from spark_batch.transforms import quality
+
+
+class Quality:
+    """One run of the job; `report` is where the HTML goes, None: nowhere."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        sessions: Callable[[], SparkSession],
+        progress: Progress = tell_nobody,
+        limits: quality.Limits | None = None,
+    ) -> None:
+        self._archive = archive
+        self._sessions = sessions
+        self._progress = progress
+        self._limits = limits or quality.Limits()
+
+    def run(
+        self, since: date = date.min, report: Path | None = None, *, dry_run: bool = False
+    ) -> Summary:
+        """Judge every stream; idempotent."""
+        self._archive.must_exist()
+        table = self._archive.quality
+        with self._archive.lock(table, "quality"):
+            files = [file for file in self._archive.observations.files() if file.day >= since]
+            summary = Summary("quality", "done" if files else "idle", self._archive.committed)
+            summary.rows_in = sum(file.rows for file in files)
+            if dry_run:
+                summary.status = "dry-run"
+            elif files:
+                table.create()
+                with told(self._archive.folder):
+                    self._judge(self._sessions(), {file.day for file in files}, summary, report)
+        return summary
+
+    def _judge(
+        self, spark: SparkSession, days: set[date], summary: Summary, report: Path | None
+    ) -> None:
+        self._progress(f"looking at {summary.rows_in} rows of {len(days)} days")
+        seen = quality.prepared(self._archive.observations.read(spark, days)).cache()
+        known = quality.streams(seen, self._limits).cache()
+        try:
+            found = quality.findings(seen, known, self._limits)
+            found = found.unionAll(self._missing(spark, days))
+            summary.rows_out = self._replace(found, min(days))
+            newest = self._archive.quality.read(spark).where(F.col("day") >= F.lit(min(days)))
+            counts = newest.groupBy("check").count().orderBy("check").collect()
+            checks = {str(row[0]): int(row[1]) for row in counts}
+            summary.details = {"streams": known.count(), "findings": checks}
+            if report is not None:
+                files = self._archive.observations.files(days)
+                page = make_report(files, seen, known, newest, checks)
+                write_whole(report, page.html())
+                summary.details["report"] = str(report)
+        finally:
+            known.unpersist()
+            seen.unpersist()
+
+    def _missing(self, spark: SparkSession, days: set[date]) -> DataFrame:
+        """Sequences that never came (yet), by the ledger, and those that gateways gave up."""
+        at = datetime.combine(max(days), datetime.min.time(), UTC)
+        ledger = self._archive.ledger()
+        rows = [
+            _lost("missing", gateway, at, last - first + 1, f"epoch {epoch}: {first} to {last}")
+            for gateway, epoch, (first, last) in ledger.missing()
+        ]
+        rows += [
+            _lost("lost", gap.gateway, at, gap.count, f"epoch {gap.epoch}: from {gap.first}: {why}")
+            for gap, why in ledger.told_gaps()
+        ]
+        schema = on_disk(FINDINGS)
+        frame = spark.createDataFrame(rows, schema)
+        return frame.select(*FINDINGS.fieldNames(), "day")
+
+    def _replace(self, found: DataFrame, since: date) -> int:
+        """Swap the findings from a day on."""
+        table = self._archive.quality
+        number = table.version("quality") + 1
+        run = f"quality{number:06d}-{uuid.uuid4().hex[:12]}"
+        table.discard_runs(f"quality{number:06d}")
+        # A gap may begin before the days that were read; their findings begin on the first.
+        kept = found.withColumn("day", F.greatest("day", F.lit(since)))
+        table.write(kept.repartition("day").sortWithinPartitions("day", "check", *STREAM), run)
+        replaced = [file for file in table.files() if file.day >= since]
+        table.commit("quality", number, run, replaced)
+        return sum(file.rows for file in table.files() if file.day >= since)
+
+
+def _lost(check: str, gateway: str, at: datetime, amount: int, detail: str) -> tuple[object, ...]:
+    row = {"day": at.date(), "check": check, "gateway": gateway, "start": at, "end": at}
+    row |= {"amount": float(amount), "detail": detail}
+    return tuple(row.get(name) for name in on_disk(FINDINGS).fieldNames())

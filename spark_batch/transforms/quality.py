@@ -1,0 +1,243 @@
+"""What is wrong with the data: one row (`schema.FINDINGS`) for each finding.
+
+Every stream is its own measure: its expected interval is the median of its intervals, a spike is
+many of its median steps away from both neighbours, a stuck value stays many of its mean runs.
+
+| check | start, end | amount |
+|---|---|---|
+| gap | last before, first after | intervals without an observation |
+| silence | last one, newest of the archive | intervals without an observation |
+| stuck | first, last of equal values | observations |
+| spike | its time | distance in median steps |
+| clock_drift | of the device's times | parts per million against the gateway's clock |
+| clock_jump | of a day | device times that were not believed |
+| duplicate | of a day | observations with the same time and result as another one |
+| unit_change | the first with the new unit | 1 |
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from spark_batch.schema import FINDINGS, STREAM
+from spark_batch.transforms.rollup import value
+
+_SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
+_SENSOR = STREAM[:2]
+_ORDER = ("result_time", "epoch", "sequence")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From when on something is worth a finding; `observations`: of a stream, to judge it."""
+
+    observations: int = 10
+    gap_intervals: float = 3.0
+    stuck_observations: int = 30
+    stuck_runs: float = 10.0
+    spike_steps: float = 10.0
+    drift_ppm: float = 50.0
+    drift_s: float = 1.0
+
+
+def prepared(rows: DataFrame) -> DataFrame:
+    """Observations beside their neighbours of the stream: what every check reads."""
+    order = Window.partitionBy(*STREAM).orderBy(*_ORDER)
+    here = rows.where("kind = 'observation'").withColumns(
+        {"us": F.unix_micros("result_time"), "value": value()}
+    )
+    return here.withColumns(
+        {
+            "interval": F.col("us") - F.lag("us").over(order),
+            "step": F.col("value") - F.lag("value").over(order),
+            "next_step": F.lead("value").over(order) - F.col("value"),
+        }
+    )
+
+
+def streams(seen: DataFrame, limits: Limits) -> DataFrame:
+    """One row for each stream: how much, from when to when, its usual interval and step."""
+    positive = F.when(F.col("interval") > 0, F.col("interval"))
+    moved = F.when(F.col("step") != 0, F.abs("step"))
+    figures = seen.groupBy(*STREAM).agg(
+        F.count(F.lit(1)).alias("count"),
+        F.min("us").alias("first_us"),
+        F.max("us").alias("last_us"),
+        F.percentile_approx(positive, 0.5).alias("usual_us"),
+        F.percentile_approx(moved, 0.5).alias("usual_step"),
+        (F.count_if(F.col("step") != 0) + 1).alias("runs"),
+        F.min("value").alias("minimum"),
+        F.max("value").alias("maximum"),
+    )
+    return figures.withColumn("is_judged", F.col("count") >= limits.observations)
+
+
+def findings(seen: DataFrame, known: DataFrame, limits: Limits) -> DataFrame:
+    """Every finding on `prepared` rows and their `streams`, with `day`."""
+    judged = known.where("is_judged")
+    names = [F.col(name).alias(f"its_{name}") for name in STREAM]
+    usual = judged.select(*names, "usual_us", "usual_step", "runs", "count")
+    placed = seen.join(F.broadcast(usual), same_stream())
+    checks: list[Callable[[DataFrame, Limits], DataFrame]] = [_gaps, _stuck, _spikes]
+    found = [check(placed, limits) for check in checks]
+    found += [_silence(judged, limits), _drift(seen, limits), _jumps(seen)]
+    found += [_duplicates(seen), _unit_changes(seen)]
+    return reduce(DataFrame.unionAll, found).withColumn("day", F.to_date("start"))
+
+
+def same_stream() -> Column:
+    """A stream and one whose columns begin with `its_`; absent names are equal."""
+    same = [F.col(name).eqNullSafe(F.col(f"its_{name}")) for name in STREAM]
+    return reduce(Column.__and__, same)
+
+
+def curves(seen: DataFrame, chosen: DataFrame, points: int) -> DataFrame:
+    """Mean, least and greatest of the chosen streams in `points` equal parts of their time."""
+    names = [F.col(name).alias(f"its_{name}") for name in STREAM]
+    told = chosen.select(*names, "number_of_stream", "first_us", "last_us")
+    placed = seen.where("value IS NOT NULL").join(F.broadcast(told), same_stream())
+    span = F.greatest(F.col("last_us") - F.col("first_us"), F.lit(1))
+    part = F.least(F.floor((F.col("us") - F.col("first_us")) * points / span), F.lit(points - 1))
+    return placed.groupBy("number_of_stream", part.alias("part")).agg(
+        F.avg("value").alias("mean"), F.min("value").alias("least"), F.max("value").alias("most")
+    )
+
+
+def _finding(
+    check: str, start: Column, end: Column, amount: Column, detail: Column
+) -> list[Column]:
+    """The columns of FINDINGS; times in µs."""
+    told = {
+        "check": F.lit(check),
+        **{name: F.col(name) for name in STREAM},
+        "start": F.timestamp_micros(start),
+        "end": F.timestamp_micros(end),
+        "amount": amount.cast("double"),
+        "detail": detail,
+    }
+    return [told[name].alias(name) for name in FINDINGS.fieldNames()]
+
+
+def _gaps(placed: DataFrame, limits: Limits) -> DataFrame:
+    interval, usual = F.col("interval"), F.col("usual_us")
+    detail = F.format_string(
+        "%.0f s without an observation, usual are %.1f s", interval / _SECOND, usual / _SECOND
+    )
+    before = F.col("us") - interval
+    return placed.where(interval > limits.gap_intervals * usual).select(
+        *_finding("gap", before, F.col("us"), interval / usual - 1, detail)
+    )
+
+
+def _silence(judged: DataFrame, limits: Limits) -> DataFrame:
+    newest = judged.agg(F.max("last_us").alias("newest_us"))
+    silent, usual = F.col("newest_us") - F.col("last_us"), F.col("usual_us")
+    detail = F.format_string("nothing for %.0f s, up to the newest", silent / _SECOND)
+    quiet = judged.crossJoin(F.broadcast(newest)).where(silent > limits.gap_intervals * usual)
+    return quiet.select(
+        *_finding("silence", F.col("last_us"), F.col("newest_us"), silent / usual, detail)
+    )
+
+
+def _stuck(placed: DataFrame, limits: Limits) -> DataFrame:
+    """A stream that never moves is a set point as often as a dead sensor: it is not judged."""
+    order = Window.partitionBy(*STREAM).orderBy(*_ORDER)
+    changed = F.coalesce((F.col("step") != 0).cast("int"), F.lit(1))
+    numbers = placed.where("number IS NOT NULL AND value IS NOT NULL")
+    runs = numbers.withColumn("run", F.sum(changed).over(order))
+    lengths = runs.groupBy(*STREAM, "run", "runs", F.col("count").alias("all")).agg(
+        F.count(F.lit(1)).alias("length"),
+        F.min("us").alias("first"),
+        F.max("us").alias("last"),
+        F.min("value").alias("held"),
+    )
+    usual = F.greatest(
+        F.lit(float(limits.stuck_observations)), limits.stuck_runs * F.col("all") / F.col("runs")
+    )
+    detail = F.format_string("%d times %s", F.col("length"), F.col("held").cast("string"))
+    return lengths.where((F.col("length") >= usual) & (F.col("runs") > 1)).select(
+        *_finding("stuck", F.col("first"), F.col("last"), F.col("length"), detail)
+    )
+
+
+def _spikes(placed: DataFrame, limits: Limits) -> DataFrame:
+    step, following, here = F.col("step"), F.col("next_step"), F.col("value")
+    away = F.least(F.abs(step), F.abs(following)) / F.col("usual_step")
+    alone = ((step > 0) & (following < 0)) | ((step < 0) & (following > 0))
+    texts = [number.cast("string") for number in (here, here - step, here + following)]
+    detail = F.format_string("%s, beside %s and %s", *texts)
+    far = F.col("number").isNotNull() & alone & (away > limits.spike_steps)
+    return placed.where(far).select(*_finding("spike", F.col("us"), F.col("us"), away, detail))
+
+
+def _drift(seen: DataFrame, limits: Limits) -> DataFrame:
+    """The slope of (ingest time - device time) over time, of each sensor's clock."""
+    clocks = (
+        seen.where("device_clock")
+        .groupBy(*_SENSOR)
+        .agg(
+            F.count(F.lit(1)).alias("count"),
+            (-1e6 * F.regr_slope("delay_us", "us")).alias("ppm"),
+            F.regr_r2("delay_us", "us").alias("fit"),
+            F.min("us").alias("first"),
+            F.max("us").alias("last"),
+        )
+    )
+    gained = F.col("ppm") * (F.col("last") - F.col("first")) / _SECOND / 1e6
+    wrong = (
+        (F.col("count") >= limits.observations)
+        & (F.abs("ppm") >= limits.drift_ppm)
+        & (F.abs(gained) >= limits.drift_s)
+        & (F.col("fit") >= 0.5)
+    )
+    detail = F.format_string("the device's clock gained %.1f s", gained)
+    return _of_sensors(clocks.where(wrong)).select(
+        *_finding("clock_drift", F.col("first"), F.col("last"), F.col("ppm"), detail)
+    )
+
+
+def _jumps(seen: DataFrame) -> DataFrame:
+    suspect = seen.where("suspect_time IS NOT NULL")
+    days = suspect.groupBy(*_SENSOR, F.to_date("result_time").alias("date")).agg(
+        F.count(F.lit(1)).alias("count"),
+        F.min("us").alias("first"),
+        F.max("us").alias("last"),
+        F.max(F.unix_micros("suspect_time") - F.col("us")).alias("ahead"),
+    )
+    detail = F.format_string("up to %.0f s ahead", F.col("ahead") / _SECOND)
+    return _of_sensors(days).select(
+        *_finding("clock_jump", F.col("first"), F.col("last"), F.col("count"), detail)
+    )
+
+
+def _duplicates(seen: DataFrame) -> DataFrame:
+    texts = [F.col(name).cast("string") for name in ("number", "boolean", "text", "geometry")]
+    result = F.coalesce(*texts).alias("result")
+    equal = seen.groupBy(*STREAM, "us", result).count().where("count > 1")
+    days = equal.groupBy(*STREAM, F.floor(F.col("us") / _DAY)).agg(
+        F.min("us").alias("first"), F.max("us").alias("last"), F.sum(F.col("count") - 1).alias("n")
+    )
+    detail = F.format_string("%d with the time and result of another one", F.col("n"))
+    return days.select(*_finding("duplicate", F.col("first"), F.col("last"), F.col("n"), detail))
+
+
+def _unit_changes(seen: DataFrame) -> DataFrame:
+    order = Window.partitionBy(*STREAM[:4]).orderBy(*_ORDER)
+    before, none = F.col("before"), F.lit("none")
+    changed = seen.where("value IS NOT NULL").withColumns(
+        {"before": F.lag("unit").over(order), "before_us": F.lag("us").over(order)}
+    )
+    detail = F.concat_ws(" → ", F.coalesce(before, none), F.coalesce(F.col("unit"), none))
+    other = F.col("before_us").isNotNull() & ~before.eqNullSafe(F.col("unit"))
+    return changed.where(other).select(
+        *_finding("unit_change", F.col("us"), F.col("us"), F.lit(1), detail)
+    )
+
+
+def _of_sensors(frame: DataFrame) -> DataFrame:
+    """Findings on a whole device: the other names of a stream are null."""
+    return frame.withColumns({name: F.lit(None).cast("string") for name in STREAM[2:]})
