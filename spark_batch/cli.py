@@ -18,6 +18,7 @@ from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs import upkeep
 from spark_batch.jobs.derive import Rollup
+from spark_batch.jobs.export_rdf import FORMATS, Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.quality import Quality
 from spark_batch.landing import landing_zone
@@ -99,6 +100,19 @@ def _add_derived(jobs: _Jobs) -> None:
     parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
 
+    parser = _archive_job(jobs, "export-rdf", _export_rdf, "observations as gzipped RDF")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--format", choices=FORMATS, default="nquads")
+    parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
+    parser.add_argument(
+        "--until",
+        type=date.fromisoformat,
+        default=date.max,
+        metavar="DATE",
+        help="and not that day",
+    )
+    parser.add_argument("--profile", type=Path, metavar="FILE.jsap", help="of another shape")
+
 
 def _add_upkeep(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
@@ -138,6 +152,12 @@ def _rollup(options: argparse.Namespace) -> Summary:
 def _quality(options: argparse.Namespace) -> Summary:
     job = Quality(Archive(options.archive), _sessions(options), _progress(options))
     return job.run(options.since, options.report, dry_run=options.dry_run)
+
+
+def _export_rdf(options: argparse.Namespace) -> Summary:
+    export = Export(options.out, options.format, options.since, options.until, options.profile)
+    archive, dry_run = Archive(options.archive), options.dry_run
+    return export_rdf(archive, _sessions(options), export, _progress(options), dry_run=dry_run)
 
 
 def _compact(options: argparse.Namespace) -> Summary:

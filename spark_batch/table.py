@@ -64,6 +64,10 @@ class Table:
         """The number of an application's newest commit, 0 before the first."""
         return (self._log().transaction_version(application) or 0) if self.exists else 0
 
+    def log_version(self) -> int:
+        """The newest version of the log; the table must exist."""
+        return self._log().version()
+
     def files(self, days: Iterable[date] | None = None) -> list[DataFile]:
         """The files of these days (None: all), as the log has them now."""
         if not self.exists:

@@ -1,0 +1,138 @@
+"""`export-rdf`: observations as gzipped N-Quads or N-Triples (which is Turtle), with a manifest.
+
+Place on the way of the data: back from the archive to any triple store. What is exported is the
+table as one version of its log has it. The folder of an export appears whole or not at all, and the
+same export of the same version has the same name: a second run has nothing to do.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from importlib import resources
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+
+from jsap.errors import JsapError
+from jsap.profile import load_profile
+from jsap.template import Template
+from spark_batch.archive import Archive
+from spark_batch.errors import ArchiveError
+from spark_batch.files import broken, lock, write_json
+from spark_batch.jobs.rdf_check import check_sample
+from spark_batch.session import told
+from spark_batch.summary import Progress, Summary, tell_nobody
+from spark_batch.transforms.rdf import counts, documents, foreign_iris, without_foreign
+
+FORMATS = {"nquads": "nq", "ntriples": "nt"}
+_SAMPLE = 50
+_SHIPPED = "profiles/observations.jsap"
+_TEMPLATES = ("OBSERVE_QUANTITY", "OBSERVE_VALUE")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Days from `since` to before `until`, in the shape of a JSAP profile, into `out`."""
+
+    out: Path
+    format: str = "nquads"
+    since: date = date.min
+    until: date = date.max
+    profile: Path | None = None
+
+    def name(self, version: int) -> str:
+        """Of the folder that this export of a version of the table makes."""
+        parts = [self.format, f"{version:09d}"]
+        for day, always in ((self.since, date.min), (self.until, date.max)):
+            if day != always:
+                parts.append(day.isoformat())
+        if self.profile is not None:
+            parts.append(hashlib.sha256(self.profile.read_bytes()).hexdigest()[:8])
+        return "-".join(parts)
+
+    def templates(self) -> tuple[Template, Template]:
+        """For numbers with a unit, and for everything else; raises ArchiveError."""
+        try:
+            with resources.as_file(resources.files("jsap") / _SHIPPED) as shipped:
+                updates = load_profile(self.profile or shipped).updates
+            return updates[_TEMPLATES[0]], updates[_TEMPLATES[1]]
+        except (JsapError, OSError, KeyError) as error:
+            raise ArchiveError(
+                f"the profile {self.profile} cannot be used: {error}",
+                f"give a JSAP profile with the updates {' and '.join(_TEMPLATES)}",
+            ) from error
+
+
+def export_rdf(
+    archive: Archive,
+    sessions: Callable[[], SparkSession],
+    export: Export,
+    progress: Progress = tell_nobody,
+    *,
+    dry_run: bool = False,
+) -> Summary:
+    """Write the parts and their manifest; raises ArchiveError, and then there is no export."""
+    archive.must_exist()
+    templates = export.templates()
+    files = archive.observations.files()
+    files = [file for file in files if export.since <= file.day < export.until]
+    target = export.out.absolute() / export.name(archive.observations.log_version())
+    summary = Summary("export-rdf", batch=archive.committed, rows_in=sum(f.rows for f in files))
+    summary.details["folder"] = str(target)
+    if dry_run or target.exists() or not files:
+        summary.status = "dry-run" if dry_run else "idle"
+        return summary
+    with lock(export.out / f".{target.name}.lock", "export-rdf"):
+        begun = target.with_name(f".{target.name}.begun")
+        shutil.rmtree(begun, ignore_errors=True)
+        progress(f"exporting {summary.rows_in} rows to {target}")
+        with told(export.out):
+            rows = archive.observations.frame(sessions(), files)
+            summary.details |= _write(rows, templates, export, begun)
+        parts = _finish(begun, target, export, summary.details)
+        summary.rows_out = int(str(summary.details["observations"]))
+        summary.details["parts"] = parts
+    return summary
+
+
+def _write(
+    rows: DataFrame, templates: tuple[Template, Template], export: Export, begun: Path
+) -> dict[str, object]:
+    """Check a sample, write every part, count."""
+    quads = export.format == "nquads"
+    bad = [row.asDict() for row in foreign_iris(rows).collect()]
+    good = without_foreign(rows, bad)
+    sample = documents(good.limit(_SAMPLE), *templates, quads=quads)
+    checked = check_sample([row["value"] for row in sample.collect()])
+    if checked["conforms"] is False and export.profile is None:
+        raise ArchiveError(
+            f"a sample does not conform to the shapes: {checked['report']}",
+            "the table has values that no gateway writes; look at them",
+        )
+    counted = Observation("exported")
+    told_rows = good.where("kind = 'observation'").observe(counted, *counts(*templates))
+    text = documents(told_rows, *templates, quads=quads)
+    text.write.option("compression", "gzip").text(begun.as_uri())
+    return {**counted.get, "sample": checked, "left_out_for_their_iris": bad}
+
+
+def _finish(begun: Path, target: Path, export: Export, told_of: dict[str, object]) -> int:
+    """Name the parts, write the manifest, and show the whole; returns how many parts."""
+    ending = FORMATS[export.format]
+    try:
+        parts = []
+        for number, path in enumerate(sorted(begun.glob("part-*.txt.gz"))):
+            part = path.rename(begun / f"part-{number:05d}.{ending}.gz")
+            with part.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            parts.append({"name": part.name, "bytes": part.stat().st_size, "sha256": sha256})
+        for other in [*begun.glob(".*.crc"), begun / "_SUCCESS"]:
+            other.unlink(missing_ok=True)
+        manifest = {"format": export.format, **told_of, "parts": parts}
+        write_json(begun / "manifest.json", manifest)
+        begun.rename(target)
+    except OSError as error:
+        raise broken(target, error) from error
+    return len(parts)
