@@ -101,6 +101,9 @@ def _add_demo(commands: _Commands) -> None:
     parser.add_argument("--duration", type=_not_negative, metavar="S", help="end after S seconds")
     parser.add_argument("--plain", action="store_true", help="lines instead of a live screen")
     parser.add_argument("--seed", type=int, default=0, help="another house; default: 0")
+    parser.add_argument(
+        "--landing", type=Path, metavar="FOLDER", help="ship the journal there, for the archive"
+    )
 
 
 def _add_client(commands: _Commands) -> None:
@@ -187,6 +190,7 @@ def _demo(options: argparse.Namespace) -> int:
                 duration_s=options.duration,
                 plain=options.plain,
                 seed=options.seed,
+                landing=options.landing,
             )
         )
     )

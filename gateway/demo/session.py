@@ -34,13 +34,17 @@ PLAIN_PERIOD_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """`replay`: a CSV file instead of the house; `speed`: None for each one's default."""
+    """`replay`: a CSV file instead of the house; `speed`: None for each one's default.
+
+    `landing` is a folder that the gateway ships its segments to.
+    """
 
     replay: Path | None = None
     speed: float | None = None
     duration_s: float | None = None
     plain: bool = False
     seed: int = 0
+    landing: Path | None = None
 
 
 async def run_demo(options: DemoOptions) -> None:
@@ -52,7 +56,9 @@ async def run_demo(options: DemoOptions) -> None:
         console.print(note)
     with TemporaryDirectory(prefix="sosa-gateway-demo-") as folder:
         profile = profile_of(recording, Path(folder))
-        config = demo_config(Path(folder), ports, profile)
+        if options.landing is not None:
+            options.landing.mkdir(parents=True, exist_ok=True)
+        config = demo_config(Path(folder), ports, profile, options.landing)
         configure_logs(config.log)
         async with Gateway(config) as gateway:
             console.print(_addresses(gateway))

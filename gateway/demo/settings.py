@@ -5,19 +5,23 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gateway.config import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,
     HttpSettings,
+    JournalSettings,
     JsapSettings,
     LogSettings,
     MqttSettings,
+    ShippingSettings,
     WebSocketSettings,
 )
 from gateway.demo.recording import Recording
 
+SHIPPED_EVERY_S = 5.0
 HOUSE_PROFILE = Path(__file__).with_name("demo.jsap")
 
 
@@ -43,16 +47,27 @@ def choose_ports(wanted: Config) -> Ports:
     return Ports(got["MQTT"], got["HTTP"], got["WebSocket"], moved)
 
 
-def demo_config(folder: Path, ports: Ports, profile: Path) -> Config:
-    """A gateway for one demo: `profile` has the mappings, the store is on the disk as ever."""
+def demo_config(folder: Path, ports: Ports, profile: Path, landing: Path | None = None) -> Config:
+    """A gateway for one demo: `profile` has the mappings, the store is on the disk as ever.
+
+    With a `landing` zone, which must exist, it ships what it has journalled every few seconds.
+    """
     return Config(
         gateway=GatewaySettings(id="demo", data_dir=folder / "data"),
         mqtt=MqttSettings(port=ports.mqtt),
         http=HttpSettings(port=ports.http),
         websocket=WebSocketSettings(port=ports.websocket),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
+        **({} if landing is None else _shipped_to(landing)),
         log=LogSettings(level="error"),
     )
+
+
+def _shipped_to(landing: Path) -> dict[str, Any]:
+    return {
+        "journal": JournalSettings(segment_s=SHIPPED_EVERY_S),
+        "shipping": ShippingSettings(to=str(landing.absolute())),
+    }
 
 
 def profile_of(recording: Recording | None, folder: Path) -> Path:
