@@ -9,6 +9,7 @@ import json
 import math
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -236,16 +237,30 @@ class Table:
         )
 
     def _add_action(self, path: Path, data_change: bool) -> AddAction:
-        day = path.parent.name.removeprefix("day=")
         status = path.stat()
         return AddAction(
             path.relative_to(self.folder).as_posix(),
             status.st_size,
-            {"day": day},
+            {"day": day_of(path).isoformat()},
             int(status.st_mtime * 1000),
             data_change,
             json.dumps(_statistics(pq.read_metadata(path))),
         )
+
+
+def day_of(path: Path) -> date:
+    """The partition of a file that a run wrote."""
+    return date.fromisoformat(path.parent.name.removeprefix("day="))
+
+
+def null_counts(footer: pq.FileMetaData) -> Counter[str]:
+    """How many nulls each column has, by the footer of its file."""
+    counts = Counter[str]()
+    for group in range(footer.num_row_groups):
+        for index in range(footer.num_columns):
+            column = footer.row_group(group).column(index)
+            counts[column.path_in_schema] += column.statistics.null_count
+    return counts
 
 
 def _statistics(footer: pq.FileMetaData) -> dict[str, Any]:

@@ -7,6 +7,7 @@ transaction ("ingest", n). Whatever dies in between, the next run repeats batch 
 
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
@@ -31,6 +32,7 @@ from spark_batch.schema import LINES
 from spark_batch.segment import MINOR, Fault, examine
 from spark_batch.session import reason
 from spark_batch.summary import Progress, Summary, tell_nobody
+from spark_batch.table import day_of, null_counts
 from spark_batch.transforms.duplicates import in_layout
 from spark_batch.transforms.lines import is_broken, is_header, observations, with_unknown_members
 
@@ -40,13 +42,12 @@ Sessions = Callable[[], SparkSession]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What Spark counted while it wrote a batch."""
+    """What was read and written of a batch: by Spark, and by the footers of its files."""
 
     lines: int
     broken: int
-    rows: int
     offsets: int
-    repeated: int
+    rows: int
     late: int
     actuations: int
     unknown: int
@@ -152,30 +153,19 @@ class Ingest:
     def _write(self, plan: Plan, run: str) -> Counts:
         spark = self._sessions()
         self._progress(f"batch {plan.number}: Spark writes {plan.new_lines} rows")
-        newest = max((file.day for file in self._archive.observations.files()), default=None)
+        table = self._archive.observations
+        newest = max((file.day for file in table.files()), default=date.min)
         read, written = Observation("read"), Observation("written")
         lines = self._lines(spark, plan).observe(
             read,
             F.count_if(~is_header()).alias("lines"),
             F.count_if(is_broken()).alias("broken"),
         )
-        rows = in_layout(_new_rows(lines, _segments(spark, plan))).observe(
-            written,
-            F.count_if(~F.col("is_repeated")).alias("rows"),
-            F.coalesce(F.try_sum(F.when(~F.col("is_repeated"), F.col("offset"))), F.lit(0)).alias(
-                "offsets"
-            ),
-            F.count_if("is_repeated").alias("repeated"),
-            F.count_if(F.lit(False) if newest is None else F.col("day") < F.lit(newest)).alias(
-                "late"
-            ),
-            F.count_if(F.col("kind") == "actuation").alias("actuations"),
-            F.count_if(F.col("ext").isNotNull()).alias("unknown"),
-        )
-        table = self._archive.observations
-        table.write(rows.where("NOT is_repeated").drop("is_repeated", "offset"), run)
+        rows = in_layout(_new_rows(lines, _segments(spark, plan))).where("NOT is_repeated")
+        rows = rows.observe(written, F.coalesce(F.try_sum("offset"), F.lit(-1)).alias("offsets"))
+        table.write(rows.drop("is_repeated", "offset"), run)
         reach("written")
-        return Counts(**(read.get | written.get))
+        return Counts(**(read.get | written.get), **_in_footers(table.written(run), newest))
 
     def _lines(self, spark: SparkSession, plan: Plan) -> DataFrame:
         """Lines with `name`; files of a newer minor version are read in the way that keeps all."""
@@ -285,11 +275,24 @@ def _offsets(plan: Plan) -> int:
     return sum(count * (count - 1) // 2 for count in lengths)
 
 
+def _in_footers(paths: list[Path], newest: date) -> dict[str, int]:
+    """Rows, and those of days before `newest`, of actuations, and with unknown members."""
+    counts = Counter({"rows": 0, "late": 0, "actuations": 0, "unknown": 0})
+    for path in paths:
+        footer = pq.read_metadata(path)
+        nulls = null_counts(footer)
+        counts["rows"] += footer.num_rows
+        counts["late"] += footer.num_rows if day_of(path) < newest else 0
+        counts["actuations"] += footer.num_rows - nulls["topic"]
+        counts["unknown"] += footer.num_rows - nulls["ext"]
+    return dict(counts)
+
+
 def _touched(paths: list[Path]) -> dict[date, frozenset[str]]:
     """The gateways in new files, by day."""
     touched: dict[date, frozenset[str]] = {}
     for path in paths:
-        day = date.fromisoformat(path.parent.name.removeprefix("day="))
+        day = day_of(path)
         column = pq.ParquetFile(path).read(["gateway"]).column("gateway")
         gateways = frozenset(str(name) for name in pc.unique(column).to_pylist())
         touched[day] = touched.get(day, frozenset()) | gateways

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import fsspec
 import pytest
 from pyspark.sql import SparkSession
 
@@ -189,3 +190,34 @@ def test_two_runs_at_once_are_refused(landing: Path, archive: Archive) -> None:
 def test_landing_zone_that_is_missing_is_told(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="not a folder"):
         landing_zone(str(tmp_path / "nowhere"))
+
+
+def test_landing_zone_of_fsspec_is_fetched(archive: Archive, spark: SparkSession) -> None:
+    memory = fsspec.filesystem("memory")
+    local = archive.folder.parent / "sealed"
+    local.mkdir()
+    good = write_segment(local, [reading(1), reading(2)])
+    bad = write_segment(local, [reading(1)], gateway="torn")
+    memory.pipe(f"/zone/kitchen/{good.name}", good.read_bytes())
+    memory.pipe(f"/zone/kitchen/{good.name}.part", b"begun")
+    memory.pipe(f"/zone/torn/{bad.name}", bad.read_bytes()[:-5])
+    landing = landing_zone("memory://zone")
+    summary = Ingest(archive, landing, lambda: spark).run()
+    assert (summary.rows_out, summary.quarantined) == (2, 1)
+    assert not (archive.folder / "fetched").exists()
+    assert len(list((archive.folder / "quarantine").glob(f"*/{bad.name}"))) == 1
+    assert Ingest(archive, landing, no_session).run().status == "idle"
+
+
+def test_segment_that_vanishes_costs_only_itself(
+    landing: Path, archive: Archive, spark: SparkSession
+) -> None:
+    gone = write_segment(landing, [reading(1)], gateway="gone")
+    write_segment(landing, [reading(1), reading(2)])
+
+    def sessions() -> SparkSession:
+        gone.unlink(missing_ok=True)
+        return spark
+
+    summary = Ingest(archive, landing_zone(str(landing)), sessions).run()
+    assert (summary.rows_out, summary.quarantined) == (2, 0)
