@@ -1,7 +1,9 @@
 """Names, checks and plans: what ingest decides without Spark."""
 
 import gzip
+import hashlib
 import io
+import json
 import random
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from spark_batch.landing import landing_zone
 from spark_batch.plan import Checked, Ledger, Plan, Plans, make_plan
 from spark_batch.quarantine import Quarantine
 from spark_batch.segment import Fault, SegmentName, check, examine
+from spark_batch.tools.fleet import BASE
 from tests.spark.truths import reading, write_segment
 
 NAME = "a-b.c-01795276-000000000012-34-0123456789ab.jsonl.gz"
@@ -206,3 +209,33 @@ def test_survey_reads_no_segment_that_is_taken(tmp_path: Path) -> None:
     path.write_bytes(b"whatever")
     again = survey(landing_zone(landing.as_uri()), ledger, quarantine)
     assert (again.good, again.faults, again.repeated) == ([], [], [path.name])
+
+
+def _gap(landing: Path, *, count: int = 4) -> Path:
+    fields = {"schema": "1.0", "gateway": "g", "base": BASE, "epoch": 7, "first": 5}
+    content = json.dumps(fields | {"count": 4, "reason": "dropped", "at": 1}).encode() + b"\n"
+    sha12 = hashlib.sha256(content).hexdigest()[:12]
+    path = landing / f"g-00000007-000000000005-{count}-{sha12}.gap.json"
+    path.write_bytes(content)
+    return path
+
+
+def test_gap_is_known_after_the_batch_that_saw_it(tmp_path: Path) -> None:
+    landing, quarantine = tmp_path / "landing", Quarantine(tmp_path / "quarantine")
+    landing.mkdir()
+    path = _gap(landing)
+    for first in (1, 9):
+        write_segment(landing, [reading(first + n) for n in range(4)], gateway="g")
+    ledger = Ledger()
+    found = survey(landing_zone(str(landing)), ledger, quarantine)
+    assert found.gaps == [(path.name, "dropped")]
+    ledger.take(make_plan(1, ledger, found.good, gaps=found.gaps))
+    assert list(ledger.missing()) == []
+    assert [(gap.first, why) for gap, why in ledger.told_gaps()] == [(5, "dropped")]
+    assert survey(landing_zone(str(landing)), ledger, quarantine).gaps == []
+
+
+def test_gap_that_contradicts_its_name_is_a_fault(tmp_path: Path) -> None:
+    _gap(tmp_path, count=9)
+    found = survey(landing_zone(str(tmp_path)), Ledger(), Quarantine(tmp_path / "quarantine"))
+    assert [fault.reason for _, fault in found.faults] == ["gap"]
