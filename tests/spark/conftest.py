@@ -1,5 +1,6 @@
 """One Spark session for all tests of the archive, small, without ports of its own."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
 from spark_batch.session import spark_session
 from spark_batch.summary import Summary
+
+# Every JVM lives for seconds: without the second compiler a run costs half the CPU time.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 SETTINGS = {
     "spark.master": "local[2]",

@@ -9,12 +9,15 @@ from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_FSIZE, setrlimit
 
 import pytest
+from pyspark.sql import SparkSession
 
 from gateway.cli import main as gateway
 from spark_batch.archive import Archive
 from spark_batch.cli import main
 from spark_batch.errors import JavaMissingError
 from spark_batch.java import java_home
+from spark_batch.jobs.ingest import Ingest
+from spark_batch.landing import landing_zone
 from tests.spark.truths import reading, rows, write_segment
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +107,9 @@ def test_spark_submit_runs_the_zip(tmp_path: Path) -> None:
     assert len(rows(Archive(tmp_path / "archive"))) == 29
 
 
-def test_full_disk_commits_nothing_and_the_next_run_goes_on(tmp_path: Path) -> None:
+def test_full_disk_commits_nothing_and_the_next_run_goes_on(
+    tmp_path: Path, spark: SparkSession
+) -> None:
     landing, archive = tmp_path / "landing", Archive(tmp_path / "archive")
     landing.mkdir()
     write_segment(landing, [reading(n, s=f"urn:{n * 7919}") for n in range(1, 3000)])
@@ -124,8 +129,7 @@ def test_full_disk_commits_nothing_and_the_next_run_goes_on(tmp_path: Path) -> N
     assert "free disk space" in done.stderr
     assert rows(archive) == []
     assert not list(archive.observations.folder.glob("data/**/*.parquet"))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
-    assert done.returncode == 0, done.stderr
+    Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
     assert len(rows(archive)) == 2999
 
 
