@@ -28,6 +28,7 @@ ROUNDS = 40
 _TURN = 5
 _READY_S = 300.0
 _ROUND_S = 60.0
+_TICK_S = 0.01  # what the kernel counts CPU time in: a short run may have none
 _QUERY = "SELECT ?o { <urn:bench> <urn:is> ?o }"
 
 
@@ -123,7 +124,9 @@ def _experiment(gateway: _Way, bare: _Way, sockets: int, rounds: int) -> Experim
             Figure(f"{name} p99", way.percentile(0.99), "ms"),
         ]
     figures += [
-        Figure("ratio by CPU", bare.cpu_s / gateway.cpu_s, "", "at least 0.5 is wanted"),
+        Figure(
+            "ratio by CPU", bare.cpu_s / max(gateway.cpu_s, _TICK_S), "", "at least 0.5 is wanted"
+        ),
         Figure("ratio by time", bare.percentile(0.5) / gateway.percentile(0.5)),
     ]
     found = [f"{way.different}" for way in ways.values()]
