@@ -79,13 +79,17 @@ class Ingest:
         self._fetched = archive.folder / "fetched"
 
     def run(self) -> Summary:
-        """Take up everything new; raises ArchiveError, and then nothing was committed."""
+        """End what a run before us began, and take up everything new.
+
+        Raises ArchiveError; what was committed until then stays, nothing else is visible.
+        """
         with self._archive.lock(self._archive.observations, "ingest"):
             self._archive.observations.create()
-            number = self._archive.committed + 1
-            plan = self._archive.plans.read(number) or self._plan(number)
-            counts = self._batch(plan) if plan.segments else None
-        return self._summary(plan, counts)
+            begun = self._archive.plans.read(self._archive.committed + 1)
+            done = [] if begun is None else [self._batch(begun)]
+            plan = self._plan(self._archive.committed + 1)
+            done.append(self._batch(plan))
+        return self._summary(plan, [counts for counts in done if counts is not None])
 
     def dry_run(self) -> Summary:
         """What `run` would do; nothing is written, not even the archive's folder."""
@@ -93,7 +97,7 @@ class Ingest:
         ledger = self._archive.plans.ledger(number - 1)
         found = survey(self._landing, ledger, self._archive.quarantine)
         plan = make_plan(number, ledger, found.good, found.repeated, found.gaps)
-        summary = self._summary(plan, None)
+        summary = self._summary(plan, [])
         summary.status = "dry-run"
         summary.rows_in, summary.rows_out = plan.lines, plan.new_lines
         summary.quarantined = len(found.faults)
@@ -228,8 +232,8 @@ class Ingest:
         reach("committed")
         self._progress(f"batch {plan.number}: committed {counts.rows} rows")
 
-    def _summary(self, plan: Plan, counts: Counts | None) -> Summary:
-        summary = Summary("ingest", "done" if counts or self._reports else "idle")
+    def _summary(self, plan: Plan, batches: list[Counts]) -> Summary:
+        summary = Summary("ingest", "done" if batches or self._reports else "idle")
         summary.quarantined = len(self._reports)
         summary.details = {
             "segments": len(plan.segments),
@@ -237,14 +241,15 @@ class Ingest:
             "conflicts": list(plan.conflicts),
             "quarantine": [f"{each.file}: {each.reason}" for each in self._reports],
         }
-        if counts is not None:
-            summary.batch = plan.number
-            summary.rows_in, summary.rows_out = counts.lines, counts.rows
-            summary.late = counts.late
+        if batches:
+            summary.batch = self._archive.committed
+            summary.rows_in = sum(counts.lines for counts in batches)
+            summary.rows_out = sum(counts.rows for counts in batches)
+            summary.late = sum(counts.late for counts in batches)
             summary.details |= {
-                "duplicates": counts.lines - counts.rows,
-                "actuations": counts.actuations,
-                "unknown_members": counts.unknown,
+                "duplicates": summary.rows_in - summary.rows_out,
+                "actuations": sum(counts.actuations for counts in batches),
+                "unknown_members": sum(counts.unknown for counts in batches),
             }
         return summary
 
