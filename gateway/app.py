@@ -291,12 +291,12 @@ class Gateway:
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(condition, self._protection.guard).routes(),
-            *self._protection.routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
         socket_routes: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
             *streams.routes(),
+            *self._protection.routes(),
         ]
         server = self._protection.server(server_settings(config))
         # The socket routes are on the HTTP port too: one port is enough for who wants one.

@@ -133,6 +133,12 @@ def _add_jsap(commands: _Commands) -> None:
 def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
     parser.add_argument("--url", default=url, help=f"default: {url}")
+    parser.add_argument(
+        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
+    )
 
 
 def _add_others(commands: _Commands) -> None:
@@ -198,24 +204,26 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace) -> int:
-    text = cli_client.read_text(options.text)
+    text, access = cli_client.read_text(options.text), _access(options)
     wanted = options.format or ("table" if sys.stdout.isatty() else "json")
     if wanted != "table":
-        _say(cli_client.query(options.url, text, cli_client.RESULT_TYPES[wanted]).rstrip("\n"))
+        accept = cli_client.RESULT_TYPES[wanted]
+        _say(cli_client.query(options.url, text, accept, access).rstrip("\n"))
         return 0
     accept = f"{cli_client.RESULT_TYPES['json']}, text/turtle;q=0.9"
-    cli_client.print_table(Console(), cli_client.query(options.url, text, accept))
+    cli_client.print_table(Console(), cli_client.query(options.url, text, accept, access))
     return 0
 
 
 def _update(options: argparse.Namespace) -> int:
-    _say(cli_client.update(options.url, cli_client.read_text(options.text)).rstrip("\n"))
+    text = cli_client.read_text(options.text)
+    _say(cli_client.update(options.url, text, _access(options)).rstrip("\n"))
     return 0
 
 
 def _subscribe(options: argparse.Namespace) -> int:
     text = cli_client.read_text(options.text)
-    for notification in cli_client.notifications(options.url, text):
+    for notification in cli_client.notifications(options.url, text, _access(options)):
         if options.json:
             _say(json.dumps(notification, ensure_ascii=False))
         else:
@@ -229,6 +237,10 @@ def _archive(arguments: Sequence[str]) -> int:
         return run_archive(arguments)
     except GatewayError as error:
         return _fail(error)
+
+
+def _access(options: argparse.Namespace) -> cli_client.Access:
+    return cli_client.Access(options.ca, options.credentials)
 
 
 def _mqtt_user(options: argparse.Namespace) -> int:

@@ -6,10 +6,13 @@ SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
 
 import json
 import re
+import ssl
 import sys
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,7 +22,13 @@ from rich.text import Text
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
-from gateway.errors import BadRequestError, ClientError, GatewayError, StorageError
+from gateway.errors import (
+    BadRequestError,
+    ClientError,
+    ConfigurationError,
+    GatewayError,
+    StorageError,
+)
 
 TIMEOUT_S = 60.0
 RESULT_TYPES = {
@@ -46,14 +55,61 @@ def read_text(argument: str) -> str:
         raise BadRequestError(f"cannot read {argument[1:]}: {error}") from error
 
 
-def query(url: str, text: str, accept: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to get in: the CA to trust (None: the system's), and a file with client credentials."""
+
+    ca: Path | None = None
+    credentials: Path | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """For TLS. Raises ConfigurationError."""
+        try:
+            return ssl.create_default_context(cafile=self.ca)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigurationError(
+                f"cannot use {self.ca}: {error}", "name the file that `sosa-gateway ca` says"
+            ) from error
+
+    def headers(self, url: str) -> dict[str, str]:
+        """With a new token of the gateway at the URL. Raises a GatewayError."""
+        if self.credentials is None:
+            return {}
+        pair = ":".join(_credentials(self.credentials)).encode()
+        basic = {"Authorization": f"Basic {b64encode(pair).decode()}", "Accept": "application/json"}
+        place = re.sub(r"^ws(s?)://", r"http\1://", url)
+        answer = _post(
+            "/".join([*place.split("/")[:3], "oauth", "token"]),
+            {**basic, "Content-Type": "application/x-www-form-urlencoded"},
+            "grant_type=client_credentials",
+            self.context(),
+        )
+        return {"Authorization": f"Bearer {json.loads(answer)['access_token']}"}
+
+
+_EVERYBODY = Access()
+
+
+def _credentials(file: Path) -> tuple[str, str]:
+    try:
+        members = json.loads(file.read_text(encoding="utf-8"))
+        return str(members["client_id"]), str(members["client_secret"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{file} has no credentials: {error!r}",
+            "name the file of: sosa-gateway client add NAME --credentials FILE",
+        ) from error
+
+
+def query(url: str, text: str, accept: str, access: Access = _EVERYBODY) -> str:
     """The body of the answer to a QUERY, in the media type that was asked for."""
-    return _post(f"{url}/query", "application/sparql-query", text, accept)
+    return _ask(f"{url}/query", "application/sparql-query", text, accept, access)
 
 
-def update(url: str, text: str) -> str:
+def update(url: str, text: str, access: Access = _EVERYBODY) -> str:
     """The body of the answer to an UPDATE."""
-    return _post(f"{url}/update", "application/sparql-update", text, "application/json, */*;q=0.1")
+    accept = "application/json, */*;q=0.1"
+    return _ask(f"{url}/update", "application/sparql-update", text, accept, access)
 
 
 def print_table(console: Console, body: str) -> None:
@@ -73,13 +129,17 @@ def print_table(console: Console, body: str) -> None:
     console.print(table)
 
 
-def notifications(url: str, text: str) -> Iterator[Mapping[str, Any]]:
+def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[Mapping[str, Any]]:
     """Subscribe, then yield each notification until the socket is closed.
 
     Raises ClientError for what the gateway refuses, StorageError when it cannot be reached.
     """
+    headers = access.headers(url)
+    tls = access.context() if url.startswith("wss:") else None
     try:
-        with connect(url, open_timeout=TIMEOUT_S, max_size=None) as socket:
+        with connect(
+            url, open_timeout=TIMEOUT_S, max_size=None, ssl=tls, additional_headers=headers
+        ) as socket:
             socket.send(json.dumps({"subscribe": {"sparql": text}}))
             for message in socket:
                 yield _notification(message)
@@ -103,14 +163,18 @@ def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: b
 _IS_IT_RUNNING = "is the gateway running there? see --url"
 
 
-def _post(url: str, content_type: str, text: str, accept: str) -> str:
+def _ask(url: str, content_type: str, text: str, accept: str, access: Access) -> str:
+    headers = {"Content-Type": f"{content_type}; charset=utf-8", "Accept": accept}
+    return _post(url, {**headers, **access.headers(url)}, text, access.context())
+
+
+def _post(url: str, headers: Mapping[str, str], text: str, tls: ssl.SSLContext) -> str:
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
-    headers = {"Content-Type": f"{content_type}; charset=utf-8", "Accept": accept}
     # Only http and https come here: urllib would read file: URLs too.
-    request = urllib.request.Request(url, text.encode(), headers)  # noqa: S310
+    request = urllib.request.Request(url, text.encode(), dict(headers))  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
             body: bytes = answer.read()
     except urllib.error.HTTPError as error:
         with error:

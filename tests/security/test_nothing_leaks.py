@@ -23,7 +23,7 @@ from gateway.rdf.terms import GraphName
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Policy
-from tests.broker.raw_mqtt import RawClient
+from tests.broker.raw_mqtt import RawClient, publish_packet
 from tests.integration.gateways import LOOPBACK, rows_of, running, settings, write_profile
 from tests.security.clients import identity
 
@@ -454,6 +454,33 @@ async def test_topics(tmp_path: Path) -> None:
         assert await mallory.subscribe("mall/#") == 0
         await alice.publish("alice/x", b"HUSH")
         await alice.publish("mall/x", b"HUSH")
+        assert await mallory.ping() == []
+
+
+async def test_subscriptions_over_topics(tmp_path: Path) -> None:
+    texts = {name: text for name, text in QUERIES.items() if name not in {"describe", "graphs"}}
+    async with (
+        a_world(tmp_path) as world,
+        await RawClient.connect(
+            world.gateway.mqtt_port, "m", "mallory", "mallory-secret"
+        ) as mallory,
+    ):
+        for topic_filter in ("sparql/alice/#", "sparql/+/answer", "sparql/#"):
+            assert await mallory.subscribe(topic_filter) == 0x80
+        assert await mallory.subscribe("sparql/mallory/notification/+") == 0
+        for client in ("alice", "mallory"):
+            for name, text in texts.items():
+                asked = {"subscribe": {"sparql": text, "alias": name}}
+                mallory.send(publish_packet(f"sparql/{client}/request", json.dumps(asked).encode()))
+        for _ in texts:
+            message = await mallory.next_message()
+            assert message.topic.startswith("sparql/mallory/")
+            assert b'"sequence":0' in message.payload
+            world.look(message.topic, message.payload.decode())
+        changed = "INSERT DATA { GRAPH <urn:alice> { <urn:HUSH> <urn:p> 43 } }"
+        assert (await world.update("alice", changed)).status_code == 200
+        undone = "DELETE DATA { GRAPH <urn:alice> { <urn:HUSH> <urn:p> 43 } }"
+        assert (await world.update("alice", undone)).status_code == 200
         assert await mallory.ping() == []
 
 
