@@ -222,6 +222,7 @@ class Gateway:
                 self._config.mqtt_client_id,
                 mqtt.username or None,
                 mqtt.read_password(),
+                tls=mqtt.client_context(),
             )
             external = ExternalBroker(
                 replace(dialled, presence=self._presence()),

@@ -6,6 +6,7 @@ and hands it on, no other part reads a file or the environment by itself.
 
 import ipaddress
 import re
+import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -127,10 +128,11 @@ class EngineSettings(Section):
 class MqttSettings(Section):
     """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
 
-    `username`, `password_file` and `client_id` are for the external broker; an empty client id
-    means sosa-gateway-<gateway.id>. `users` (name to argon2 hash) are for the embedded one without
-    [security]. Passwords leave this machine in clear text only where `allow_clear_text` says so.
-    Subscribers over MQTT use the topics `<sparql_topic>/CLIENT/...`.
+    `username`, `password_file`, `client_id`, `tls` and `ca_file` are for the external broker; an
+    empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
+    `users` (name to argon2 hash) are for the embedded one without [security]. Passwords leave this
+    machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
+    topics `<sparql_topic>/CLIENT/...`.
     """
 
     mode: Literal["embedded", "external"] = "embedded"
@@ -139,6 +141,8 @@ class MqttSettings(Section):
     username: str = ""
     password_file: str = ""
     client_id: str = ""
+    tls: bool = False
+    ca_file: str = ""
     allow_clear_text: bool = False
     sparql_topic: Annotated[str, AfterValidator(_token)] = "sparql"
     users: dict[str, str] = {}
@@ -161,6 +165,10 @@ class MqttSettings(Section):
                 raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         elif self.username or self.password_file:
             raise ValueError('username and password_file are for mode = "external"; remove them')
+        elif self.tls or self.ca_file:
+            raise ValueError(
+                'tls and ca_file are for mode = "external"; here say [tls] mode = "own"'
+            )
         return self
 
     def require_safe(self, *, has_identities: bool, has_tls: bool) -> None:
@@ -177,12 +185,26 @@ class MqttSettings(Section):
                 f"the embedded broker would let anyone on {self.host} publish; enable [security], "
                 "add [mqtt.users] (sosa-gateway mqtt-user NAME) or bind 127.0.0.1"
             )
-        is_clear = not has_tls if self.mode == "embedded" else bool(self.username)
+        is_dialled = self.mode == "external"
+        is_clear = bool(self.username) and not self.tls if is_dialled else not has_tls
         if is_clear and not self.allow_clear_text:
+            instead = "tls = true" if is_dialled else '[tls] mode = "own" or bind 127.0.0.1'
             raise ValueError(
-                f"passwords would cross the network to {self.host} in clear text; say [tls] mode "
-                '= "own" (embedded broker), bind 127.0.0.1, or say allow_clear_text = true'
+                f"passwords would cross the network to {self.host} in clear text; say {instead}, "
+                "or allow_clear_text = true"
             )
+
+    def client_context(self) -> ssl.SSLContext | None:
+        """For TLS to the external broker; None where it is dialled in clear text."""
+        if not self.tls:
+            return None
+        try:
+            return ssl.create_default_context(cafile=self.ca_file or None)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigurationError(
+                f"mqtt.ca_file: cannot use {self.ca_file}: {error}",
+                "name the certificate of the CA that has signed the broker's, as PEM",
+            ) from error
 
     def read_password(self) -> str | None:
         """The first line of `password_file`, or None when there is none."""
@@ -468,6 +490,7 @@ class Config(Section):
         gateway = self.gateway.model_copy(update={"data_dir": folder / self.gateway.data_dir})
         profiles = tuple(folder / path for path in self.jsap.profiles)
         password = self.mqtt.password_file and str(folder / self.mqtt.password_file)
+        ca_file = self.mqtt.ca_file and str(folder / self.mqtt.ca_file)
         tls = {
             name: path and str(folder / path)
             for name, path in (("certificate", self.tls.certificate), ("key", self.tls.key))
@@ -476,7 +499,7 @@ class Config(Section):
             "gateway": gateway,
             "shipping": self.shipping.at(folder),
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
-            "mqtt": self.mqtt.model_copy(update={"password_file": password}),
+            "mqtt": self.mqtt.model_copy(update={"password_file": password, "ca_file": ca_file}),
             "tls": self.tls.model_copy(update=tls),
         }
         return self.model_copy(update=update)

@@ -6,10 +6,11 @@ thread take the interpreter, which at thousands of readings a second costs more 
 Here one read serves all packets that have come, and one write carries all that go.
 """
 
+import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from paho.mqtt.client import Client
+from gateway.gates.tls_client import TlsClient
 
 if TYPE_CHECKING:  # paho has this name for type checkers only
     from paho.mqtt.client import SocketLike
@@ -28,8 +29,10 @@ class BufferedSocket:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether something was read that paho has not taken yet."""
-        return self._taken < len(self._arrived)
+        """Whether something was read that paho has not taken yet, by us or by TLS."""
+        if self._taken < len(self._arrived):
+            return True
+        return isinstance(self._plain, ssl.SSLSocket) and self._plain.pending() > 0
 
     @property
     def unsent(self) -> int:
@@ -38,7 +41,7 @@ class BufferedSocket:
 
     def recv(self, size: int) -> bytes:
         """Up to `size` bytes; raises BlockingIOError where there is nothing."""
-        if not self.has_arrived:
+        if self._taken == len(self._arrived):
             self._arrived, self._taken = self._plain.recv(_CHUNK), 0
         chunk = self._arrived[self._taken : self._taken + size]
         self._taken += len(chunk)
@@ -52,7 +55,7 @@ class BufferedSocket:
     def flush(self) -> None:
         """Send what the broker takes now. Raises OSError where the connection is lost."""
         if self._leaving:
-            with suppress(BlockingIOError):
+            with suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 del self._leaving[: self._plain.send(bytes(self._leaving))]
 
     def close(self) -> None:
@@ -70,7 +73,7 @@ class BufferedSocket:
         self._plain.setblocking(flag)
 
 
-class BufferedClient(Client):
+class BufferedClient(TlsClient):
     """A paho client whose network loop is ours (`loop_read`, `loop_write`, `loop_misc`)."""
 
     buffered: BufferedSocket

@@ -10,6 +10,7 @@ one batch, what was settled meanwhile is acknowledged by one write.
 """
 
 import logging
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -53,7 +54,10 @@ _FULL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class ExternalSettings:
-    """How to reach an external broker, and what to say there of ourselves. MQTT 5 is required."""
+    """How to reach an external broker, with `tls` or in clear text, and what to say of ourselves.
+
+    MQTT 5 is required.
+    """
 
     host: str
     port: int = 1883
@@ -62,6 +66,7 @@ class ExternalSettings:
     password: str | None = None
     inflight: int = 1000
     presence: Presence | None = None
+    tls: ssl.SSLContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +157,8 @@ class ExternalBroker:
             client.username_pw_set(settings.username, settings.password)
         if settings.presence is not None:
             client.will_set(settings.presence.topic, settings.presence.offline, 1, retain=True)
+        if settings.tls is not None:
+            client.tls_set_context(settings.tls)
         client.connect_timeout = _CONNECT_S
         client.max_queued_messages_set(_COMMANDS)
         client.on_connect = self._on_connect

@@ -25,6 +25,7 @@ from gateway.errors import TooLargeError
 from gateway.gates.external_broker import ORIGIN, ExternalSettings
 from gateway.gates.mqtt_gate import MqttGate, request_topic
 from gateway.gates.subscriber import Authenticate, Client
+from gateway.gates.tls_client import TlsClient
 
 log = logging.getLogger(__name__)
 
@@ -96,9 +97,9 @@ class ExternalExchange:
             finally:
                 self._sent.pop(packet_id, None)
 
-    def _make_client(self) -> PahoClient:
+    def _make_client(self) -> TlsClient:
         settings = self._settings
-        client = PahoClient(
+        client = TlsClient(
             CallbackAPIVersion.VERSION2,
             f"{settings.client_id}-subscribe",
             protocol=MQTTProtocolVersion.MQTTv5,
@@ -106,6 +107,8 @@ class ExternalExchange:
         )
         if settings.username is not None:
             client.username_pw_set(settings.username, settings.password)
+        if settings.tls is not None:
+            client.tls_set_context(settings.tls)
         client.max_inflight_messages_set(_IN_FLIGHT)
         client.reconnect_delay_set(1, 30)
         client.on_connect = self._on_connect
