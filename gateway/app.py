@@ -126,7 +126,9 @@ class Gateway:
         crossing = Crossing(asyncio.get_running_loop())
         self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        profiles = Profiles.load(config.jsap.profiles)
+        fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
+        remote = Remote(frozenset(config.remote.hosts), fetch)
+        profiles = Profiles.load(config.jsap.profiles, remote)
         folder = config.gateway.data_dir
         engine = Engine.open(
             folder / "store" if config.store.kind == "disk" else None,
@@ -136,9 +138,7 @@ class Gateway:
             artq=config.engine.artq,
         )
         starting.enter_context(one_core())
-        remote = config.remote
-        fetch = HttpFetch(remote.load_bytes, remote.load_s)
-        engine.store.remote = Remote(frozenset(remote.hosts), fetch)
+        engine.store.remote = remote
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(
             Journal(

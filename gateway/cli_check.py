@@ -14,8 +14,9 @@ import ontologies
 from gateway.config import Config
 from gateway.engine import Notification
 from gateway.errors import ConfigurationError, GatewayError, SparqlSyntaxError
+from gateway.fetch import HttpFetch
 from gateway.mappings import MappingTable
-from gateway.profiles import Profiles
+from gateway.profiles import Profiles, read_profile
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.shipping import open_zone
@@ -23,10 +24,11 @@ from gateway.shipping.zones import read_token
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
+from gateway.store.remote import Remote
 from jsap.errors import JsapError
 from jsap.extended import mapping_quads
 from jsap.forced_bindings import BindingType, Term
-from jsap.profile import Profile, load_profile
+from jsap.profile import Profile
 from jsap.template import Template
 
 ONTOLOGIES = Path(ontologies.__path__[0])
@@ -48,9 +50,11 @@ def check(config: Config) -> list[Finding]:
     """Every finding, in the order in which the gateway would meet them."""
     findings = [*_password(config), *_shipping(config), *_ontologies(ONTOLOGIES)]
     profiles: dict[Path, Profile] = {}
+    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
+    remote = Remote(frozenset(config.remote.hosts), fetch)
     for path in config.jsap.profiles:
         try:
-            profiles[path] = load_profile(path)
+            profiles[path] = read_profile(path, remote)
         except (JsapError, OSError) as error:
             findings.append(profile_problem(error, str(path)))
     for path, profile in profiles.items():

@@ -6,16 +6,19 @@ stand in place of those that ship.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, GatewayError
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
+from gateway.store.remote import Remote
 from jsap import JsapError, Profile
 from jsap.extended import mapping_quads
 from jsap.profile import load_profile
@@ -34,10 +37,13 @@ class Profiles:
     mappings: tuple[Quad, ...]
 
     @classmethod
-    def load(cls, paths: Sequence[Path]) -> Self:
-        """Read the files. Raises ConfigurationError naming the file and the JSON path."""
+    def load(cls, paths: Sequence[Path], remote: Remote | None = None) -> Self:
+        """Read the files, and what they include from hosts that `remote` allows.
+
+        Raises ConfigurationError naming the file and the JSON path.
+        """
         try:
-            profiles = [load_profile(path) for path in paths]
+            profiles = [read_profile(path, remote or Remote()) for path in paths]
             return cls.of(profiles, [str(path) for path in paths])
         except JsapError as error:
             raise ConfigurationError(str(error), "sosa-gateway check tells more") from error
@@ -104,3 +110,19 @@ def _nodes_of(mark: Quad) -> set[NamedNode]:
     return (
         {NamedNode(iri) for iri in value.value.split()[1:]} if isinstance(value, Literal) else set()
     )
+
+
+def read_profile(path: Path, remote: Remote) -> Profile:
+    """A profile and what it includes, from hosts that `remote` allows too. Raises as jsap does."""
+    hosts = frozenset(urlsplit(f"//{host}").hostname or "" for host in remote.hosts)
+    return load_profile(path, fetch=partial(_fetched, remote), hosts=hosts)
+
+
+def _fetched(remote: Remote, url: str) -> str:
+    """The text of an included file. Raises ValueError, OSError."""
+    if remote.fetch is None or not remote.allows(url):
+        raise ValueError("[remote] hosts does not name this host with this port")
+    try:
+        return remote.fetch(url).content.decode("utf-8-sig")
+    except GatewayError as error:
+        raise OSError(str(error)) from error

@@ -1,15 +1,23 @@
 """SERVICE and LOAD reach the hosts on the list and no other, by no redirect either."""
 
+import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.engine import Engine
-from gateway.errors import GatewayError, UnsupportedQueryError, UpdateFailedError
+from gateway.errors import (
+    ConfigurationError,
+    GatewayError,
+    UnsupportedQueryError,
+    UpdateFailedError,
+)
 from gateway.fetch import HttpFetch
+from gateway.profiles import Profiles
 from gateway.store.remote import Remote
 
 RESULTS = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"far"}}]}}'
@@ -20,6 +28,8 @@ DOCUMENTS = {
     "/page.html": ("text/html", b"<html/>"),
     "/long.nt": ("application/n-triples", b"<urn:a> <urn:p> <urn:b> .\n" * 1000),
     "/sparql": ("application/sparql-results+json", RESULTS),
+    "/more.jsap": ("application/json", b'{"host": "h", "queries": {"Q": {"sparql": "ASK {}"}}}'),
+    "/local.jsap": ("application/json", b'{"host": "h", "include": ["file:///etc/hostname"]}'),
 }
 
 
@@ -208,3 +218,29 @@ def test_without_a_list_nothing_is_reached() -> None:
         engine.update("LOAD <http://localhost/x.ttl>")
     with pytest.raises(UnsupportedQueryError):
         engine.query("SELECT * { SERVICE <http://localhost/x> { ?s ?p ?o } }")
+
+
+def including(folder: Path, url: str) -> Path:
+    path = folder / "profile.jsap"
+    path.write_text(json.dumps({"host": "h", "include": [url]}), encoding="utf-8")
+    return path
+
+
+def test_a_profile_includes_files_of_hosts_on_the_list(
+    tmp_path: Path, allowed: Host, forbidden: Host
+) -> None:
+    remote = Remote(frozenset({allowed.name}), HttpFetch(10_000, 5.0))
+    path = including(tmp_path, f"{allowed.url}/more.jsap")
+    assert Profiles.load([path], remote).query_text("Q") == "ASK {}"
+    for url in (
+        f"{forbidden.url}/more.jsap",
+        f"{allowed.url}/away",
+        f"{allowed.url}/local.jsap",
+        f"{allowed.url}/absent.jsap",
+        f"{allowed.url}/page.html",
+    ):
+        with pytest.raises(ConfigurationError):
+            Profiles.load([including(tmp_path, url)], remote)
+    with pytest.raises(ConfigurationError):
+        Profiles.load([including(tmp_path, f"{allowed.url}/more.jsap")])
+    assert forbidden.asked == []
