@@ -351,7 +351,7 @@ class LimitsSettings(Section):
 
 
 class RemoteSettings(Section):
-    """Other hosts, `name` or `name:port`, for SERVICE, LOAD and includes of profiles; none by default.
+    """Hosts, `name` or `name:port`, for SERVICE, LOAD and includes of profiles; none by default.
 
     `load_bytes` and `load_s` bound one document of LOAD. There is no time limit for a SERVICE.
     """
