@@ -95,7 +95,7 @@ def token_lifetimes_s(config: Config) -> Mapping[Kind, float]:
 def own_certificate(config: Config) -> OwnCertificate:
     """The certificate by our own CA, made where it is missing."""
     folder = config.gateway.data_dir / "tls"
-    return OwnCertificate(folder, partial(server_names, config.http))
+    return OwnCertificate(folder, partial(server_names, config.http, config.mqtt))
 
 
 def protection(config: Config) -> Protection:

@@ -5,10 +5,10 @@ Place: read once, when the servers are made.
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from gateway.config import HttpSettings, is_loopback
+from gateway.config import HttpSettings, MqttSettings, is_loopback
 
 _PORT = re.compile(r":[0-9]+$")
 
@@ -17,22 +17,23 @@ _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses for documentation (RFC 5737, RFC 3849): asked for a route, never sent to."""
 
 
-def server_names(http: HttpSettings) -> list[str]:
+def server_names(http: HttpSettings, mqtt: MqttSettings) -> list[str]:
     """For a certificate: this machine's names and addresses, then those that are configured."""
     configured = (_PORT.sub("", host) for host in http.hosts)
-    names = [*_own_names(http), *LOOPBACK, *configured]
+    bound = [http.host, *([mqtt.host] if mqtt.mode == "embedded" else [])]
+    names = [*_own_names(bound), *LOOPBACK, *configured]
     return list(dict.fromkeys(name.strip("[]").lower() for name in names))
 
 
-def _own_names(http: HttpSettings) -> Iterator[str]:
-    if is_loopback(http.host):
+def _own_names(bound: Sequence[str]) -> Iterator[str]:
+    if all(map(is_loopback, bound)):
         return
     name = socket.gethostname()
     yield name
     if "." not in name:
         yield f"{name}.local"
-    if http.host.strip("[]") not in {"", "0.0.0.0", "::"}:  # noqa: S104  compared, not bound
-        yield http.host
+    # Every address is none to be called by.
+    yield from (host for host in bound if host.strip("[]") not in {"", "0.0.0.0", "::"})  # noqa: S104
     yield from _own_addresses()
 
 

@@ -174,15 +174,20 @@ def _row(identity: Identity) -> tuple[str, str, str, str | None, str, float, flo
 
 def _identity(row: tuple[str, str, str, str | None, str, float, float]) -> Identity:
     name, kind, policy, client_id, secret_hash, register_until, tokens_from = row
-    return Identity(
-        name,
-        Kind(kind),
-        decode_policy(policy),
-        client_id or "",
-        secret_hash,
-        register_until,
-        tokens_from,
-    )
+    try:
+        return Identity(
+            name,
+            Kind(kind),
+            decode_policy(policy),
+            client_id or "",
+            secret_hash,
+            register_until,
+            tokens_from,
+        )
+    except (ValueError, BadRequestError) as error:
+        raise StorageError(
+            f"the client {name!r} cannot be read: {error}", "revoke it, and add it again"
+        ) from error
 
 
 @contextmanager

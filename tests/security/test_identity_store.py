@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -95,8 +97,18 @@ def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
         IdentityStore(path)
 
 
+@pytest.mark.parametrize("column", ["kind", "policy"])
+def test_an_identity_of_another_version_is_reported(tmp_path: Path, column: str) -> None:
+    store = store_of(tmp_path, identity("lamp"))
+    with closing(sqlite3.connect(tmp_path / "security" / "identities.sqlite")) as file, file:
+        file.execute(f"UPDATE identity SET {column} = ?", ('{"may": ["fly"]}',))
+    with pytest.raises(StorageError, match="lamp"):
+        store.snapshot()
+
+
 _WRITER = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from tests.security.clients import identity
 from gateway.security.identity_store import IdentityStore

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import ssl
 import stat
 from collections.abc import AsyncIterator
@@ -18,10 +19,11 @@ from websockets.asyncio.client import connect
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import Config, TlsSettings
+from gateway.config import Config, HttpSettings, MqttSettings, TlsSettings
 from gateway.errors import ConfigurationError
 from gateway.security.certificates import make_ca, make_server
 from gateway.security.tls import GivenCertificate, OwnCertificate
+from gateway.server_names import server_names
 from tests.integration.gateways import running, settings, write_profile
 
 NAMES = ("localhost", "127.0.0.1", "::1", "gateway.lan")
@@ -170,6 +172,20 @@ async def test_given_files_are_served(tmp_path: Path) -> None:
     config = secure(tmp_path, mode="files", certificate=str(certificate), key=str(key))
     async with serving(config, tmp_path / "given-ca.crt") as (_, client, _):
         assert (await client.get("/health")).status_code == 200
+
+
+def test_a_certificate_has_the_names_by_which_any_port_is_called() -> None:
+    local = server_names(HttpSettings(), MqttSettings())
+    assert set(local) == {"localhost", "127.0.0.1", "::1"}
+    for http, mqtt in (("127.0.0.1", "0.0.0.0"), ("::", "127.0.0.1")):
+        names = server_names(
+            HttpSettings(host=http, hosts=("gateway.lan:8443", "[2001:db8::7]:8443")),
+            MqttSettings(host=mqtt),
+        )
+        assert {socket.gethostname().lower(), "gateway.lan", "2001:db8::7", *local} <= set(names)
+        assert not {"0.0.0.0", "::"} & set(names)
+    elsewhere = MqttSettings(mode="external", host="broker.lan")
+    assert server_names(HttpSettings(), elsewhere) == local
 
 
 def test_the_command_line_tells_where_the_ca_is(
