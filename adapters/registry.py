@@ -138,8 +138,7 @@ class Registry:
 def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:
     """None where the topic, that of a companion, has too few levels to fill the wildcards."""
     levels = entry.format.subject(topic).split("/")
-    least = len(entry.topic_filter.levels) - (entry.topic_filter.levels[-1] == "#")
-    if entry.topic_filter.wildcards and len(levels) < least:
+    if len(levels) < entry.topic_filter.levels_to_fill:
         return ()
     captures = entry.topic_filter.captures(levels)
     return tuple(template.bind(captures) for template in entry.templates)

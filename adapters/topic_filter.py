@@ -41,6 +41,13 @@ class TopicFilter:
         """How many parts `captures` has."""
         return sum(level in {"+", "#"} for level in self.levels)
 
+    @property
+    def levels_to_fill(self) -> int:
+        """How many levels a topic has at least that `captures` can take the wildcards from."""
+        wild = [index + 1 for index, level in enumerate(self.levels) if level == "+"]
+        last = len(self.levels) - 1 if self.levels[-1] == "#" else 0
+        return max([*wild, last])
+
     def captures(self, topic_levels: Sequence[str]) -> tuple[str, ...]:
         """What each wildcard stands for in a topic that matches; `#` as one text with slashes."""
         found = [topic_levels[i] for i, level in enumerate(self.levels) if level == "+"]
