@@ -7,7 +7,10 @@ understands an unknown message, the more particular family first.
 from adapters.adapter import Format, stateless
 from adapters.formats import (
     chirpstack,
+    esphome,
     fiware,
+    homeassistant,
+    homie,
     json_path,
     ruuvi,
     senml,
@@ -34,16 +37,11 @@ FORMATS: dict[str, Format] = {
     "zigbee2mqtt": zigbee2mqtt.FORMAT,
     "tasmota": tasmota.FORMAT,
     "senml": senml.FORMAT,
-    "shelly": Format(
-        shelly.ShellyAdapter,
-        companions=shelly.companions,
-        propose=shelly.propose,
-    ),
-    "shelly_gen1": Format(
-        shelly_gen1.ShellyGen1Adapter,
-        companions=shelly_gen1.companions,
-        propose=shelly_gen1.propose,
-    ),
+    "shelly": shelly.FORMAT,
+    "shelly_gen1": shelly_gen1.FORMAT,
+    "homeassistant": homeassistant.FORMAT,
+    "esphome": esphome.FORMAT,
+    "homie": homie.FORMAT,
     "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
     "scalar": Format(stateless(ScalarAdapter)),
     "text": Format(stateless(TextAdapter)),

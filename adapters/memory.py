@@ -68,6 +68,10 @@ class Recent(Generic[K, V]):
         if len(self._values) > self._size:
             self._values.popitem(last=False)
 
+    def items(self) -> list[tuple[K, V]]:
+        """All of them, the one unused longest first."""
+        return list(self._values.items())
+
     def pop(self, key: K) -> V | None:
         """Forget the value, and give it."""
         return self._values.pop(key, None)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from adapters.adapter import Fault, FaultReason, Findings
+from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import availability_findings
 from adapters.device_time import read_time
 from adapters.fault import excerpt
@@ -256,3 +256,6 @@ def _rule(mapping: Mapping) -> _Rule:
         raise MappingError(mapping.iri, "selector", "name one value")
     symbol = unit_symbol([step for step in path.steps if isinstance(step, str)])
     return _Rule(path, unit_iri(symbol) if symbol else None)
+
+
+FORMAT = Format(ShellyAdapter, companions=companions, propose=propose)

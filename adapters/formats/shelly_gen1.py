@@ -8,7 +8,7 @@ device is there: with wildcards, for the streams that were heard.
 
 from collections.abc import Sequence
 
-from adapters.adapter import Fault, Findings
+from adapters.adapter import Fault, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
 from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
@@ -143,3 +143,6 @@ def _refuse_selectors(mapping: Mapping) -> None:
             raise MappingError(mapping.iri, member, "Shelly Gen1 sends none")
     if mapping.selector.startswith("$") or "." in mapping.selector:
         raise MappingError(mapping.iri, "selector", "name one member of the value, or none")
+
+
+FORMAT = Format(ShellyGen1Adapter, companions=companions, propose=propose)

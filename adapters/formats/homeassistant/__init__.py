@@ -1,0 +1,11 @@
+"""The family "homeassistant": whoever announces itself by Home Assistant's MQTT discovery."""
+
+from adapters.adapter import Format, stateless
+from adapters.formats.homeassistant.discovery import propose
+from adapters.formats.homeassistant.states import HomeAssistantAdapter
+
+FORMAT = Format(
+    stateless(HomeAssistantAdapter),
+    propose=propose,
+    announcements=("+/+/+/config", "+/+/+/+/config"),
+)

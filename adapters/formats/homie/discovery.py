@@ -1,0 +1,72 @@
+"""Proposals of Homie devices, from `$description` or from the attributes of version 4."""
+
+from collections.abc import Sequence
+
+from adapters.formats.homie.devices import (
+    ATTRIBUTES,
+    DESCRIPTION,
+    V5,
+    Devices,
+    Key,
+    Place,
+    Property,
+)
+from adapters.mapping import Mapping
+from adapters.memory import Memory
+from adapters.payload import Payload
+from adapters.proposal import Command, Names, Proposal
+from adapters.quantity import usual_quantity
+from adapters.units import unit_iri
+
+FAMILY = "homie"
+_BOOLEANS = ("true", "false")
+
+
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """The properties that a description names, or the one whose attribute came."""
+    place = Place.of(payload.message.topic)
+    is_description = place.rest == (DESCRIPTION,) and payload.message.topic.split("/")[1] == V5
+    if not is_description and not (len(place.rest) == 3 and place.rest[2] in ATTRIBUTES):
+        return ()
+    devices = memory.of(Devices)
+    payload.once(devices.take)
+    device = devices.known(place.device)
+    if device is None or not payload.raw:
+        return ()
+    found = device.properties.items()
+    if not is_description:
+        found = {
+            key: told for key, told in found if key == place.rest[:2] and told.datatype
+        }.items()
+    label = device.name or place.device
+    return [_proposal(place.device, label, key, told, names) for key, told in found]
+
+
+def _proposal(device: str, label: str, key: Key, told: Property, names: Names) -> Proposal:
+    member = "/".join(key)
+    topic = f"{device}/{member}"
+    quantity = usual_quantity(key[1])
+    known = not told.unit or unit_iri(told.unit) is not None
+    mapping = Mapping(
+        names.mapping(FAMILY, device, member),
+        topic,
+        FAMILY,
+        names.sensor(FAMILY, device, member),
+        names.observed_property(quantity.name or key[1]),
+        names.feature(FAMILY, device),
+        unit=told.unit if told.unit and known else None,
+    )
+    question = "" if known else f"Which QUDT unit is {told.unit!a}?"
+    command = _command(topic, told) if told.is_settable else None
+    name = f"{label} {told.name or member}"
+    return Proposal(mapping, FAMILY, device, name, quantity.name, command, question)
+
+
+def _command(topic: str, told: Property) -> Command:
+    """`format` is the words of an enum, or minimum:maximum:step of a number."""
+    if told.datatype == "enum":
+        return Command(f"{topic}/set", values=tuple(told.format.split(",")))
+    if told.datatype == "boolean":
+        return Command(f"{topic}/set", values=_BOOLEANS)
+    minimum, maximum, step = (*told.format.split(":"), "", "", "")[:3]
+    return Command(f"{topic}/set", minimum=minimum, maximum=maximum, step=step)
