@@ -76,19 +76,20 @@ class Findings:
 
         `unit` is the QUDT unit that the payload itself tells, None where it tells none.
         """
+        if isinstance(result, Fault):
+            self.faults.append(result.of(stream.mapping))
+            return
         if isinstance(time, Fault):
             self.faults.append(time.of(stream.mapping))
             time = None
         if isinstance(sequence, Fault):
             self.faults.append(sequence.of(stream.mapping))
             sequence = None
-        if not isinstance(result, Fault):
-            seen = stream.observe(result, time, sequence, unit, circumstances)
-            if isinstance(seen, Observation):
-                self.observations.append((stream.order, seen))
-                return
-            result = seen
-        self.faults.append(result.of(stream.mapping))
+        seen = stream.observe(result, time, sequence, unit, circumstances)
+        if isinstance(seen, Fault):
+            self.faults.append(seen.of(stream.mapping))
+        else:
+            self.observations.append((stream.order, seen))
 
 
 class Adapter(Protocol):

@@ -28,8 +28,8 @@ _REFUSED_TAGS = (5, 25, 28, 29, 30, 35, 36, 256, 258, 260, 261)
 _MAX_BITS = MAX_DIGITS * 4
 
 
-class _RefusedError(ValueError):
-    """CBOR that is no document; never leaves this module."""
+class RefusedError(ValueError):
+    """A value that no document has; parse_cbor and parse_msgpack turn it into a fault."""
 
     def __init__(self, reason: FaultReason, detail: str) -> None:
         super().__init__(detail)
@@ -37,7 +37,7 @@ class _RefusedError(ValueError):
 
 
 def _refused(*_: object) -> object:
-    raise _RefusedError(FaultReason.NOT_A_VALUE, "a tag that is no number and no time")
+    raise RefusedError(FaultReason.NOT_A_VALUE, "a tag that is no number and no time")
 
 
 _DECODERS: Mapping[int, Callable[..., object]] = dict.fromkeys(_REFUSED_TAGS, _refused)
@@ -52,12 +52,12 @@ def parse_cbor(raw: bytes, labels: Mapping[int, str] | None = None) -> Json | Fa
     if not raw:
         return Fault(None, FaultReason.EMPTY, "the payload is empty")
     try:
-        return _json(_decoded(raw), labels or {})
-    except _RefusedError as refused:
+        return to_json(_decoded(raw), labels or {})
+    except RefusedError as refused:
         return Fault(None, refused.reason, str(refused))
     except (cbor2.CBORError, ValueError, OverflowError, TypeError) as error:
         cause = error.__cause__
-        if isinstance(cause, _RefusedError):
+        if isinstance(cause, RefusedError):
             return Fault(None, cause.reason, str(cause))
         detail = ascii(str(error)).strip("'\"")[:120]
         reason = FaultReason.TOO_DEEP if "nesting depth" in detail else FaultReason.MALFORMED
@@ -71,17 +71,21 @@ def _decoded(raw: bytes) -> object:
     )
     document: object = decoder.decode()
     if stream.tell() != len(raw):
-        raise _RefusedError(FaultReason.MALFORMED, f"bytes behind the document at {stream.tell()}")
+        raise RefusedError(FaultReason.MALFORMED, f"bytes behind the document at {stream.tell()}")
     return document
 
 
-def _json(value: object, labels: Mapping[int, str]) -> Json:
+def to_json(value: object, labels: Mapping[int, str]) -> Json:
+    """What a decoder made, as the values of a JSON text; raises RefusedError.
+
+    Recurses as deep as `value` is nested.
+    """
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, list):
-        return [_json(each, labels) for each in value]
+        return [to_json(each, labels) for each in value]
     if isinstance(value, dict):
-        return {_key(key, labels): _json(each, labels) for key, each in value.items()}
+        return {_key(key, labels): to_json(each, labels) for key, each in value.items()}
     return _scalar(value)
 
 
@@ -101,7 +105,7 @@ def _scalar(value: object) -> str | None:
             return str(value)
         case cbor2.undefined:
             return None
-    raise _RefusedError(FaultReason.NOT_A_VALUE, f"{excerpt(type(value).__name__)} is no value")
+    raise RefusedError(FaultReason.NOT_A_VALUE, f"{excerpt(type(value).__name__)} is no value")
 
 
 def _key(key: object, labels: Mapping[int, str]) -> str:
@@ -109,12 +113,12 @@ def _key(key: object, labels: Mapping[int, str]) -> str:
         return key
     if isinstance(key, int) and not isinstance(key, bool):
         return labels.get(key) or str(_integer(key))
-    raise _RefusedError(FaultReason.MALFORMED, "a key is neither a text nor an integer")
+    raise RefusedError(FaultReason.MALFORMED, "a key is neither a text nor an integer")
 
 
 def _integer(number: int) -> JsonNumber:
     if number.bit_length() > _MAX_BITS:
-        raise _RefusedError(FaultReason.TOO_MANY_DIGITS, f"more than {MAX_DIGITS} digits")
+        raise RefusedError(FaultReason.TOO_MANY_DIGITS, f"more than {MAX_DIGITS} digits")
     return JsonNumber(number)
 
 

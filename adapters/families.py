@@ -6,7 +6,10 @@ understands an unknown message, the more particular family first.
 
 from adapters.adapter import Format, stateless
 from adapters.formats import (
+    binary_documents,
+    bytes_fields,
     chirpstack,
+    csv_rows,
     esphome,
     fiware,
     homeassistant,
@@ -43,6 +46,11 @@ FORMATS: dict[str, Format] = {
     "esphome": esphome.FORMAT,
     "homie": homie.FORMAT,
     "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
+    "msgpack": binary_documents.MSGPACK,
+    "cbor": binary_documents.CBOR,
+    "csv": Format(stateless(csv_rows.CsvAdapter), names=True),
+    "bytes": bytes_fields.BYTES,
+    "hex": bytes_fields.HEX,
     "scalar": Format(stateless(ScalarAdapter)),
     "text": Format(stateless(TextAdapter)),
 }

@@ -24,11 +24,11 @@ MAX_FOUND = 1000
 """Values of one path in one message; more are left alone."""
 
 
-class _Absent:
+class Absent:
     """The type of ABSENT: there is nothing at a path."""
 
 
-ABSENT: Final = _Absent()
+ABSENT: Final = Absent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,14 @@ _PLAIN_NAME = re.compile(r"[^\s.\[\]'\"*?@,()]+")
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """Member names, element indices and wildcards.
+    """Member names, element indices and wildcards; `is_singular`: it leads to one value at most.
 
     >>> JsonPath.compile("$.a[0]['c d']").steps
     ('a', 0, 'c d')
     """
 
     steps: tuple[Step, ...]
+    is_singular: bool = True
 
     @classmethod
     def compile(cls, text: str) -> "JsonPath":
@@ -85,21 +86,18 @@ class JsonPath:
             raise ValueError(f"a path has at most {MAX_PATH_CHARS} characters")
         if not text.startswith("$"):
             raise ValueError("a path begins with $")
-        steps, position = [], 1
+        steps: list[Step] = []
+        position = 1
         while position < len(text):
             step = _STEP.match(text, position)
             if step is None:
                 raise ValueError(_syntax_defect(text, position))
             steps.append(_step_value(step))
             position = step.end()
-        return cls(tuple(steps))
+        many = any(isinstance(step, Every) and step.equals is None for step in steps)
+        return cls(tuple(steps), not many)
 
-    @property
-    def is_singular(self) -> bool:
-        """Whether it leads to one value at most."""
-        return not any(isinstance(step, Every) and step.equals is None for step in self.steps)
-
-    def find(self, document: Json) -> Json | _Absent:
+    def find(self, document: Json) -> Json | Absent:
         """What stands at a singular path, or ABSENT.
 
         A step into the wrong kind of value leads nowhere. Of a path with wildcards: the first.
@@ -149,7 +147,7 @@ def _further(found: list[tuple[str, Json]], step: Step) -> Iterator[tuple[str, J
     if not isinstance(step, Every):
         single = JsonPath((step,))
         reached = ((name, single.find(node)) for name, node in found)
-        yield from ((name, node) for name, node in reached if not isinstance(node, _Absent))
+        yield from ((name, node) for name, node in reached if not isinstance(node, Absent))
         return
     count = 0
     for name, node in found:

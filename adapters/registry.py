@@ -19,6 +19,7 @@ from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
 from adapters.message import Message
 from adapters.payload import MAX_PAYLOAD_BYTES, Payload
+from adapters.series import SeriesUnits
 from adapters.stream import Stream, StreamTemplate
 from adapters.topic_filter import TopicFilter, TopicTrie
 
@@ -70,7 +71,8 @@ class Registry:
     [('urn:s:north', '21.50')]
     """
 
-    def __init__(self, entries: Iterable[_Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[_Entry] = (), memory: Memory | None = None) -> None:
+        self._units = (memory or Memory()).of(SeriesUnits)
         self._trie = TopicTrie[_Entry]()
         filters = set()
         for entry in entries:
@@ -100,7 +102,7 @@ class Registry:
                 families.setdefault((mapping.topic_filter, mapping.format), []).append(checked)
         entries = [_entry(family, kept) for family in families.values()]
         every = (checked for family in families.values() for checked in family)
-        return cls([*entries, *_availability_entries(every)]), tuple(errors)
+        return cls([*entries, *_availability_entries(every)], kept), tuple(errors)
 
     @property
     def topic_filters(self) -> frozenset[str]:
@@ -125,7 +127,9 @@ class Registry:
         found = [each.adapter.decode(payload, each.streams) for each in bound]
         all_found = found[0] if len(found) == 1 else _merged(found)
         observations = tuple([seen for _, seen in all_found.observations])
-        return Decoded(observations, tuple(all_found.faults), True, tuple(all_found.notices))
+        changes = map(self._units.change, observations)
+        notices = [*all_found.notices, *(change for change in changes if change)]
+        return Decoded(observations, tuple(all_found.faults), True, tuple(dict.fromkeys(notices)))
 
     def _bind(self, topic: str) -> tuple[_Bound, ...]:
         entries = {id(entry): entry for entry in self._trie.match(topic)}

@@ -17,7 +17,7 @@ from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import availability_findings
 from adapters.device_time import read_time
 from adapters.fault import excerpt
-from adapters.json_path import JsonPath, leaves
+from adapters.json_path import Absent, JsonPath, leaves
 from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory, Recent
 from adapters.observation import USUAL, Circumstances, TimeSource
@@ -150,7 +150,9 @@ class ShellyAdapter:
 
 def _values(rule: _Rule, frame: Frame) -> Iterator[tuple[Json, datetime | Fault | None]]:
     if rule.path is not None:
-        yield from ((value, frame.time) for _, value in rule.path.find_all(frame.components))
+        value = rule.path.find(frame.components)
+        if not isinstance(value, Absent):
+            yield value, frame.time
         return
     for event in frame.events:
         if event.get("component") == rule.component:

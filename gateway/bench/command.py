@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from gateway.bench import (
     chat,
     city_run,
+    families,
     fanout,
     growth,
     http_updates,
@@ -178,6 +179,13 @@ def _add_chat(command: argparse.ArgumentParser) -> None:
     command.add_argument("--messages", type=_count, default=chat.MESSAGES, metavar="N", help=text)
 
 
+def _add_families(command: argparse.ArgumentParser) -> None:
+    text = f"of each case, for families (default: {families.ROUNDS})"
+    command.add_argument(
+        "--case-rounds", type=_count, default=families.ROUNDS, metavar="N", help=text
+    )
+
+
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -235,6 +243,10 @@ def _growth(options: argparse.Namespace) -> Iterator[Outcome]:
     return growth.measure(options.fine, options.coarse, options.triples, options.roads)
 
 
+def _families(options: argparse.Namespace) -> Iterator[Outcome]:
+    return families.measure(options.case_rounds)
+
+
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
     return shapes_run.measure(options.nodes, options.updates)
 
@@ -288,6 +300,7 @@ BENCHMARKS = (
     Benchmark(
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
+    Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )
 """All benchmarks, in the order of `make bench`."""

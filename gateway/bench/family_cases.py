@@ -7,6 +7,7 @@ checkout describes the members.
 """
 
 import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,11 @@ from typing import Any
 
 from adapters import mapping as adapters_mapping
 from adapters.message import Message
+from adapters.payload import parse_json
 from adapters.result import JsonNumber
+
+MOST_DIGITS = 8
+"""Of a number that is varied; a longer one is a time or an identifier."""
 
 RECEIVED = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
@@ -70,6 +75,32 @@ def to_json(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(to_json, value)) + "]"
     return json.dumps(value)
+
+
+def varied(dice: random.Random, message: Message) -> Message:
+    """The message with other numbers of the same kind; as it is where it is no JSON."""
+    try:
+        document = parse_json(message.payload.decode())
+    except UnicodeDecodeError:
+        return message
+    if not isinstance(document, dict | list):
+        return message
+    payload = to_json(_varied(dice, document)).encode()
+    return Message(message.topic, payload, message.received_at, retained=message.retained)
+
+
+def _varied(dice: random.Random, value: Any) -> Any:
+    if isinstance(value, JsonNumber):
+        if len(value.partition(".")[0]) > MOST_DIGITS:
+            return value
+        if "." in value:
+            return JsonNumber(f"{float(value) * dice.uniform(0.5, 1.5):.3f}")
+        return JsonNumber(int(value) + dice.randrange(3))
+    if isinstance(value, dict):
+        return {key: _varied(dice, inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_varied(dice, inner) for inner in value]
+    return value
 
 
 def _case(path: Path) -> Case:

@@ -135,7 +135,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             ingest.run()
     rows = list(result_rows(engine.query(LATEST_QUERY)))
     engine.close()
-    return Looped(timing, _texts(profiles, scheduler.requests), rows)
+    return Looped(timing, request_texts(profiles, scheduler.requests), rows)
 
 
 def run_bare(store: Store, texts: Sequence[str], warm: int) -> Timing:
@@ -178,8 +178,8 @@ def _settled(error: Exception | None) -> None:
         raise error
 
 
-def _texts(profiles: Profiles, requests: Iterable[Request]) -> list[str]:
-    """With terms in place of forced bindings; the gateway's own updates have no template."""
+def request_texts(profiles: Profiles, requests: Iterable[Request]) -> list[str]:
+    """As SPARQL, terms in place of forced bindings; the gateway's own updates have no template."""
     templates = {each.text: each for each in profiles.updates.values()}
     return [
         one_text(

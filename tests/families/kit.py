@@ -10,12 +10,10 @@ from adapters.memory import Memory
 from adapters.message import Message
 from adapters.notice import DeviceRequest, Heartbeat, Liveness, Notice, UnitChange
 from adapters.observation import XSD, Observation, TimeSource
-from adapters.payload import parse_json
 from adapters.proposal import Proposal
 from adapters.registry import Registry
-from adapters.result import JsonNumber
 from adapters.units import UNIT
-from gateway.bench.family_cases import Case, cases, to_json
+from gateway.bench.family_cases import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "data" / "families"
 CASES = list(cases(FOLDER))
@@ -99,30 +97,6 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
 
 def expected(members: Mapping[str, Any], name: str) -> list[Any]:
     return list(members.get(name, ()))
-
-
-def varied(dice: random.Random, message: Message) -> Message:
-    """The message with other numbers of the same kind; as it is where it is no JSON."""
-    try:
-        document = parse_json(message.payload.decode())
-    except UnicodeDecodeError:
-        return message
-    if not isinstance(document, dict | list):
-        return message
-    payload = to_json(_varied(dice, document)).encode()
-    return Message(message.topic, payload, message.received_at, retained=message.retained)
-
-
-def _varied(dice: random.Random, value: Any) -> Any:
-    if isinstance(value, JsonNumber):
-        if "." in value:
-            return JsonNumber(f"{float(value) * dice.uniform(0.5, 1.5):.3f}")
-        return JsonNumber(int(value) + dice.randrange(3))
-    if isinstance(value, dict):
-        return {key: _varied(dice, inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_varied(dice, inner) for inner in value]
-    return value
 
 
 def damaged(dice: random.Random, payload: bytes) -> bytes:

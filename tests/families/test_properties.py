@@ -12,7 +12,7 @@ import ontologies
 from adapters.discovery import Discovery
 from adapters.message import Message
 from adapters.observation import Observation
-from gateway.bench.family_cases import RECEIVED
+from gateway.bench.family_cases import RECEIVED, varied
 from gateway.config import Config
 from gateway.engine import Engine
 from gateway.journal import Position, Record
@@ -25,7 +25,6 @@ from tests.families.kit import (
     damaged,
     family_messages,
     registry,
-    varied,
 )
 
 SHAPES = Graph().parse(Path(ontologies.__path__[0]) / "shapes.ttl")

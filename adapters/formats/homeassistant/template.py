@@ -34,6 +34,7 @@ from adapters.result import (
 )
 
 MAX_TEMPLATE_CHARS = 512
+MAX_TOKENS = 64
 MAX_NESTING = 8
 MAX_PLACES = 12
 _EXACT = Context(prec=64)
@@ -78,6 +79,8 @@ class ValueTemplate:
 class _Parser:
     def __init__(self, text: str) -> None:
         self._tokens = list(_tokens(text))
+        if len(self._tokens) > MAX_TOKENS:
+            raise TemplateError(f"more than {MAX_TOKENS} words and signs")
         self._position = 0
         self._nesting = 0
 

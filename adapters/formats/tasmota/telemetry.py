@@ -11,7 +11,7 @@ repeated message from an equal result. `Epoch`, or `Time` as a number, is prefer
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +20,7 @@ from adapters.availability import availability_findings
 from adapters.device_time import read_time
 from adapters.formats.tasmota.units import unit_of
 from adapters.iri_template import NAME
-from adapters.json_path import JsonPath
+from adapters.json_path import Absent, JsonPath
 from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
 from adapters.payload import Json, Payload
@@ -62,11 +62,18 @@ class TasmotaAdapter:
                 text = payload.text()
                 findings.add(stream, text if isinstance(text, Fault) else bare_result(text))
                 continue
-            unit = unit_of(document, rule.name)
-            for name, value in rule.path.find_all(document):
+            for name, value in _found(rule.path, document):
                 own = stream.named(name) if name else stream
+                unit = unit_of(document, rule.name)
                 findings.add(own, json_result(value), time, sequence, unit=unit)
         return findings or Findings.of_fault(missing(streams))
+
+
+def _found(path: JsonPath, document: Json) -> Iterable[tuple[str, Json]]:
+    if not path.is_singular:
+        return path.find_all(document)
+    value = path.find(document)
+    return () if isinstance(value, Absent) else (("", value),)
 
 
 def companions(topic_filter: str) -> Sequence[str]:

@@ -1,0 +1,73 @@
+"""Formats "cbor" and "msgpack": values at paths of a document in a binary encoding.
+
+The selector is a path of adapters.json_path, as in the format "json"; see adapters.document for
+what absent and null mean. Integer keys of maps are their digits: `$.1`. Byte strings are base64url.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from adapters.adapter import Compile, Fault, Format, stateless
+from adapters.cbor_document import parse_cbor
+from adapters.document import DocumentAdapter
+from adapters.json_path import leaves
+from adapters.mapping import Mapping
+from adapters.memory import Memory
+from adapters.msgpack_document import parse_msgpack
+from adapters.payload import Json, Payload
+from adapters.proposal import Names, Proposal, Propose
+from adapters.quantity import usual_quantity
+
+MAX_LEAVES = 200
+
+Read = Callable[[Payload], Json | Fault]
+
+
+def read_cbor(payload: Payload) -> Json | Fault:
+    """The CBOR document of a payload."""
+    return parse_cbor(payload.raw)
+
+
+def read_msgpack(payload: Payload) -> Json | Fault:
+    """The MessagePack document of a payload."""
+    return parse_msgpack(payload.raw)
+
+
+def _compile(read: Read) -> Compile:
+    def read_once(payload: Payload) -> Json | Fault:
+        return payload.once(read)
+
+    return stateless(lambda mappings: DocumentAdapter(mappings, read_once))
+
+
+def _propose(family: str, read: Read) -> Propose:
+    def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+        del memory
+        document = payload.once(read)
+        if isinstance(document, Fault) or not isinstance(document, dict | list):
+            return ()
+        topic = payload.message.topic
+        found = islice(leaves(document), MAX_LEAVES)
+        return [_proposal(family, topic, path, name, names) for path, name, _ in found]
+
+    return propose
+
+
+def _proposal(family: str, topic: str, path: str, name: str, names: Names) -> Proposal:
+    quantity = usual_quantity(name)
+    mapping = Mapping(
+        names.mapping(family, topic, path),
+        topic,
+        family,
+        names.sensor(family, topic, path),
+        names.observed_property(quantity.name or name or "value"),
+        names.feature(family, topic),
+        path,
+        quantity.unit,
+    )
+    question = "Is this a measured value, in this unit, and of what?"
+    return Proposal(mapping, family, topic, f"{topic} {path}", quantity.name, question=question)
+
+
+CBOR = Format(_compile(read_cbor), names=True, propose=_propose("cbor", read_cbor))
+MSGPACK = Format(_compile(read_msgpack), names=True, propose=_propose("msgpack", read_msgpack))

@@ -1,0 +1,158 @@
+"""What families remember: it outlives a new registry, is bounded, and belongs to one Memory."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.availability import KnownStreams
+from adapters.discovery import Discovery
+from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
+from adapters.mapping import Mapping
+from adapters.memory import Memory
+from adapters.message import Message
+from adapters.notice import Heartbeat, Liveness, UnitChange
+from adapters.payload import Payload
+from adapters.registry import Registry
+from adapters.units import UNIT
+
+NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+MAPPING = Mapping(
+    "urn:m", "zigbee2mqtt/+", "zigbee2mqtt", "urn:{1}", "urn:p", "urn:f", "temperature"
+)
+
+
+def message(topic: str, payload: bytes) -> Message:
+    return Message(topic, payload, NOW)
+
+
+def test_memory_outlives_a_new_registry() -> None:
+    memory = Memory()
+    state = message("zigbee2mqtt/a", b'{"temperature":21.5}')
+    first, _ = Registry.compile([MAPPING], memory)
+    assert len(first.decode(state).observations) == 1
+    second, _ = Registry.compile([MAPPING], memory)
+    repeated = second.decode(state)
+    assert repeated.observations == ()
+    assert repeated.notices == (Heartbeat(("urn:a", "urn:p", "urn:f")),)
+    stranger, _ = Registry.compile([MAPPING])
+    assert len(stranger.decode(state).observations) == 1
+
+
+def test_availability_topic_of_any_mapping_is_heard() -> None:
+    bare = Mapping(
+        "urn:m", "a/+/t", "scalar", "urn:{1}", "urn:p", "urn:f", availability_topic="a/+/lwt"
+    )
+    registry, errors = Registry.compile([bare])
+    assert not errors
+    assert registry.topic_filters == {"a/+/t", "a/+/lwt"}
+    decoded = registry.decode(message("a/x/lwt", b"offline"))
+    assert decoded.notices == (Liveness(("urn:x", "urn:p", "urn:f"), False),)
+
+
+def test_series_ends_where_the_device_changes_its_unit_and_the_mapping_declares_none() -> None:
+    undeclared = Mapping(
+        "urn:m", "tele/x/SENSOR", "tasmota", "urn:s", "urn:p", "urn:f", "A.Temperature"
+    )
+    memory = Memory()
+    registry, _ = Registry.compile([undeclared], memory)
+    celsius = message("tele/x/SENSOR", b'{"A":{"Temperature":20.0},"TempUnit":"C"}')
+    fahrenheit = message("tele/x/SENSOR", b'{"A":{"Temperature":68.0},"TempUnit":"F"}')
+    assert registry.decode(celsius).notices == ()
+    again, _ = Registry.compile([undeclared], memory)
+    changed = again.decode(fahrenheit)
+    stream = ("urn:s", "urn:p", "urn:f")
+    assert changed.notices == (UnitChange(stream, UNIT + "DEG_C", UNIT + "DEG_F"),)
+    assert [seen.unit for seen in changed.observations] == [UNIT + "DEG_F"]
+    assert again.decode(fahrenheit).notices == ()
+
+
+def test_series_goes_on_where_the_mapping_declares_a_unit() -> None:
+    declared = Mapping(
+        "urn:m", "tele/x/SENSOR", "tasmota", "urn:s", "urn:p", "urn:f", "A.Temperature", "°C"
+    )
+    registry, _ = Registry.compile([declared])
+    values = []
+    for unit, number in (("C", "20.0"), ("F", "68.0")):
+        payload = f'{{"A":{{"Temperature":{number}}},"TempUnit":"{unit}"}}'.encode()
+        decoded = registry.decode(message("tele/x/SENSOR", payload))
+        assert decoded.notices == ()
+        values += [(seen.lexical, seen.unit) for seen in decoded.observations]
+    assert values == [("20.0", UNIT + "DEG_C")] * 2
+
+
+def test_streams_of_a_device_are_bounded() -> None:
+    known = KnownStreams()
+    for number in range(5000):
+        known.hear(f"device-{number}", ("urn:s", "urn:p", "urn:f"))
+        known.hear("busy", (f"urn:{number}", "urn:p", "urn:f"))
+    assert len(list(known.of("busy"))) == 512
+    assert list(known.of("device-0")) == []
+
+
+def test_second_announcement_withdraws_what_it_leaves_out() -> None:
+    discovery = Discovery()
+    topic = "homeassistant/device/d/config"
+
+    def components(*names: str) -> bytes:
+        entries = ",".join(
+            f'"{n}":{{"p":"sensor","uniq_id":"{n}","stat_t":"s/{n}"}}' for n in names
+        )
+        return f'{{"dev":{{"ids":"d"}},"o":{{"name":"x"}},"cmps":{{{entries}}}}}'.encode()
+
+    assert len(discovery.discover(message(topic, components("a", "b"))).proposals) == 2
+    found = discovery.discover(message(topic, components("b")))
+    assert [iri.rpartition("/")[2] for iri in found.withdrawn] == ["a"]
+    emptied = discovery.discover(message(topic, b""))
+    assert [iri.rpartition("/")[2] for iri in emptied.withdrawn] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "value_json.a",
+        "{{ value_json.a",
+        "{{ states('sensor.x') }}",
+        "{{ value_json.a if true }}",
+        "{% set x = 1 %}{{ x }}",
+        "{{ value_json.a.__class__() }}",
+        "{{ ''.__class__.__mro__ }}",
+        "{{ value_json.a | tojson }}",
+        "{{ value_json.a ** 9 }}",
+        "{{ value_json.a }} °C",
+        "{{ (value }}",
+        "{{ value | round(99) }}",
+        "{{ value | round(1.5) }}",
+        "{{ value_json[value] }}",
+        "{{ " + "(" * 50 + "value" + ")" * 50 + " }}",
+        "{{ " + "-" * 300 + "value }}",
+        "{{ value" + " + 1" * 200 + " }}",
+        "{{ range(999999999) }}",
+    ],
+)
+def test_template_beyond_the_safe_part_is_refused(text: str) -> None:
+    with pytest.raises(TemplateError):
+        ValueTemplate.compile(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "payload", "value"),
+    [
+        ("{{ value }}", b"21.50", "21.50"),
+        ("{{value_json['a b'].c[0]}}", b'{"a b":{"c":[7]}}', "7"),
+        ("{{- value_json.t|float(0)|round(1) -}}", b'{"t":"21.25"}', "21.2"),
+        ("{{ value_json.t | int }}", b'{"t":-7.9}', "-7"),
+        ("{{ value_json.a - value_json.b * 2 }}", b'{"a":10,"b":3}', "4"),
+        ("{{ (value_json.a - 32) * 5 / 9 }}", b'{"a":68}', "20"),
+        ("{{ -value_json.a }}", b'{"a":1.5}', "-1.5"),
+        ("{{ value_json.a | is_defined }}", b'{"a":"x"}', "x"),
+        ("{{ value_json.a / 0 }}", b'{"a":1}', "not_finite"),
+        ("{{ value_json.a + 1 }}", b'{"a":true}', "not_a_value"),
+        ("{{ value_json.a + 1 }}", b'{"a":1e300}', "too_many_digits"),
+        ("{{ value_json.a | int(0) }}", b"{}", "missing"),
+    ],
+)
+def test_template_of_the_safe_part(text: str, payload: bytes, value: str) -> None:
+    result = ValueTemplate.compile(text).evaluate(Payload(message("x", payload)))
+    found = getattr(result, "lexical", None) or getattr(result, "reason", None)
+    assert (found if isinstance(found, str) else found and found.value) == value
