@@ -73,7 +73,8 @@ class Discovery:
         """
         if len(message.payload) > MAX_ANNOUNCEMENT_BYTES:
             return Discovered()
-        announcers = self._announcers.match(message.topic)
+        matched = self._announcers.match(message.topic)
+        announcers = [name for name in self._formats if name in matched]
         payload = Payload(message)
         for name in announcers or self._formats:
             propose = self._formats[name].propose

@@ -16,6 +16,7 @@ from adapters.formats import (
     homie,
     json_path,
     ruuvi,
+    scalar,
     senml,
     sensorthings,
     shelly,
@@ -26,7 +27,6 @@ from adapters.formats import (
     ttn,
     zigbee2mqtt,
 )
-from adapters.formats.scalar import ScalarAdapter
 from adapters.formats.text import TextAdapter
 
 FORMATS: dict[str, Format] = {
@@ -48,10 +48,10 @@ FORMATS: dict[str, Format] = {
     "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
     "msgpack": binary_documents.MSGPACK,
     "cbor": binary_documents.CBOR,
-    "csv": Format(stateless(csv_rows.CsvAdapter), names=True),
+    "csv": csv_rows.FORMAT,
     "bytes": bytes_fields.BYTES,
     "hex": bytes_fields.HEX,
-    "scalar": Format(stateless(ScalarAdapter)),
+    "scalar": scalar.FORMAT,
     "text": Format(stateless(TextAdapter)),
 }
 """Every format by the name that a mapping gives it, in the order in which discovery asks them."""

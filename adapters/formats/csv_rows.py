@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from adapters.adapter import Fault, FaultReason, Findings, missing
+from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
 from adapters.device_time import read_sequence, read_time
 from adapters.fault import excerpt
 from adapters.iri_template import NAME
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
 from adapters.payload import Payload
-from adapters.result import captured_result
+from adapters.proposal import Names, Proposal
+from adapters.quantity import usual_quantity
+from adapters.result import NUMERIC, Result, captured_result
 from adapters.stream import Stream
 
 MAX_ROWS = 1000
+MAX_COLUMNS = 100
 _DELIMITERS = "\t;,"
 _BY = " by "
 
@@ -42,31 +46,31 @@ class _Rule:
     time: str
     sequence: str
 
+    @property
+    def has_header(self) -> bool:
+        """Whether the first row names the columns: it does unless all columns are numbers."""
+        named = (self.value, self.name, self.time, self.sequence)
+        return not all(column.startswith("#") for column in named if column)
+
 
 class CsvAdapter:
     """All columns of a topic filter, over the rows of one payload."""
 
     def __init__(self, mappings: Sequence[Mapping]) -> None:
         self._rules = tuple(map(_rule, mappings))
-        numbered = {
-            column.startswith("#")
-            for rule in self._rules
-            for column in (rule.value, rule.name, rule.time, rule.sequence)
-            if column
-        }
-        if len(numbered) > 1:
-            reason = "columns of one topic are all named or all numbered"
-            raise MappingError(mappings[-1].iri, "selector", reason)
-        self._has_header = numbered != {True}
+        self._kinds = {rule.has_header for rule in self._rules}
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
         text = payload.text()
-        table = text if isinstance(text, Fault) else _table(text, self._has_header)
-        if isinstance(table, Fault):
-            return Findings.of_fault(table)
+        if isinstance(text, Fault):
+            return Findings.of_fault(text)
+        tables = {kind: _table(text, kind) for kind in self._kinds}
         findings = Findings()
         for rule, stream in zip(self._rules, streams, strict=True):
+            table = tables[rule.has_header]
+            if isinstance(table, Fault):
+                return Findings.of_fault(table)
             for row in table.rows:
                 _observe(rule, table, row, stream, findings)
         return findings or Findings.of_fault(missing(streams))
@@ -139,3 +143,46 @@ def _refuse(mapping: Mapping, member: str, text: str) -> None:
         raise MappingError(mapping.iri, member, "name a column, or number it as #1")
     if text.startswith("#") and not (text[1:].isdigit() and 0 < int(text[1:5]) < 1000):
         raise MappingError(mapping.iri, member, "a column's number is #1 to #999")
+
+
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """A mapping for each column of a table with a header and at least one row of numbers."""
+    del memory
+    text = payload.text()
+    table = text if isinstance(text, Fault) else _table(text, has_header=True)
+    if isinstance(table, Fault) or len(table.header) < 2 or not table.rows:
+        return ()
+    columns = [column for column in table.header if not _is_number(column)]
+    same = all(len(row) == len(table.header) for row in table.rows)
+    if not same or len(columns) < len(table.header) or len(columns) > MAX_COLUMNS:
+        return ()
+    topic = payload.message.topic
+    return [
+        _proposal(topic, column, names)
+        for column in columns
+        if _is_number(table.rows[0][table.header[column]]) and _BY not in column
+    ]
+
+
+def _proposal(topic: str, column: str, names: Names) -> Proposal:
+    quantity = usual_quantity(column)
+    mapping = Mapping(
+        names.mapping("csv", topic, column),
+        topic,
+        "csv",
+        names.sensor("csv", topic, column),
+        names.observed_property(quantity.name or column),
+        names.feature("csv", topic),
+        column,
+        quantity.unit,
+    )
+    question = "Is this a measured value, in this unit, and of what?"
+    return Proposal(mapping, "csv", topic, f"{topic} {column}", quantity.name, question=question)
+
+
+def _is_number(cell: str) -> bool:
+    result = captured_result(cell)
+    return isinstance(result, Result) and result.datatype in NUMERIC
+
+
+FORMAT = Format(stateless(CsvAdapter), names=True, propose=propose)

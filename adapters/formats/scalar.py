@@ -7,10 +7,13 @@ looks like a number or a boolean, so that the stream keeps one datatype.
 
 from collections.abc import Sequence
 
-from adapters.adapter import Fault, Findings
+from adapters.adapter import Fault, Findings, Format, stateless
 from adapters.mapping import Mapping, MappingError
+from adapters.memory import Memory
 from adapters.payload import Payload
-from adapters.result import bare_result, forced_string_result
+from adapters.proposal import Names, Proposal
+from adapters.quantity import usual_quantity
+from adapters.result import NUMERIC, STRING, bare_result, forced_string_result
 from adapters.stream import Stream
 
 _READERS = {"": bare_result, "string": forced_string_result}
@@ -42,3 +45,29 @@ def _refuse_selectors(mapping: Mapping) -> None:
         raise MappingError(mapping.iri, "time_selector", "a scalar carries no time")
     if mapping.sequence_selector:
         raise MappingError(mapping.iri, "sequence_selector", "a scalar carries no sequence")
+
+
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """A number or a boolean word; the last level of the topic hints at what it measures."""
+    del memory
+    text = payload.text()
+    result = text if isinstance(text, Fault) else bare_result(text)
+    if isinstance(result, Fault) or result.datatype == STRING:
+        return ()
+    topic = payload.message.topic
+    last = topic.rpartition("/")[2]
+    quantity = usual_quantity(last)
+    mapping = Mapping(
+        names.mapping("scalar", topic, "value"),
+        topic,
+        "scalar",
+        names.sensor("scalar", topic, "value"),
+        names.observed_property(quantity.name or last or "value"),
+        names.feature("scalar", topic),
+        unit=quantity.unit if result.datatype in NUMERIC else None,
+    )
+    question = "Is this a measured value, in this unit, and of what?"
+    return [Proposal(mapping, "scalar", topic, topic, quantity.name, question=question)]
+
+
+FORMAT = Format(stateless(ScalarAdapter), propose=propose)

@@ -1,6 +1,7 @@
 """Per family: valid payloads become triples that the shapes allow; no bytes raise an exception."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from rdflib import Graph
 
 import ontologies
 from adapters.discovery import Discovery
+from adapters.families import FORMATS
+from adapters.mapping import Mapping
 from adapters.message import Message
 from adapters.observation import Observation
+from adapters.registry import Registry
 from gateway.bench.family_cases import RECEIVED, varied
 from gateway.config import Config
 from gateway.engine import Engine
@@ -86,3 +90,33 @@ def test_any_bytes_on_any_topic_of_the_family_raise_nothing(family: str) -> None
         broken = Message(message.topic, payload, message.received_at)
         assert_sound(decoders[case.name](broken))
         discovery.discover(broken)
+
+
+LEVELS = ("", "$state", "5", "online", "status", "availability", "bridge", "LWT", "set", "config")
+SELECTORS = ("", "temperature", "$.a", "#1", "u8@0", "(.*)", "{{ value }}", "event.input:0", "*")
+
+
+def strange_topics(dice: random.Random) -> Iterator[str]:
+    """Topics of no device and of too few or too many levels."""
+    known = [
+        level for case in CASES for sent in case.sent for level in sent.message.topic.split("/")
+    ]
+    for _ in range(300):
+        levels = dice.choices((*LEVELS, *known), k=dice.randrange(1, 7))
+        yield "/".join(levels)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_strange_topics_raise_nothing(name: str) -> None:
+    dice = random.Random(name)
+    every = [
+        Mapping(f"urn:m:{number}", topic, name, "urn:s:{1}", "urn:p", "urn:f", selector)
+        for number, selector in enumerate(SELECTORS)
+        for topic in ("#", "+/+/+/#", "+/5/+/+/+", "+/+/state", "spBv1.0/+/DDATA/+/+")
+    ]
+    registry, errors = Registry.compile(every)
+    assert len(errors) < len(every)
+    recorded = [sent.message.payload for case in CASES for sent in case.sent]
+    for topic in strange_topics(dice):
+        payload = damaged(dice, dice.choice(recorded))
+        assert_sound(registry.decode(Message(topic, payload, RECEIVED)))

@@ -85,7 +85,6 @@ def error(bad: Mapping) -> MappingError:
         (mapping("csv", ""), "selector"),
         (mapping("csv", "#0"), "selector"),
         (mapping("csv", "#a"), "selector"),
-        (mapping("csv", "#1", time_selector="at"), "selector"),
         (mapping("csv", "t", "urn:s:{name}"), "selector"),
         (mapping("json", "$.t", "urn:s:{name}"), "selector"),
         (mapping("cbor", "t"), "selector"),

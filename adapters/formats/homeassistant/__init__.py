@@ -2,10 +2,15 @@
 
 from adapters.adapter import Format, stateless
 from adapters.formats.homeassistant.discovery import propose
+from adapters.formats.homeassistant.keys import COMPONENTS
 from adapters.formats.homeassistant.states import HomeAssistantAdapter
 
 FORMAT = Format(
     stateless(HomeAssistantAdapter),
     propose=propose,
-    announcements=("+/+/+/config", "+/+/+/+/config"),
+    announcements=tuple(
+        f"+/{component}/{name}/config"
+        for component in sorted({"device", *COMPONENTS})
+        for name in ("+", "+/+")
+    ),
 )
