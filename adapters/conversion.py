@@ -128,6 +128,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
         "MI-PER-HR": 63_360 * _INCH / 3600,
         "FT-PER-SEC": 12 * _INCH,
         "KN": Fraction(1852, 3600),
+        "MilliM-PER-SEC": "0.001",
         "MilliM-PER-HR": Fraction(1, 3_600_000),
         "MilliM-PER-DAY": Fraction(1, 86_400_000),
     },
@@ -152,6 +153,7 @@ _SCALES: dict[str, dict[str, Entry]] = {
     "mass concentration": {
         "KiloGM-PER-M3": 1,
         "GM-PER-M3": "0.001",
+        "MilliGM-PER-L": "0.001",
         "MilliGM-PER-M3": "0.000001",
         "MicroGM-PER-M3": "0.000000001",
     },

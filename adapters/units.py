@@ -110,6 +110,7 @@ _SPELLINGS = {
     "MIN": "min",
     "HR": "h",
     "DAY": "d",
+    "PER-CentiM3": "1.cm-3 #.cm-3",
     "PER-SEC": "1.s-1 s-1",
     "PER-MIN": "1.min-1 min-1",
     "BEAT-PER-MIN": "beat.min-1 bpm",
@@ -144,6 +145,7 @@ _SPELLINGS = {
     "M-PER-SEC2": "m.s-2",
     "G": "[g] gn",
     "MilliG": "m[g] mgn",
+    "MilliM-PER-SEC": "mm.s-1",
     "MilliM-PER-HR": "mm.h-1",
     "MilliM-PER-DAY": "mm.d-1",
     "M3-PER-SEC": "m3.s-1",
@@ -163,6 +165,7 @@ _SPELLINGS = {
     "GM-PER-M3": "g.m-3",
     "MOL": "mol",
     "KiloGM-PER-M3": "kg.m-3",
+    "MilliGM-PER-L": "mg.l-1 mg.L-1",
     "MilliGM-PER-M3": "mg.m-3",
     "MicroGM-PER-M3": "ug.m-3",
     "N": "N",
@@ -208,6 +211,31 @@ _RENAMED = {
 }
 """Names of units that QUDT deprecates or has dropped, which are still pasted."""
 
+_WORDS = {
+    "DEG_C": "celsius degc oc c°",
+    "DEG_F": "fahrenheit degf of",
+    "K": "kelvin",
+    "PERCENT": "percent",
+    "SEC": "sec sec. second seconds",
+    "MIN": "min. minute minutes",
+    "HR": "hr hrs hour hours",
+    "DAY": "day days",
+    "M": "meter meters metre metres",
+    "L": "liter liters litre litres",
+    "V": "volt volts",
+    "A": "amp amps ampere amperes",
+    "W": "watt watts",
+    "PA": "pascal pascals",
+    "HZ": "hertz",
+    "LUX": "lux",
+    "VAR-HR": "varh",
+    "KiloVAR-HR": "kvarh",
+    "VAR": "var",
+    "PER-MegaK": "mired mireds",
+    "REV-PER-MIN": "rpm",
+}
+"""Words and careless spellings, in any case of letters; looked at where no symbol is found."""
+
 _NAMESPACES = (UNIT, "http://qudt.org/vocab/unit#", "unit:")
 
 _MICRO = "\u03bc"
@@ -236,6 +264,9 @@ _UNITS = {
 }
 
 
+_WORD_UNITS = {word: UNIT + name for name, words in _WORDS.items() for word in words.split()}
+
+
 def unit_iri(text: str) -> str | None:
     """The QUDT unit that `text` names; None where the crosswalk has none.
 
@@ -249,4 +280,7 @@ def unit_iri(text: str) -> str | None:
         if text.startswith(namespace):
             name = text.removeprefix(namespace)
             return UNIT + _RENAMED.get(name, name) if _NAME.fullmatch(name) else None
-    return None if len(text) > MAX_CHARS else _UNITS.get(_ucum(text))
+    if len(text) > MAX_CHARS:
+        return None
+    ucum = _ucum(text)
+    return _UNITS.get(ucum) or _WORD_UNITS.get(ucum.lower())

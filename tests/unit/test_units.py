@@ -76,3 +76,22 @@ def test_text_that_names_no_unit(text: str) -> None:
 def test_deprecated_qudt_units_are_not_given(name: str) -> None:
     given = {unit_iri(text) for text in ("VA", "var", "kvarh")}
     assert UNIT + name not in given
+
+
+@pytest.mark.parametrize(
+    ("spellings", "name"),
+    [
+        (["ºC", "Celsius"], "DEG_C"),
+        (["sec", "seconds", "Sec", "sec."], "SEC"),
+        (["Hours", "Hr", "hour"], "HR"),
+        (["lux", "LUX"], "LUX"),
+        (["VAr", "VAR"], "VAR"),
+        (["kVArh"], "KiloVAR-HR"),
+        (["mired"], "PER-MegaK"),
+        (["mm/s"], "MilliM-PER-SEC"),
+    ],
+)
+def test_words_and_careless_spellings_of_real_devices(spellings: list[str], name: str) -> None:
+    assert {spelling: unit_iri(spelling) for spelling in spellings} == dict.fromkeys(
+        spellings, UNIT + name
+    )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from adapters import mapping as adapters_mapping
 from adapters.adapter import Fault
+from adapters.json_path import member_step
 from adapters.memory import Memory
 from adapters.payload import Json, Payload
 from adapters.proposal import Command, Names, Proposal
@@ -83,7 +84,8 @@ def _leaves(exposes: Json, within: tuple[str, ...]) -> Iterator[tuple[tuple[str,
 
 
 def _proposal(device: _Device, path: tuple[str, ...], expose: Object, names: Names) -> Proposal:
-    member = ".".join(path)
+    member = "".join(map(member_step, path)).removeprefix(".")
+    member = member if member[:1] != "[" else "$" + member
     quantity = usual_quantity(path[-1])
     unit, question = _unit(_text(expose, "unit"), quantity.name)
     mapping = adapters_mapping.Mapping(
