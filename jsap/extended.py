@@ -118,7 +118,7 @@ class _Node:
             "observedProperty": self._iri("property", mapping.property),
             "featureOfInterest": self._iri_template("feature", mapping.feature),
             "selector": _literal(mapping.selector),
-            "unit": None if mapping.unit is None else self._iri("unit", mapping.unit),
+            "unit": None if mapping.unit is None else self._unit(mapping.unit),
             "timeSelector": _literal(mapping.time),
             "sequenceSelector": _literal(mapping.sequence),
             "deviceUnit": _literal(mapping.device_unit),
@@ -160,6 +160,10 @@ class _Node:
         except ValueError as error:
             hint = "give an IRI, or a prefix that `namespaces` has"
             raise self._error(f".{key}", str(error), hint) from error
+
+    def _unit(self, text: str) -> _Object:
+        """A QUDT IRI, or as a literal the symbol of a unit, which has no colon."""
+        return self._iri("unit", text) if ":" in text else Literal(text)
 
     def _iri_template(self, key: str, text: str) -> _Object:
         """The IRI, or as a literal the template of one: it has no IRI before it is filled."""

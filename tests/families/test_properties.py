@@ -94,6 +94,7 @@ def test_any_bytes_on_any_topic_of_the_family_raise_nothing(family: str) -> None
 
 LEVELS = ("", "$state", "5", "online", "status", "availability", "bridge", "LWT", "set", "config")
 SELECTORS = ("", "temperature", "$.a", "#1", "u8@0", "(.*)", "{{ value }}", "event.input:0", "*")
+FILTERS = ("#", "+/+/+/#", "+/5/+/+/+", "+/+/state")
 
 
 def strange_topics(dice: random.Random) -> Iterator[str]:
@@ -109,10 +110,13 @@ def strange_topics(dice: random.Random) -> Iterator[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_strange_topics_raise_nothing(name: str) -> None:
     dice = random.Random(name)
+    own = [each for case in CASES for each in case.mappings if each.format == name]
+    selectors = dict.fromkeys((*SELECTORS, *(each.selector for each in own)))
+    filters = dict.fromkeys((*FILTERS, *(each.topic_filter for each in own)))
     every = [
-        Mapping(f"urn:m:{number}", topic, name, "urn:s:{1}", "urn:p", "urn:f", selector)
-        for number, selector in enumerate(SELECTORS)
-        for topic in ("#", "+/+/+/#", "+/5/+/+/+", "+/+/state", "spBv1.0/+/DDATA/+/+")
+        Mapping(f"urn:m:{number}", topic, name, "urn:s", "urn:p", "urn:f", selector)
+        for number, selector in enumerate(selectors)
+        for topic in filters
     ]
     registry, errors = Registry.compile(every)
     assert len(errors) < len(every)

@@ -88,6 +88,11 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
     }
 
 
+def test_unit_of_a_mapping_may_be_a_symbol() -> None:
+    [row] = answer("MAPPINGS", profile(mappings=[MAPPING | {"unit": "°C"}]))
+    assert row["unit"] == Literal("°C")
+
+
 def test_mapping_without_the_optional_is_a_row_too() -> None:
     [row] = answer("MAPPINGS", profile(mappings=[MAPPING]))
     optional = ("selector", "unit", "timeSelector", "sequenceSelector")
@@ -129,7 +134,7 @@ def test_rule_with_a_query_takes_its_prologue_along() -> None:
         ({"mappings": [MAPPING | {"topics": "x"}]}, "extended.mappings[0].topics: unknown"),
         ({"mappings": [MAPPING | {"format": 3}]}, "extended.mappings[0].format: not a text"),
         ({"mappings": [MAPPING | {"id": "m"}]}, "extended.mappings[0].id: 'm' is neither"),
-        ({"mappings": [MAPPING | {"unit": "°C"}]}, "extended.mappings[0].unit: '°C' is neither"),
+        ({"mappings": [MAPPING | {"unit": "x:C"}]}, "extended.mappings[0].unit: "),
         ({"mappings": [MAPPING | {"sensor": "x"}]}, "extended.mappings[0].sensor: 'x' is neither"),
         ({"mappings": [MAPPING, MAPPING]}, "extended.mappings[1].id: m:temperature is the id of"),
         ({"rules": [RULE | {"sparql": "ASK {}"}]}, "extended.rules[0]: neither or both of query"),
