@@ -134,7 +134,7 @@ def test_rule_with_a_query_takes_its_prologue_along() -> None:
         ({"mappings": [MAPPING | {"topics": "x"}]}, "extended.mappings[0].topics: unknown"),
         ({"mappings": [MAPPING | {"format": 3}]}, "extended.mappings[0].format: not a text"),
         ({"mappings": [MAPPING | {"id": "m"}]}, "extended.mappings[0].id: 'm' is neither"),
-        ({"mappings": [MAPPING | {"unit": "x:C"}]}, "extended.mappings[0].unit: "),
+        ({"mappings": [MAPPING | {"unit": "urn:a b"}]}, "extended.mappings[0].unit: "),
         ({"mappings": [MAPPING | {"sensor": "x"}]}, "extended.mappings[0].sensor: 'x' is neither"),
         ({"mappings": [MAPPING, MAPPING]}, "extended.mappings[1].id: m:temperature is the id of"),
         ({"rules": [RULE | {"sparql": "ASK {}"}]}, "extended.rules[0]: neither or both of query"),
