@@ -27,6 +27,8 @@ class FaultReason(Enum):
     INVALID_TEXT = "invalid_text"
     MISSING = "missing"
     SENTINEL = "sentinel"
+    OUT_OF_RANGE = "out_of_range"
+    JUMP = "jump"
     SENML_STRUCTURE = "senml_structure"
     SENML_VERSION = "senml_version"
     TIME_UNUSABLE = "time_unusable"

@@ -7,6 +7,20 @@ values are percent-encoded, so one level cannot become two.
 """
 
 from dataclasses import dataclass
+from enum import Enum, unique
+
+
+@unique
+class Retained(Enum):
+    """What the results of a retained message are, which the broker kept for nobody knows how long.
+
+    SEED: the state to begin with, where nothing is known of the stream yet. HISTORY: observations
+    of the past. DROP: nothing. Results with a time of their own are taken as what they are.
+    """
+
+    SEED = "seed"
+    HISTORY = "history"
+    DROP = "drop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +34,8 @@ class Mapping:
     `unit` (QUDT IRI or a symbol of the crosswalk) is that of the observations; `device_unit` that
     of the payload's numbers where it is another one and the payload does not tell it itself.
     `true_value` and `false_value` are the words of this device for the two truth values.
-    `expires_after_s`: silence for so many seconds is absence. `availability_topic` is a topic
+    `retained` says what a retained message is worth. `expires_after_s`: silence for so many
+    seconds is absence. `availability_topic` is a topic
     filter with the wildcards of `topic_filter`, on which the device says whether it is there.
     """
 
@@ -39,6 +54,7 @@ class Mapping:
     false_value: str = ""
     expires_after_s: float | None = None
     availability_topic: str = ""
+    retained: str = Retained.SEED.value
 
 
 class MappingError(ValueError):

@@ -38,11 +38,13 @@ class Circumstances:
     """How an observation came about, shared by all that came about alike.
 
     `historical`: the sender says that it kept the value for later, so it is no news of now.
+    `seed`: a state of unknown age, worth something only where nothing is known of the stream.
     `clock_suspect`: the sender says, or shows, that the clock behind phenomenon_time is not set.
     """
 
     time_source: TimeSource = TimeSource.DEVICE
     historical: bool = False
+    seed: bool = False
     clock_suspect: bool = False
 
 

@@ -19,6 +19,7 @@ from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
 from adapters.message import Message
 from adapters.payload import MAX_PAYLOAD_BYTES, Payload
+from adapters.policies import Policies
 from adapters.series import SeriesUnits
 from adapters.stream import Stream, StreamTemplate
 from adapters.topic_filter import TopicFilter, TopicTrie
@@ -58,6 +59,14 @@ class _Bound(NamedTuple):
     adapter: Adapter
     streams: tuple[Stream, ...]
     max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """What is known of a concrete topic: who reads it for which streams, and their policies."""
+
+    bound: tuple[_Bound, ...]
+    policies: Policies
 
 
 class Registry:
@@ -113,7 +122,8 @@ class Registry:
         """What `message` says. Never raises; a topic without a mapping gives UNMATCHED."""
         topic = message.topic
         find = self._remembered if len(topic) <= MAX_CACHED_TOPIC_CHARS else self._bind
-        bound = find(topic)
+        known = find(topic)
+        bound = known.bound
         if not bound:
             return UNMATCHED
         size = len(message.payload)
@@ -126,17 +136,20 @@ class Registry:
         payload = Payload(message)
         found = [each.adapter.decode(payload, each.streams) for each in bound]
         all_found = found[0] if len(found) == 1 else _merged(found)
+        known.policies.apply(all_found, is_retained=message.retained)
         observations = tuple([seen for _, seen in all_found.observations])
         changes = map(self._units.change, observations)
         notices = [*all_found.notices, *(change for change in changes if change)]
         return Decoded(observations, tuple(all_found.faults), True, tuple(dict.fromkeys(notices)))
 
-    def _bind(self, topic: str) -> tuple[_Bound, ...]:
+    def _bind(self, topic: str) -> _Topic:
         entries = {id(entry): entry for entry in self._trie.match(topic)}
-        return tuple(
+        bound = tuple(
             _Bound(entry.adapter, _streams(entry, topic), entry.format.max_bytes)
             for entry in entries.values()
         )
+        every = (stream for each in bound for stream in each.streams)
+        return _Topic(bound, Policies.of(every))
 
 
 def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:

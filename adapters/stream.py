@@ -11,7 +11,7 @@ from datetime import datetime
 from adapters.conversion import INSTEAD, convert
 from adapters.fault import Fault
 from adapters.iri_template import IriTemplate, fill_name, iri_defect
-from adapters.mapping import Mapping, MappingError
+from adapters.mapping import Mapping, MappingError, Retained
 from adapters.observation import USUAL, Circumstances, Observation, StreamKey
 from adapters.result import FALSE, INTEGER, NUMERIC, TRUE, Result, captured_result
 from adapters.units import unit_iri
@@ -36,6 +36,8 @@ class Stream:
     unit: str | None
     device_unit: str | None = None
     words: Words = ()
+    retained: Retained = Retained.SEED
+    expires_after_s: float | None = None
 
     @property
     def key(self) -> StreamKey:
@@ -102,6 +104,8 @@ class StreamTemplate:
     unit: str | None
     device_unit: str | None
     words: Words
+    retained: Retained
+    expires_after_s: float | None
 
     @classmethod
     def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
@@ -118,6 +122,8 @@ class StreamTemplate:
             _declared_unit(mapping),
             _device_unit(mapping),
             _words(mapping),
+            _retained(mapping),
+            mapping.expires_after_s,
         )
 
     def bind(self, captures: Sequence[str]) -> Stream:
@@ -131,6 +137,8 @@ class StreamTemplate:
             self.unit,
             self.device_unit,
             self.words,
+            self.retained,
+            self.expires_after_s,
         )
 
 
@@ -180,6 +188,14 @@ def _words(mapping: Mapping) -> Words:
     if len(words) == 2 and words[0][0] == words[1][0]:
         raise MappingError(mapping.iri, "false_value", "means the same as true_value")
     return tuple(words)
+
+
+def _retained(mapping: Mapping) -> Retained:
+    try:
+        return Retained(mapping.retained)
+    except ValueError as error:
+        known = ", ".join(each.value for each in Retained)
+        raise MappingError(mapping.iri, "retained", f"is none of {known}") from error
 
 
 def _refuse_defect(mapping: Mapping, member: str, defect: str) -> None:

@@ -20,6 +20,7 @@ from typing import Self
 from starlette.routing import BaseRoute
 
 from adapters.sparkplug_host import SparkplugHost
+from gateway.absence import Absences, AbsenceTemplates
 from gateway.config import Config
 from gateway.cores import one_core
 from gateway.crossing import Crossing
@@ -43,6 +44,7 @@ from gateway.ingest import Ingest
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
 from gateway.operating import Condition, operations_gate
+from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
 from gateway.present import Present
 from gateway.profiles import Profiles
@@ -150,6 +152,7 @@ class Gateway:
         self.scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
         inbox = Inbox(config.limits.inbox)
         mappings = MappingTable()
+        plausibility = Plausibility()
         ingest = Ingest(
             inbox,
             self.scheduler,
@@ -158,16 +161,21 @@ class Gateway:
             present=Present(
                 ObservationTemplates(profiles, identity), identity, config.store.latest
             ),
+            absences=Absences(AbsenceTemplates(profiles, identity)),
+            plausibility=plausibility,
             quarantine=Quarantine(folder),
             future=timedelta(seconds=config.limits.future_s),
         )
-        ingest.recover(profiles.query_text("STREAMS"))
+        ingest.recover(profiles.query_text("STREAMS"), profiles.query_text("WATCHED"))
         starting.enter_context(Upkeep(journal))
         if (shipper := shipper_of(config.shipping, journal)) is not None:
             starting.enter_context(shipper)
         await starting.enter_async_context(_in_thread(self.scheduler))
         await self.scheduler.subscribe(
             profiles.query_text("MAPPINGS"), sink=mappings.learn, is_prompt=True
+        )
+        await self.scheduler.subscribe(
+            profiles.query_text("CAPABILITIES"), sink=plausibility.learn, is_prompt=True
         )
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))

@@ -38,6 +38,11 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._deliveries)
 
+    @property
+    def is_drained(self) -> bool:
+        """Whether it is closed and nothing is in it any more."""
+        return self._closed and not self._deliveries
+
     def offer(self, deliveries: Sequence[Delivery]) -> int:
         """Take as many of them as there is room for, without waiting; how many those are."""
         with self._changed:
@@ -60,11 +65,13 @@ class Inbox:
             self._waiting.append((delivery, is_in))
         return await is_in
 
-    def take(self, most: int) -> list[Delivery]:
-        """Wait for deliveries and take up to `most`; an empty list means closed and drained."""
+    def take(self, most: int, timeout_s: float | None = None) -> list[Delivery]:
+        """Wait for deliveries and take up to `most`.
+
+        An empty list means that it is drained, or that nothing came in `timeout_s`.
+        """
         with self._changed:
-            while not self._deliveries and not self._closed:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._deliveries or self._closed, timeout_s)
             taken = [self._deliveries.popleft() for _ in range(min(most, len(self._deliveries)))]
             admitted = self._admit()
             self._changed.notify_all()

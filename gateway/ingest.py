@@ -10,22 +10,25 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import islice
+from math import inf
 
 from pyoxigraph import Literal, NamedNode, QuerySolutions
 
 from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
-from adapters.notice import Notice
+from adapters.notice import Heartbeat, Notice, UnitChange
 from adapters.observation import Observation
+from gateway.absence import Absences
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Engine, Outcome
 from gateway.errors import ClientError, ConfigurationError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
+from gateway.plausibility import Plausibility
 from gateway.present import Present, Request
 from gateway.quarantine import Quarantine
 from gateway.scheduler import Done, Scheduler
@@ -51,14 +54,18 @@ class IngestStatistics:
     clock_suspect: int = 0
     replayed: int = 0
     failed: int = 0
+    heartbeats: int = 0
+    seeds_dropped: int = 0
+    unit_changes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Accepted:
-    """A delivery with the records that it gave, possibly none."""
+    """A delivery with the records that it gave, possibly none, and what it says of absences."""
 
     delivery: Delivery
     records: tuple[Record, ...]
+    absences: Sequence[BoundUpdate]
 
 
 class Ingest:
@@ -72,6 +79,8 @@ class Ingest:
         *,
         mappings: MappingTable,
         present: Present,
+        absences: Absences,
+        plausibility: Plausibility,
         quarantine: Quarantine,
         future: timedelta = timedelta(days=1),
     ) -> None:
@@ -84,6 +93,8 @@ class Ingest:
         self._future = future
         self._duplicates = Duplicates()
         self.present = present
+        self.absences = absences
+        self._plausibility = plausibility
         self._listeners: list[Listener] = []
         self._stopping = threading.Event()
 
@@ -91,8 +102,8 @@ class Ingest:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._listeners.append(listener)
 
-    def recover(self, streams_query: str) -> None:
-        """Bring store, retention and duplicates to where the journal is; before `run`.
+    def recover(self, streams_query: str, watched_query: str) -> None:
+        """Bring store, retention, absences and duplicates to where the journal is; before `run`.
 
         Replays what the journal has and the store has not (engine.md, section 3a).
         """
@@ -101,6 +112,7 @@ class Ingest:
         for row in _select(engine, streams_query):
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             self.present.recall(stream, row["observation"].value, row["phenomenonStamp"].value)
+        self._recall_absences(watched_query)
         self.present.applied = self._last_applied()
         if self.present.applied is not None:
             self._journal.begin_after(self.present.applied.epoch)
@@ -113,7 +125,8 @@ class Ingest:
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""
-        while deliveries := self._inbox.take(_GROUP):
+        while not self._inbox.is_drained:
+            deliveries = self._inbox.take(_GROUP, self.absences.wait_s)
             accepted = [self._accept(delivery) for delivery in deliveries]
             if not self._make_durable([r for each in accepted for r in each.records]):
                 error = StorageError("the gateway stopped before the journal could be written")
@@ -121,6 +134,7 @@ class Ingest:
                     each.delivery.settle(error)
                 continue
             self._scheduler.submit(list(self._requests(accepted)))
+            self._scheduler.submit(list(_told(self.absences.due())))
 
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
@@ -151,14 +165,50 @@ class Ingest:
         decoded = self._decode(message)
         if not decoded.matched:
             self.statistics.unmapped += 1
-        if decoded.faults:
+        new, faults = self._believed(decoded, message)
+        if faults:
             self.statistics.quarantined += 1
-            self.quarantine.add(message, decoded.faults)
+            self.quarantine.add(message, faults)
+        self._count(decoded.notices)
         if decoded.notices:
             for listener in self._listeners:
                 listener(message, decoded.notices)
-        new = [seen for seen in decoded.observations if not self._is_known(seen, message)]
-        return _Accepted(delivery, tuple(self._identify(new, message)))
+        absences = self.absences.note(new, decoded.notices, message.received_at)
+        return _Accepted(delivery, tuple(self._identify(new, message)), absences)
+
+    def _believed(
+        self, decoded: Decoded, message: Message
+    ) -> tuple[list[Observation], tuple[Fault, ...]]:
+        """The new observations that can be true, and all faults."""
+        new, faults = [], list(decoded.faults)
+        for seen in decoded.observations:
+            time = seen.phenomenon_time or message.received_at
+            fault = self._plausibility.fault(seen, time)
+            if fault is not None:
+                faults.append(fault)
+            elif not (self._is_stale_seed(seen) or self._is_known(seen, message)):
+                new.append(seen)
+        return new, tuple(faults)
+
+    def _is_stale_seed(self, seen: Observation) -> bool:
+        stale = seen.circumstances.seed and self.present.knows(seen.stream)
+        self.statistics.seeds_dropped += stale
+        return stale
+
+    def _count(self, notices: Iterable[Notice]) -> None:
+        for notice in notices:
+            if isinstance(notice, Heartbeat):
+                self.statistics.heartbeats += 1
+            elif isinstance(notice, UnitChange):
+                self.statistics.unit_changes += 1
+                log.warning(
+                    "unit_changed",
+                    extra={
+                        "sensor": notice.stream[0],
+                        "before": notice.before,
+                        "after": notice.after,
+                    },
+                )
 
     def _decode(self, message: Message) -> Decoded:
         try:
@@ -218,6 +268,7 @@ class Ingest:
                 yield request.updates, partial(self._settle, each, request)
             else:
                 each.delivery.settle(None)
+            yield from _told(each.absences)
 
     def _settle(
         self, accepted: _Accepted, request: Request, result: Outcome | GatewayError
@@ -236,9 +287,37 @@ class Ingest:
             self._journal.space.applied = accepted.records[-1].position
         delivery.settle(result if isinstance(result, StorageError) else None)
 
+    def _recall_absences(self, watched_query: str) -> None:
+        now = datetime.now(UTC)
+        for row in _select(self._scheduler.engine, watched_query):
+            stream = (row["sensor"].value, row["property"].value, row["feature"].value)
+            promise = row.get("expiresAfter")
+            expires_after_s = None if promise is None else _seconds(promise.value)
+            self.absences.recall(stream, expires_after_s, row.get("absentSince") is not None, now)
+
     def _last_applied(self) -> Position | None:
         rows = _select(self._scheduler.engine, self.present.applied_query())
         return max((Position.parse(row["position"].value) for row in rows), default=None)
+
+
+def _told(updates: Sequence[BoundUpdate]) -> Iterator[tuple[Sequence[BoundUpdate], Done]]:
+    """Requests that no delivery waits for."""
+    for update in updates:
+        yield (update,), _log_refused
+
+
+def _log_refused(result: Outcome | GatewayError) -> None:
+    if _is_refused(result):
+        log.error("absence_not_stored", extra={"reason": str(result)})
+
+
+def _seconds(lexical: str) -> float | None:
+    """Somebody may have written into the store what is no promise."""
+    try:
+        seconds = float(lexical)
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < inf else None
 
 
 def _is_refused(result: Outcome | GatewayError) -> bool:
@@ -247,12 +326,12 @@ def _is_refused(result: Outcome | GatewayError) -> bool:
 
 
 def _select(engine: Engine, text: str) -> Iterator[Mapping[str, Literal | NamedNode]]:
-    """The rows of a SELECT whose columns are IRIs and literals, all bound."""
+    """The rows of a SELECT whose columns are IRIs and literals, or unbound and left out."""
     rows = engine.query(text)
     if not isinstance(rows, QuerySolutions):
         raise ConfigurationError(f"this must be a SELECT: {text}", "correct the JSAP profile")
     for row in rows:
-        yield {name.value: row[name] for name in rows.variables}
+        yield {name.value: row[name] for name in rows.variables if row[name] is not None}
 
 
 def _chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:

@@ -12,7 +12,7 @@ from math import inf
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.mapping import Mapping, MappingError
+from adapters.mapping import Mapping, MappingError, Retained
 from adapters.memory import Memory
 from adapters.registry import Registry
 from gateway.engine import Notification
@@ -100,6 +100,7 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         false_value=_text(row.get("falseValue")),
         expires_after_s=_seconds(row),
         availability_topic=_text(row.get("availabilityTopic")),
+        retained=_text(row.get("retained")) or Retained.SEED.value,
     )
 
 

@@ -5,7 +5,7 @@ the latest of their stream leave, new ones enter. Nothing is looked up in the st
 it holds of each stream is known here, and told at start by the query STREAMS.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -104,6 +104,10 @@ class Present:
             return
         self._retention.recall(stream, _kept(observation, position, time))
 
+    def knows(self, stream: Stream) -> bool:
+        """Whether something is known of a stream now."""
+        return self._retention.knows(stream)
+
     def applied_query(self) -> str:
         """SELECT of the journal position in the store as `?position`."""
         state = _STATE.replace("?gateway", str(self.identity.node))
@@ -123,14 +127,14 @@ class Present:
         return Request(
             self._advance(records[-1].position),
             tuple([self._templates.forget(iri) for iri in leaving]),
-            tuple(
-                [
-                    self._templates.observe(record)
-                    for record in records
-                    if self._iri(record) in entering
-                ]
-            ),
+            tuple([each for record in records for each in self._entering(record, entering)]),
         )
+
+    def _entering(self, record: Record, entering: Container[str]) -> Iterator[BoundUpdate]:
+        if self._iri(record) in entering:
+            yield self._templates.observe(record)
+            if record.clock_suspect:
+                yield self._templates.suspect(record)
 
     def _advance(self, position: Position) -> BoundUpdate:
         """ADVANCE with its terms."""

@@ -9,11 +9,12 @@ from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import blake2b
 from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.observation import TimeSource
+from adapters.observation import StreamKey, TimeSource
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD
@@ -36,6 +37,11 @@ class Identity:
     def observation(self, position: Position) -> str:
         """The IRI of an observation."""
         return f"{self.base_iri}{self.gateway}/observation/{position}"
+
+    def stream(self, stream: StreamKey) -> NamedNode:
+        """The IRI of a stream, the same for the same sensor, property and feature."""
+        digest = blake2b("\n".join(stream).encode(), digest_size=12).hexdigest()
+        return NamedNode(f"{self.base_iri}{self.gateway}/stream/{digest}")
 
     def minted(self, epoch: int) -> NamedNode:
         """What the IRIs of an epoch's observations, their results and instants begin with."""
@@ -79,7 +85,12 @@ class ObservationTemplates:
         self._identity = identity
         self._templates = {
             name: (profiles.update(name), compile_update(profiles.update(name).text))
-            for name in ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "FORGET_OBSERVATION")
+            for name in (
+                "OBSERVE_QUANTITY",
+                "OBSERVE_VALUE",
+                "SUSPECT_CLOCK",
+                "FORGET_OBSERVATION",
+            )
         }
 
     def observe(self, record: Record) -> BoundUpdate:
@@ -109,6 +120,11 @@ class ObservationTemplates:
         values["resultNode"] = NamedNode(f"{iri}/result")
         values["unit"] = _UNITLESS if seen.unit is None else NamedNode(seen.unit)
         return self._bind("OBSERVE_QUANTITY", values)
+
+    def suspect(self, record: Record) -> BoundUpdate:
+        """The UPDATE that marks an observation whose device told a time that cannot be."""
+        iri = self._identity.observation(record.position)
+        return self._bind("SUSPECT_CLOCK", {"observation": NamedNode(iri)})
 
     def forget(self, observation: str) -> BoundUpdate:
         """The UPDATE that takes one observation out of the store."""

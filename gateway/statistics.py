@@ -98,6 +98,21 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
         ),
         Measure("observations_failed", "the UPDATE of the profile failed", lambda: seen.failed),
         Measure("observations_replayed", "brought from journal to store", lambda: seen.replayed),
+        Measure("heartbeats", "signs of life without a new observation", lambda: seen.heartbeats),
+        Measure(
+            "retained_passed_over",
+            "retained results of streams of which more is known",
+            lambda: seen.seeds_dropped,
+        ),
+        Measure("unit_changes", "devices that changed their unit", lambda: seen.unit_changes),
+        Measure(
+            "streams_absent",
+            "streams that are silent or offline",
+            lambda: parts.ingest.absences.absent,
+            is_counter=False,
+        ),
+        Measure("absences_raised", "streams fell silent", lambda: parts.ingest.absences.raised),
+        Measure("absences_cleared", "came back", lambda: parts.ingest.absences.cleared),
         Measure("inbox", "messages waiting for ingest", lambda: len(parts.inbox), is_counter=False),
         Measure(
             "quarantine",

@@ -4,7 +4,7 @@ Place on the way of the data: read at the start into the graph of mappings, whic
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
 
     mappings: id topic format sensor property feature [selector unit time sequence
-              deviceUnit trueValue falseValue expiresAfter availability]
+              deviceUnit trueValue falseValue expiresAfter availability retained]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
@@ -49,6 +49,7 @@ class _Mapping(_Item):
     false_value: str | None = Field(default=None, validation_alias="falseValue")
     expires_after: int | float | None = Field(default=None, gt=0, validation_alias="expiresAfter")
     availability: str | None = None
+    retained: OneOf["seed", "history", "drop"] | None = None
 
 
 class _Rule(_Item):
@@ -126,6 +127,7 @@ class _Node:
             "falseValue": _literal(mapping.false_value),
             "expiresAfter": _literal(mapping.expires_after),
             "availabilityTopic": _literal(mapping.availability),
+            "retained": _literal(mapping.retained),
         }
         yield from self._quads(objects)
 

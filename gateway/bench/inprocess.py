@@ -17,6 +17,7 @@ from typing import cast
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Triple
 
 from adapters.message import Message
+from gateway.absence import Absences, AbsenceTemplates
 from gateway.bench.service import service_config
 from gateway.bench.workload import LATEST_QUERY, Workload, subscriptions
 from gateway.engine import Engine
@@ -25,6 +26,7 @@ from gateway.inbox import Delivery, Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
 from gateway.mappings import MappingTable
+from gateway.plausibility import Plausibility
 from gateway.present import Present
 from gateway.profiles import Profiles
 from gateway.quarantine import Quarantine
@@ -126,9 +128,11 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             journal,
             mappings=mappings,
             present=Present(ObservationTemplates(profiles, identity), identity),
+            absences=Absences(AbsenceTemplates(profiles, identity)),
+            plausibility=Plausibility(),
             quarantine=Quarantine(folder),
         )
-        ingest.recover(profiles.query_text("STREAMS"))
+        ingest.recover(profiles.query_text("STREAMS"), profiles.query_text("WATCHED"))
         for text in subscriptions().values():
             engine.subscribe(text)
         with timing.whole():

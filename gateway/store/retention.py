@@ -33,6 +33,10 @@ class Retention:
         """Take up an observation that the store already has."""
         insort(self._streams.setdefault(stream, []), kept)
 
+    def knows(self, stream: Stream) -> bool:
+        """Whether the store has an observation of the stream."""
+        return bool(self._streams.get(stream))
+
     def admit(self, arriving: Iterable[tuple[Stream, Kept]]) -> tuple[set[str], list[str]]:
         """Which of these enter the store and which IRIs leave it.
 

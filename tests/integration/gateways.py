@@ -75,7 +75,7 @@ def free_port() -> int:
     return port
 
 
-def mapping(name: str, topic: str, **members: str) -> JsonObject:
+def mapping(name: str, topic: str, **members: str | float) -> JsonObject:
     """A mapping of a JSAP profile with members that most tests do not care about."""
     return {
         "id": f"urn:mapping:{name}",

@@ -67,7 +67,13 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
     more |= {"deviceUnit": "°F", "trueValue": "LOCK", "falseValue": "UNLOCK"}
     [row] = answer(
         "MAPPINGS",
-        profile(mappings=[MAPPING | more | {"expiresAfter": 600, "availability": "home/+/status"}]),
+        profile(
+            mappings=[
+                MAPPING
+                | more
+                | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
+            ]
+        ),
     )
     assert row == {
         "mapping": NamedNode("urn:mapping:temperature"),
@@ -85,6 +91,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "falseValue": Literal("UNLOCK"),
         "expiresAfter": Literal(600),
         "availabilityTopic": Literal("home/+/status"),
+        "retained": Literal("drop"),
     }
 
 

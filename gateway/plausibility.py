@@ -1,0 +1,142 @@
+"""`Plausibility`: results that a sensor cannot have measured go to the quarantine.
+
+Place on the way of the data: in ingest, between the adapters and the journal. What a sensor can
+measure stands in the graph as its capability (W3C SSN 2017, section 4.4.3: `MeasurementRange` of a
+`SystemCapability`, bounds by schema.org), learned by a subscription to our own engine; without one
+everything is plausible. A jump is a change faster than `gw:maximumRate` since the stream's last
+plausible result: after some time any value can be reached, so a stream is never shut out for good.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode
+
+from adapters.fault import Fault, FaultReason
+from adapters.memory import Recent
+from adapters.observation import Observation, StreamKey
+from adapters.result import NUMERIC
+from gateway.engine import Notification
+from gateway.rdf.solutions import Row
+from gateway.rdf.terms import Term
+
+log = logging.getLogger(__name__)
+
+_MOST_STREAMS = 50_000
+
+Place: TypeAlias = tuple[str, str | None]
+"""A sensor, and the property that a capability is for; None: for all that it observes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a sensor can measure, in the unit of its observations; None is no bound.
+
+    `maximum_rate` is the fastest believable change a second.
+    """
+
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    maximum_rate: Decimal | None = None
+
+
+class Plausibility:
+    """The sink of the CAPABILITIES subscription; `fault` is asked by ingest, in its thread."""
+
+    def __init__(self) -> None:
+        self._rows: Counter[Row] = Counter()
+        self._capabilities: Mapping[Place, tuple[Capability, ...]] = {}
+        self._last = Recent[StreamKey, tuple[Decimal, datetime]](_MOST_STREAMS)
+
+    def learn(self, notification: Notification) -> None:
+        """Take up what changed; in the scheduler's thread."""
+        results = notification.results
+        self._rows.update(results.added)
+        self._rows.subtract(results.removed)
+        self._rows += Counter()
+        capabilities: dict[Place, tuple[Capability, ...]] = {}
+        for row in self._rows:
+            fields = dict(zip(results.variables, row, strict=True))
+            sensor = fields["sensor"]
+            if not isinstance(sensor, NamedNode):
+                continue
+            place = (sensor.value, _iri(fields["property"]))
+            capabilities[place] = (*capabilities.get(place, ()), _capability(fields))
+        self._capabilities = capabilities
+
+    def fault(self, seen: Observation, when: datetime) -> Fault | None:
+        """Why the result cannot be; None where it can. `when` is its time, or that of arrival."""
+        known = self._of(seen)
+        if not known or seen.datatype not in NUMERIC:
+            return None
+        value = _decimal(seen.lexical)
+        if value is None:
+            return None
+        fault = _out_of_range(seen, value, known) or self._jump(seen, value, when, known)
+        if fault is None and any(each.maximum_rate is not None for each in known):
+            self._last.put(seen.stream, (value, when))
+        return fault
+
+    def _of(self, seen: Observation) -> tuple[Capability, ...]:
+        capabilities = self._capabilities
+        if not capabilities:
+            return ()
+        of_all = capabilities.get((seen.sensor, None), ())
+        return of_all + capabilities.get((seen.sensor, seen.observed_property), ())
+
+    def _jump(
+        self, seen: Observation, value: Decimal, when: datetime, known: Iterable[Capability]
+    ) -> Fault | None:
+        rates = [each.maximum_rate for each in known if each.maximum_rate is not None]
+        last = self._last.get(seen.stream) if rates else None
+        if last is None:
+            return None
+        before, then = last
+        seconds = Decimal(str(abs((when - then).total_seconds())))
+        if abs(value - before) <= min(rates) * seconds:
+            return None
+        detail = f"{seen.sensor}: from {before} to {value} in {seconds} s"
+        return Fault(None, FaultReason.JUMP, ascii(detail)[1:-1])
+
+
+def _out_of_range(seen: Observation, value: Decimal, known: Iterable[Capability]) -> Fault | None:
+    for each in known:
+        if each.minimum is not None and value < each.minimum:
+            reason = f"{value} is below {each.minimum}"
+        elif each.maximum is not None and value > each.maximum:
+            reason = f"{value} is above {each.maximum}"
+        else:
+            continue
+        return Fault(None, FaultReason.OUT_OF_RANGE, ascii(f"{seen.sensor}: {reason}")[1:-1])
+    return None
+
+
+def _capability(fields: Mapping[str, Term | None]) -> Capability:
+    return Capability(*(_number(fields, name) for name in ("minimum", "maximum", "rate")))
+
+
+def _number(fields: Mapping[str, Term | None], name: str) -> Decimal | None:
+    term = fields[name]
+    if term is None:
+        return None
+    number = _decimal(term.value) if isinstance(term, Literal) else None
+    if number is None:
+        log.error("capability_ignored", extra={"sensor": str(fields["sensor"]), "member": name})
+    return number
+
+
+def _decimal(lexical: str) -> Decimal | None:
+    try:
+        number = Decimal(lexical)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _iri(term: Term | None) -> str | None:
+    return term.value if isinstance(term, NamedNode) else None

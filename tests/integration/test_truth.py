@@ -1,0 +1,83 @@
+"""Silence, retained messages and impossible results, from MQTT to the subscriber."""
+
+from pathlib import Path
+
+from tests.integration.gateways import (
+    MAPPINGS,
+    PREFIXES,
+    VALUES,
+    Device,
+    mapping,
+    mosquitto,
+    publish,
+    rows_of,
+    running,
+    settings,
+    update,
+    watch,
+    write_profile,
+)
+
+ABSENT = f"""{PREFIXES} SELECT ?feature ?reason {{
+  ?stream gw:absentSince ?since ; gw:absenceReason ?reason ; gw:ofFeature ?feature }}"""
+RANGE = """INSERT { ?sensor ssn-system:hasSystemCapability <urn:thermometer> .
+  <urn:thermometer> ssn-system:hasSystemProperty <urn:range> . <urn:range> schema:maxValue 85 }
+WHERE { ?sensor a sosa:Sensor }"""
+SSN = "PREFIX ssn-system: <http://www.w3.org/ns/ssn/systems/> PREFIX schema: <https://schema.org/> "
+
+
+async def test_silence_is_told_and_taken_back_and_survives_a_restart(tmp_path: Path) -> None:
+    promised = mapping("t", "room/+", format="scalar", expiresAfter=0.3)
+    config = settings(tmp_path, write_profile(tmp_path, [promised]), kind="disk")
+    async with running(config) as gateway:
+        told = await watch(gateway, ABSENT)
+        await publish(gateway.mqtt_port, [("room/a", b"20")])
+        await told.until(lambda: told.values() == ["https://sosa-gateway.example/ns#Silence"])
+    async with running(config) as gateway:
+        told = await watch(gateway, ABSENT)
+        assert len(told.answer) == 1
+        await publish(gateway.mqtt_port, [("room/a", b"21")])
+        await told.until(lambda: not told.answer)
+
+
+async def test_last_will_is_absence(tmp_path: Path) -> None:
+    known = mapping("t", "room/+", format="scalar", availability="room/+/status")
+    async with running(settings(tmp_path, write_profile(tmp_path, [known]))) as gateway:
+        told = await watch(gateway, ABSENT)
+        await publish(gateway.mqtt_port, [("room/a", b"20"), ("room/a/status", b"offline")])
+        await told.until(lambda: told.values() == ["https://sosa-gateway.example/ns#Offline"])
+        await publish(gateway.mqtt_port, [("room/a/status", b"online")])
+        await told.until(lambda: not told.answer)
+
+
+async def test_result_beyond_the_range_of_its_sensor_is_quarantined(tmp_path: Path) -> None:
+    profile = write_profile(tmp_path, [mapping("t", "room/+", format="scalar")])
+    async with running(settings(tmp_path, profile)) as gateway:
+        told = await watch(gateway, VALUES)
+        await publish(gateway.mqtt_port, [("room/a", b"20")])
+        await update(gateway, SSN + RANGE)
+        await publish(gateway.mqtt_port, [("room/a", b"999"), ("room/a", b"30")])
+        await told.until(lambda: told.values() == ["20", "30"])
+        assert gateway.statistics()["quarantined"] == 1
+
+
+async def test_retained_message_seeds_only_what_is_unknown(tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker, Device(broker.port) as device:
+        device.send("room/a", b"19", retain=True)
+        assert device.wait_acknowledged(1) == 1
+        profile = write_profile(tmp_path, [mapping("t", "room/+", format="scalar")])
+        async with running(settings(tmp_path, profile, mosquitto=broker.port)) as gateway:
+            told = await watch(gateway, VALUES)
+            await told.until(lambda: told.values() == ["19"])
+            device.send("room/a", b"20")
+            await told.until(lambda: told.values() == ["19", "20"])
+            # A further filter makes the broker send the retained message once more.
+            more = f"""INSERT DATA {{ GRAPH <{MAPPINGS}> {{ <urn:mapping:u> a gw:Mapping ;
+              gw:topicFilter "room/a" ; gw:format "scalar" ; gw:sensor "urn:sensor:u" ;
+              gw:observedProperty <urn:property:u> ; gw:featureOfInterest "urn:room:u" }} }}"""
+            await update(gateway, more)
+            await told.until(lambda: told.values() == ["19", "20", "19"])
+            sensors = (
+                f"{PREFIXES} SELECT ?s ?v {{ ?o sosa:madeBySensor ?s ; sosa:hasSimpleResult ?v }}"
+            )
+            assert rows_of(gateway, sensors) == [["urn:sensor:a", "20"], ["urn:sensor:u", "19"]]

@@ -1,0 +1,102 @@
+"""What a sensor can have measured, by its capability in the graph."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.fault import FaultReason
+from adapters.observation import Observation
+from gateway.config import SHIPPED_PROFILES
+from gateway.engine import Engine
+from gateway.plausibility import Plausibility
+from gateway.profiles import Profiles
+from gateway.rdf.namespaces import XSD
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+PREFIXES = """PREFIX gw: <https://sosa-gateway.example/ns#> PREFIX ssn: <http://www.w3.org/ns/ssn/>
+PREFIX ssn-system: <http://www.w3.org/ns/ssn/systems/> PREFIX schema: <https://schema.org/> """
+
+
+class Learned:
+    """A Plausibility that subscribes to the capabilities in an engine."""
+
+    def __init__(self) -> None:
+        self.engine = Engine.open()
+        self.plausibility = Plausibility()
+        profiles = Profiles.load((SHIPPED_PROFILES / "observations.jsap",))
+        self.plausibility.learn(self.engine.subscribe(profiles.query_text("CAPABILITIES")))
+
+    def update(self, text: str) -> None:
+        for notification in self.engine.update(PREFIXES + text).notifications:
+            self.plausibility.learn(notification)
+
+    def reason(
+        self,
+        lexical: str,
+        at_s: float = 0,
+        sensor: str = "urn:s",
+        datatype: str = "decimal",
+        observed_property: str = "urn:p",
+    ) -> FaultReason | None:
+        seen = Observation(sensor, observed_property, "urn:f", lexical, XSD + datatype)
+        fault = self.plausibility.fault(seen, START + timedelta(seconds=at_s))
+        return None if fault is None else fault.reason
+
+
+@pytest.fixture
+def learned() -> Learned:
+    return Learned()
+
+
+RANGE = """INSERT DATA { <urn:s> ssn-system:hasSystemCapability <urn:c> .
+  <urn:c> ssn-system:hasSystemProperty <urn:r> . <urn:r> schema:minValue -40 .
+  <urn:r> schema:maxValue 85 }"""
+
+
+def test_range_of_a_sensor_holds_at_its_bounds_and_for_numbers_alone(learned: Learned) -> None:
+    assert learned.reason("999") is None
+    learned.update(RANGE)
+    assert learned.reason("85.0") is None
+    assert learned.reason("-40") is None
+    assert learned.reason("85.01") is FaultReason.OUT_OF_RANGE
+    assert learned.reason("-4e1", datatype="double") is None
+    assert learned.reason("-41", datatype="integer") is FaultReason.OUT_OF_RANGE
+    assert learned.reason("INF", datatype="double") is None  # adapters refuse it already
+    assert learned.reason("999", sensor="urn:other") is None
+    assert learned.reason("999", datatype="string") is None
+
+
+def test_capability_for_a_property_is_for_that_one(learned: Learned) -> None:
+    learned.update(RANGE)
+    learned.update("INSERT DATA { <urn:c> ssn:forProperty <urn:p> }")
+    assert learned.reason("86") is FaultReason.OUT_OF_RANGE
+    assert learned.reason("86", observed_property="urn:q") is None
+
+
+def test_capability_that_is_changed_or_taken_away_counts_at_once(learned: Learned) -> None:
+    learned.update(RANGE)
+    learned.update("DELETE DATA { <urn:r> schema:maxValue 85 }")
+    assert learned.reason("86") is None
+    assert learned.reason("-41") is FaultReason.OUT_OF_RANGE
+    learned.update("DELETE WHERE { <urn:s> ?p ?o }")
+    assert learned.reason("-41") is None
+
+
+def test_bound_that_is_no_number_is_no_bound(learned: Learned) -> None:
+    learned.update(
+        "INSERT DATA { <urn:s> ssn-system:hasSystemCapability <urn:c> . "
+        '<urn:c> ssn-system:hasSystemProperty <urn:r> . <urn:r> schema:maxValue "hot" , <urn:x> }'
+    )
+    assert learned.reason("999") is None
+
+
+def test_jump_is_refused_until_it_could_have_happened(learned: Learned) -> None:
+    learned.update(RANGE)
+    learned.update("INSERT DATA { <urn:r> gw:maximumRate 0.5 }")
+    assert learned.reason("20", at_s=0) is None
+    assert learned.reason("25", at_s=10) is None
+    assert learned.reason("60", at_s=20) is FaultReason.JUMP
+    assert learned.reason("60", at_s=79) is FaultReason.JUMP
+    assert learned.reason("60", at_s=80) is None
+    assert learned.reason("90", at_s=1000) is FaultReason.OUT_OF_RANGE
+    assert learned.reason("60", at_s=1001) is None
