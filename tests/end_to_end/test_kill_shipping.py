@@ -53,4 +53,5 @@ def test_what_was_acknowledged_is_in_journal_or_zone_after_kills(
         assert program.terminate() == 0
     arrived = [int(str(fields["v"])) for fields in landed(tmp_path / "zone").values()]
     assert sorted(arrived) == [*range(sensors.published)]
-    assert sum(path.stat().st_size for path in (tmp_path / "data" / "journal").iterdir()) < 80_000
+    segments = (tmp_path / "data" / "journal").glob("*-*")  # the manifest has a line for each ever
+    assert sum(path.stat().st_size for path in segments) < 80_000
