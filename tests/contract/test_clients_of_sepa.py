@@ -15,7 +15,7 @@ import pytest
 from pyoxigraph import Literal
 
 from gateway.client import AsyncClient, RefusedError
-from gateway.config import SecuritySettings, TlsSettings
+from gateway.config import Config, SecuritySettings, TlsSettings
 from jsap import Profile
 from tests.contract import sepatest
 from tests.integration.gateways import running, settings, until_subscribed, write_profile
@@ -47,6 +47,11 @@ def sepa_js(file: Path, *arguments: object) -> list[str]:
     return [node, str(AGENTS / "sepa_js_agent.js"), str(file), *map(str, arguments)]
 
 
+def at_once(folder: Path) -> Config:
+    """A gateway that does not wait for clients that went without a word."""
+    return settings(folder, write_profile(folder), resume_s=0)
+
+
 async def said_by(command: list[str]) -> dict[str, Any]:
     """The JSON object that an agent says; its standard error is shown where it fails."""
     process = await asyncio.create_subprocess_exec(
@@ -74,12 +79,13 @@ def literal(value: str) -> dict[str, str]:
 async def test_sepy(tmp_path: Path) -> None:
     file = tmp_path / "sepatest.json"
     command = sepy(file)
-    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+    async with running(at_once(tmp_path)) as gateway:
         members = sepatest.profile(gateway.http_port, gateway.websocket_port)
         file.write_text(json.dumps(members), encoding="utf-8")
         said = await said_by(command)
         await until_subscribed(gateway, OWN_SUBSCRIPTIONS)
     check_sepy(said)
+    assert said["subscribe_wrong"] == "SubscriptionTimeoutException"
 
 
 def check_sepy(said: dict[str, Any]) -> None:
@@ -92,7 +98,6 @@ def check_sepy(said: dict[str, Any]) -> None:
     assert said["huge"] == sepatest.HUGE
     assert [each["count"]["value"] for each in said["count"]] == ["2"]
     assert said["update_wrong"] == said["query_wrong"] == "ValueError"
-    assert said["subscribe_wrong"] == "SubscriptionTimeoutException"
 
 
 async def test_sepy_registers_gets_a_token_and_uses_tls(tmp_path: Path) -> None:
@@ -102,7 +107,7 @@ async def test_sepy_registers_gets_a_token_and_uses_tls(tmp_path: Path) -> None:
         tmp_path, "client", "add", "sepy-agent", "--query", "all", "--update", "all", "--subscribe",
         "all",
     )  # fmt: skip
-    plain = settings(tmp_path, write_profile(tmp_path))
+    plain = at_once(tmp_path)
     config = plain.model_copy(
         update={
             "security": SecuritySettings(enabled=True),
@@ -146,7 +151,7 @@ def check_rules(said: dict[str, Any]) -> None:
 async def test_sepa_js(tmp_path: Path) -> None:
     file = tmp_path / "sepatest.json"
     command = sepa_js(file)
-    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+    async with running(at_once(tmp_path)) as gateway:
         members = sepatest.profile(gateway.http_port, gateway.websocket_port)
         file.write_text(json.dumps(members), encoding="utf-8")
         said = await said_by(command)
@@ -165,7 +170,7 @@ async def test_sepa_js(tmp_path: Path) -> None:
 async def test_sepa_js_registers_logs_in_and_uses_tls(tmp_path: Path) -> None:
     file = tmp_path / "sepatest.json"
     sepa_js(file)
-    config = settings(tmp_path, write_profile(tmp_path)).model_copy(
+    config = at_once(tmp_path).model_copy(
         update={
             "security": SecuritySettings(enabled=True, sepatest=True),
             "tls": TlsSettings(mode="own", http_port=0, websocket_port=0, mqtt_port=0),
@@ -186,7 +191,7 @@ async def test_sepa_js_registers_logs_in_and_uses_tls(tmp_path: Path) -> None:
 
 
 async def test_our_own_client_by_the_same_rules(tmp_path: Path) -> None:
-    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+    async with running(at_once(tmp_path)) as gateway:
         profile = Profile.parse(sepatest.profile(gateway.http_port, gateway.websocket_port))
         async with AsyncClient(profile) as client:
             await client.update("DELETE_ALL")
@@ -210,7 +215,7 @@ async def test_the_lines_of_the_readme_for_sepa_js(tmp_path: Path) -> None:
     [code] = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
     file = tmp_path / "lines.js"
     node = sepa_js(file)[0]
-    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+    async with running(at_once(tmp_path)) as gateway:
         members = sepatest.profile(gateway.http_port, gateway.websocket_port)
         api = f"new (require('@arces-wot/sepa-js').SEPA)({json.dumps(members)})"
         file.write_text(code.replace("require('@arces-wot/sepa-js').client", api), encoding="utf-8")
