@@ -77,8 +77,24 @@ def rows(name: str, store: Store) -> list[dict[str, object]]:
 
 def test_profile_has_no_warning() -> None:
     assert PROFILE.warnings == ()
-    assert [*PROFILE.updates] == ["OBSERVE_QUANTITY", "OBSERVE_VALUE", "FORGET_OBSERVATION"]
-    assert [*PROFILE.queries] == ["OBSERVATIONS", "STREAMS", "MAPPINGS", "RULES"]
+    assert [*PROFILE.updates] == [
+        "OBSERVE_QUANTITY",
+        "OBSERVE_VALUE",
+        "SUSPECT_CLOCK",
+        "FORGET_OBSERVATION",
+        "WATCH_STREAM",
+        "RAISE_ABSENCE",
+        "CLEAR_ABSENCE",
+    ]
+    assert [*PROFILE.queries] == [
+        "OBSERVATIONS",
+        "STREAMS",
+        "WATCHED",
+        "ABSENT",
+        "CAPABILITIES",
+        "MAPPINGS",
+        "RULES",
+    ]
 
 
 @pytest.mark.parametrize(
