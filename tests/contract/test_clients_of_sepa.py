@@ -18,7 +18,13 @@ from gateway.client import AsyncClient, RefusedError
 from gateway.config import Config, SecuritySettings, TlsSettings
 from jsap import Profile
 from tests.contract import sepatest
-from tests.integration.gateways import running, settings, until_subscribed, write_profile
+from tests.integration.gateways import (
+    OWN_SUBSCRIPTIONS,
+    running,
+    settings,
+    until_subscribed,
+    write_profile,
+)
 from tests.security.test_oauth_gate import administer
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +35,6 @@ ENVIRONMENT = {
     "NODE_PATH": str(INTEROP / "sepa-js" / "node_modules"),
     "PYTHONWARNINGS": "ignore",
 }
-OWN_SUBSCRIPTIONS = 2
-"""Those of the gateway itself."""
 
 
 def sepy(file: Path) -> list[str]:

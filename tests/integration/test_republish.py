@@ -8,6 +8,7 @@ import pytest
 from gateway.app import Gateway
 from tests.integration.gateways import (
     MAPPINGS,
+    OWN_SUBSCRIPTIONS,
     PREFIXES,
     VALUES,
     Device,
@@ -99,7 +100,7 @@ async def test_a_restart_commands_nothing_unless_the_rule_says_so(
 async def test_the_rules_are_in_force_before_the_first_message(tmp_path: Path) -> None:
     path = profile(tmp_path, *(rule(f"{n}", topic=f"fan/{n}/{{room}}") for n in range(20)))
     async with running(settings(tmp_path, path)) as gateway:
-        assert gateway.scheduler.engine.statistics.subscriptions == 22
+        assert gateway.scheduler.engine.statistics.subscriptions == 20 + OWN_SUBSCRIPTIONS
 
 
 @pytest.mark.parametrize("mode", BROKERS)
@@ -181,7 +182,7 @@ async def test_rules_are_added_changed_and_removed_while_the_gateway_runs(tmp_pa
             await asyncio.to_thread(fan.subscribe, "fan/#")
             await publish(port, [temperature("a", 30)])
             await update(gateway, insert("on"))
-            await until_subscribed(gateway, 3)
+            await until_subscribed(gateway, OWN_SUBSCRIPTIONS + 1)
             await publish(port, [temperature("b", 30)])
             assert await commands(fan, 1) == [("fan/b/set", b"ON")]
             await update(
@@ -194,7 +195,7 @@ async def test_rules_are_added_changed_and_removed_while_the_gateway_runs(tmp_pa
             await publish(port, [temperature("c", 30)])
             assert await commands(fan, 1) == [("fan/c/set", b"WARM c")]
             await update(gateway, delete("on"))
-            await until_subscribed(gateway, 2)
+            await until_subscribed(gateway, OWN_SUBSCRIPTIONS)
             await publish(port, [temperature("d", 30), END])
             await update(gateway, insert("mark", topicTemplate='"fan/mark"', onStart="true"))
             assert {topic for topic, _ in await commands(fan, 4)} == {"fan/mark"}
