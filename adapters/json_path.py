@@ -70,7 +70,9 @@ _PLAIN_NAME = re.compile(r"[^\s.\[\]'\"*?@,()]+")
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """Member names, element indices and wildcards; `is_singular`: it leads to one value at most.
+    """Member names, element indices and wildcards.
+
+    `is_singular`: it leads to one value at most; `is_plain`: it has names and indices alone.
 
     >>> JsonPath.compile("$.a[0]['c d']").steps
     ('a', 0, 'c d')
@@ -78,6 +80,7 @@ class JsonPath:
 
     steps: tuple[Step, ...]
     is_singular: bool = True
+    is_plain: bool = False
 
     @classmethod
     def compile(cls, text: str) -> "JsonPath":
@@ -95,7 +98,8 @@ class JsonPath:
             steps.append(_step_value(step))
             position = step.end()
         many = any(isinstance(step, Every) and step.equals is None for step in steps)
-        return cls(tuple(steps), not many)
+        is_plain = not any(isinstance(step, Every) for step in steps)
+        return cls(tuple(steps), not many, is_plain)
 
     def find(self, document: Json) -> Json | Absent:
         """What stands at a singular path, or ABSENT.
@@ -118,6 +122,9 @@ class JsonPath:
 
     def find_all(self, document: Json) -> list[tuple[str, Json]]:
         """Every value with its name, at most MAX_FOUND; linear in the document."""
+        if self.is_plain:
+            value = self.find(document)
+            return [] if isinstance(value, Absent) else [("", value)]
         found = [("", document)]
         for step in self.steps:
             found = list(_further(found, step))
