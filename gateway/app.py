@@ -51,7 +51,7 @@ from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
 from gateway.republish import Republisher
-from gateway.scheduler import Scheduler
+from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql_gates import SparqlGates, called_names, load_limits, query_limits
@@ -128,55 +128,31 @@ class Gateway:
         crossing = Crossing(asyncio.get_running_loop())
         self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
-        remote = Remote(frozenset(config.remote.hosts), fetch)
+        remote = _remote(config)
         profiles = Profiles.load(config.jsap.profiles, remote)
-        folder = config.gateway.data_dir
-        engine = Engine.open(
-            folder / "store" if config.store.kind == "disk" else None,
-            performance=Performance() if config.engine.performance else None,
-            limits=Limits(config.limits.query_solutions, config.limits.query_s),
-            workers=config.engine.workers,
-            artq=config.engine.artq,
-        )
+        engine = _open_engine(config)
         starting.enter_context(one_core())
         engine.store.remote = remote
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
-        journal = starting.enter_context(
-            Journal(
-                folder / "journal",
-                Origin(identity.gateway, identity.base_iri),
-                config.journal.limits(),
-            )
-        )
+        journal = starting.enter_context(_open_journal(config, identity))
         self.scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
         inbox = Inbox(config.limits.inbox)
-        mappings = MappingTable()
-        plausibility = Plausibility()
-        ingest = Ingest(
+        mappings, plausibility = MappingTable(), Plausibility()
+        ingest = self._ingest(
             inbox,
-            self.scheduler,
             journal,
             mappings=mappings,
-            present=Present(
-                ObservationTemplates(profiles, identity), identity, config.store.latest
-            ),
-            absences=Absences(AbsenceTemplates(profiles, identity)),
             plausibility=plausibility,
-            quarantine=Quarantine(folder),
-            future=timedelta(seconds=config.limits.future_s),
+            profiles=profiles,
+            identity=identity,
         )
         ingest.recover(profiles.query_text("STREAMS"), profiles.query_text("WATCHED"))
         starting.enter_context(Upkeep(journal))
         if (shipper := shipper_of(config.shipping, journal)) is not None:
             starting.enter_context(shipper)
         await starting.enter_async_context(_in_thread(self.scheduler))
-        await self.scheduler.subscribe(
-            profiles.query_text("MAPPINGS"), sink=mappings.learn, is_prompt=True
-        )
-        await self.scheduler.subscribe(
-            profiles.query_text("CAPABILITIES"), sink=plausibility.learn, is_prompt=True
-        )
+        for name, learn in (("MAPPINGS", mappings.learn), ("CAPABILITIES", plausibility.learn)):
+            await self._learn(profiles, name, learn)
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
@@ -184,24 +160,54 @@ class Gateway:
         self._parts.publisher = publisher
         ingest.on_notices(DeviceRequests(publisher).hear)
         queries = {name: template.text for name, template in profiles.queries.items()}
-        republisher = Republisher(
-            self.scheduler,
-            publisher,
-            queries,
-            crossing,
-            lambda *command: journal.note(identity.actuation(*command)),
-        )
-        self._parts.republisher = republisher
-        await starting.enter_async_context(self._task(republisher.run, "republish"))
-        await self.scheduler.subscribe(
-            profiles.query_text("RULES"), sink=republisher.learn, is_prompt=True
-        )
-        await republisher.settled()
+
+        def sent(rule: str, topic: str, payload: bytes) -> None:
+            journal.note(identity.actuation(rule, topic, payload))
+
+        republisher = Republisher(self.scheduler, publisher, queries, crossing, sent)
+        await self._start_republishing(starting, republisher, profiles)
         await starting.enter_async_context(listening)
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
         await self._start_http(starting, engine)
         self.scheduler.start_timers()
+
+    def _ingest(
+        self,
+        inbox: Inbox,
+        journal: Journal,
+        *,
+        mappings: MappingTable,
+        plausibility: Plausibility,
+        profiles: Profiles,
+        identity: Identity,
+    ) -> Ingest:
+        config = self._config
+        templates = ObservationTemplates(profiles, identity)
+        return Ingest(
+            inbox,
+            self.scheduler,
+            journal,
+            mappings=mappings,
+            present=Present(templates, identity, config.store.latest),
+            absences=Absences(AbsenceTemplates(profiles, identity)),
+            plausibility=plausibility,
+            quarantine=Quarantine(config.gateway.data_dir),
+            future=timedelta(seconds=config.limits.future_s),
+        )
+
+    async def _learn(self, profiles: Profiles, query: str, sink: Sink) -> None:
+        """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
+        await self.scheduler.subscribe(profiles.query_text(query), sink=sink, is_prompt=True)
+
+    async def _start_republishing(
+        self, starting: AsyncExitStack, republisher: Republisher, profiles: Profiles
+    ) -> None:
+        """Returns when the rules that there are are in force."""
+        self._parts.republisher = republisher
+        await starting.enter_async_context(self._task(republisher.run, "republish"))
+        await self._learn(profiles, "RULES", republisher.learn)
+        await republisher.settled()
 
     async def _start_subscribing(self, starting: AsyncExitStack, crossing: Crossing) -> None:
         protection = self._protection
@@ -373,6 +379,26 @@ class Gateway:
     def _fail(self, error: BaseException) -> None:
         if not self._failure.done():
             self._failure.set_exception(error)
+
+
+def _open_engine(config: Config) -> Engine:
+    return Engine.open(
+        config.gateway.data_dir / "store" if config.store.kind == "disk" else None,
+        performance=Performance() if config.engine.performance else None,
+        limits=Limits(config.limits.query_solutions, config.limits.query_s),
+        workers=config.engine.workers,
+        artq=config.engine.artq,
+    )
+
+
+def _open_journal(config: Config, identity: Identity) -> Journal:
+    origin = Origin(identity.gateway, identity.base_iri)
+    return Journal(config.gateway.data_dir / "journal", origin, config.journal.limits())
+
+
+def _remote(config: Config) -> Remote:
+    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
+    return Remote(frozenset(config.remote.hosts), fetch)
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ and hands it on, no other part reads a file or the environment by itself.
 """
 
 import ipaddress
-import re
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -24,50 +22,27 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 import jsap
+from gateway.config_values import (
+    ONE_AS_LIST,
+    Count,
+    Host,
+    IriPrefix,
+    OptionalToken,
+    Origin,
+    Port,
+    Seconds,
+    Token,
+)
 from gateway.errors import ConfigurationError
 from gateway.journal import JournalLimits
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
 
 
-def _one_as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 def _profile_path(path: Path) -> Path:
     """A bare word names a profile that ships; everything else is the path of a file."""
     bare = len(path.parts) == 1 and not path.suffix
     return SHIPPED_PROFILES / f"{path}.jsap" if bare else path
-
-
-def _token(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
-        raise ValueError("use 1 to 64 letters, digits, '_', '-' or '.', a letter or digit first")
-    return text
-
-
-def _optional_token(text: str) -> str:
-    return _token(text) if text else text
-
-
-def _iri_prefix(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*[/#:]", text):
-        raise ValueError("use an absolute IRI that ends with '/', '#' or ':'")
-    return text
-
-
-def _host(text: str) -> str:
-    if not re.fullmatch(
-        r"([a-z0-9-]+\.)*[a-z0-9-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", text
-    ):
-        raise ValueError("use the name of a host in lower case, with :port where it matters")
-    return text
-
-
-def _origin(text: str) -> str:
-    if not re.fullmatch(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", text):
-        raise ValueError("use an origin in lower case: http://name or https://name:port")
-    return text
 
 
 def is_loopback(host: str) -> bool:
@@ -78,11 +53,6 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-Port = Annotated[int, Field(ge=0, le=65535)]
-Host = Annotated[str, AfterValidator(_host)]
-Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Origin = Annotated[str, AfterValidator(_origin)]
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 
 
@@ -95,8 +65,8 @@ class Section(BaseModel):
 class GatewaySettings(Section):
     """Who this gateway is and where it keeps its data; `id` is part of the IRIs it mints."""
 
-    id: Annotated[str, AfterValidator(_token)] = "gateway"
-    base_iri: Annotated[str, AfterValidator(_iri_prefix)] = "https://sosa-gateway.example/id/"
+    id: Token = "gateway"
+    base_iri: IriPrefix = "https://sosa-gateway.example/id/"
     data_dir: Path = Path("data")
 
 
@@ -144,7 +114,7 @@ class MqttSettings(Section):
     tls: bool = False
     ca_file: str = ""
     allow_clear_text: bool = False
-    sparql_topic: Annotated[str, AfterValidator(_token)] = "sparql"
+    sparql_topic: Token = "sparql"
     users: dict[str, str] = {}
 
     @field_validator("users")
@@ -222,7 +192,7 @@ class MqttSettings(Section):
 class SparkplugSettings(Section):
     """The gateway as a host application of Sparkplug B; an empty `host_id` publishes no STATE."""
 
-    host_id: Annotated[str, AfterValidator(_optional_token)] = ""
+    host_id: OptionalToken = ""
 
 
 class HttpSettings(Section):
@@ -236,8 +206,8 @@ class HttpSettings(Section):
     host: str = "127.0.0.1"
     port: Port = 8000
     allow_remote: bool = False
-    hosts: Annotated[tuple[Host, ...], BeforeValidator(_one_as_list)] = ()
-    origins: Annotated[tuple[Origin, ...], BeforeValidator(_one_as_list)] = ()
+    hosts: Annotated[tuple[Host, ...], ONE_AS_LIST] = ()
+    origins: Annotated[tuple[Origin, ...], ONE_AS_LIST] = ()
 
     def require_safe(self, *, has_identities: bool, has_tls: bool) -> None:
         """Raise ValueError where anyone may UPDATE, or tokens can be read on the way."""
@@ -311,7 +281,7 @@ class SecuritySettings(Section):
 class JsapSettings(Section):
     """JSAP profiles, in order; a bare word names one that ships."""
 
-    profiles: Annotated[tuple[ProfilePath, ...], BeforeValidator(_one_as_list)] = Field(
+    profiles: Annotated[tuple[ProfilePath, ...], ONE_AS_LIST] = Field(
         default=(SHIPPED_PROFILES / "observations.jsap",), min_length=1
     )
 
@@ -356,7 +326,7 @@ class RemoteSettings(Section):
     `load_bytes` and `load_s` bound one document of LOAD. There is no time limit for a SERVICE.
     """
 
-    hosts: Annotated[tuple[Host, ...], BeforeValidator(_one_as_list)] = ()
+    hosts: Annotated[tuple[Host, ...], ONE_AS_LIST] = ()
     load_bytes: Count = 16_777_216
     load_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 10.0
 

@@ -2,7 +2,7 @@
 
 from gateway.config import ShippingSettings
 from gateway.journal import Journal
-from gateway.shipping import Shipper, open_zone
+from gateway.shipping import Shipper, open_zone, shown
 
 
 def shipper_of(settings: ShippingSettings, journal: Journal) -> Shipper | None:
@@ -13,7 +13,7 @@ def shipper_of(settings: ShippingSettings, journal: Journal) -> Shipper | None:
         journal.folder,
         journal.manifest,
         open_zone(settings.to, settings.options, settings.token_file, settings.ca_file),
-        settings.to,
+        shown(settings.to),
         retry_s=settings.retry_s,
         retry_most_s=settings.retry_most_s,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -71,12 +72,15 @@ def make_server(names: Sequence[str], authority: Issued, now: datetime) -> Issue
 
 
 def is_fit(server: bytes, authority: bytes, names: Sequence[str], now: datetime) -> bool:
-    """Whether the server's certificate is the CA's, has the names and lasts a month more."""
+    """Whether the server's certificate is the CA's, has the names and lasts a month more.
+
+    One that cannot be read is not: another one is made.
+    """
     try:
         certificate = x509.load_pem_x509_certificate(server)
         certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
         alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
-    except Exception:  # whatever is wrong with it, another one is made
+    except (ValueError, TypeError, InvalidSignature, x509.ExtensionNotFound):
         return False
     lasts = certificate.not_valid_after_utc - now > timedelta(days=RENEW_DAYS)
     begun = certificate.not_valid_before_utc <= now

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, ShippingError
-from gateway.shipping.zone import BLOCK, Parcel, require_same
+from gateway.shipping.zone import BLOCK, Parcel, require_same, shown
 
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
 _SSH = frozenset({"sftp", "ssh"})
@@ -28,6 +28,7 @@ class Remote:
     def __init__(self, url: str, options: Options) -> None:
         """Raises ConfigurationError where the driver is not installed."""
         self._url = url
+        self._shown = shown(url)
         self._options = options
         self._scheme = urlsplit(url).scheme
         self._files: Any = None
@@ -43,7 +44,7 @@ class Remote:
         except Exception as error:  # a driver raises whatever its libraries raise
             self.close()
             raise ShippingError(
-                f"{self._url}: {type(error).__name__}: {error}",
+                f"{self._shown}: {type(error).__name__}: {error}",
                 "check the address, the credentials and the network; it is tried again",
             ) from error
 
@@ -63,7 +64,7 @@ class Remote:
             else:
                 files.makedirs(target.rpartition("/")[0], exist_ok=True)
                 self._upload(files, parcel, target)
-        require_same(self._digest(files, target), parcel, self._url)
+        require_same(self._digest(files, target), parcel, self._shown)
 
     def _upload(self, files: Any, parcel: Parcel, target: str) -> None:
         part = f"{target}.{secrets.token_hex(4)}.part"

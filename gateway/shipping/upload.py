@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from gateway.errors import ConfigurationError, ShippingError
-from gateway.shipping.zone import BLOCK, Parcel, require_same
+from gateway.shipping.zone import BLOCK, Parcel, require_same, shown
 
 _TIMEOUT_S = 60.0
 _LONGEST_ANSWER = 65_536
@@ -33,7 +33,7 @@ class Collector:
     ) -> None:
         """Raises ConfigurationError for an address that a token must not go to."""
         parts = urlsplit(url)
-        self._url = url
+        self._shown = shown(url)
         self._host, self._port = parts.hostname or "", parts.port
         self._path = f"{parts.path.rstrip('/')}/segments/"
         self._is_secure = parts.scheme == "https"
@@ -42,10 +42,12 @@ class Collector:
         self._timeout_s = timeout_s
         self._connection: http.client.HTTPConnection | None = None
         if not self._host:
-            raise ConfigurationError(f"[shipping] to: {url} names no host", "write https://host/")
+            raise ConfigurationError(
+                f"[shipping] to: {self._shown} names no host", "write https://host/"
+            )
         if not self._is_secure and self._host not in _LOOPBACK:
             raise ConfigurationError(
-                f"[shipping] to: {url} would show the token to everyone on the way",
+                f"[shipping] to: {self._shown} would show the token to everyone on the way",
                 "use https://",
             )
 
@@ -58,17 +60,17 @@ class Collector:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise ShippingError(
-                f"{self._url}: {type(error).__name__}: {error}",
+                f"{self._shown}: {type(error).__name__}: {error}",
                 "check the address and the network; it is tried again",
             ) from error
         if status not in {200, 201}:
             self.close()
             raise ShippingError(
-                f"{self._url} answered {status} for {parcel.name}: "
+                f"{self._shown} answered {status} for {parcel.name}: "
                 f"{answer.get('error_description', '')}",
                 "check [shipping] token_file and the collector's log; it is tried again",
             )
-        require_same(str(answer.get("sha256")), parcel, self._url)
+        require_same(str(answer.get("sha256")), parcel, self._shown)
 
     def close(self) -> None:
         """See LandingZone."""

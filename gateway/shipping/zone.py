@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 from gateway.errors import ShippingError
 from gateway.journal.sealing import Sealed
@@ -48,6 +49,17 @@ class LandingZone(Protocol):
 
     def close(self) -> None:
         """Give up connections."""
+
+
+def shown(url: str) -> str:
+    """The address of a zone without the password that it may have, for logs and errors.
+
+    >>> shown("sftp://edge:secret@archive/in")
+    'sftp://edge@archive/in'
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}"))
 
 
 def place_of(item: Sealed) -> str:

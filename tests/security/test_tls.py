@@ -96,6 +96,16 @@ def test_a_damaged_or_missing_certificate_is_made_anew(tmp_path: Path, damaged: 
     assert certificate_of(tmp_path)
 
 
+def test_certificate_of_another_ca_is_made_anew(tmp_path: Path) -> None:
+    OwnCertificate(tmp_path, lambda: NAMES)
+    # By name it is the same CA; the signature tells.
+    foreign = make_server(NAMES, make_ca("sosa-gateway", START), START)
+    (tmp_path / "server.crt").write_bytes(foreign.certificate)
+    (tmp_path / "server.key").write_bytes(foreign.key)
+    OwnCertificate(tmp_path, lambda: NAMES)
+    assert (tmp_path / "server.crt").read_bytes() != foreign.certificate
+
+
 def given(folder: Path, *names: str) -> tuple[Path, Path]:
     ca = make_ca("given", START)
     server = make_server(names or NAMES, ca, START)

@@ -13,8 +13,9 @@ from moto.server import ThreadedMotoServer
 
 from gateway.errors import ConfigurationError, ShippingError
 from gateway.journal import Journal
-from gateway.shipping import LandingZone, Parcel, Shipper, open_zone
+from gateway.shipping import LandingZone, Parcel, Shipper, open_zone, shown
 from gateway.shipping.folder import Folder
+from gateway.shipping.upload import Collector
 from tests.integration.gateways import wait_until
 from tests.shipping.journals import landed, sealed_journal
 
@@ -315,3 +316,23 @@ def test_a_port_where_nobody_listens_is_tried_again(tmp_path: Path) -> None:
             shipper.ship()
             assert shipper.statistics.failures == 1
             assert to in shipper.statistics.failing
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("sftp://edge:secret@archive:22/in", "sftp://edge@archive:22/in"),
+        ("http://edge:secret@archive/in", "http://edge@archive/in"),
+        ("s3://bucket/prefix", "s3://bucket/prefix"),
+        ("/srv/landing", "/srv/landing"),
+    ],
+)
+def test_password_in_the_address_of_a_zone_is_never_shown(url: str, words: str) -> None:
+    assert shown(url) == words
+
+
+def test_refusal_of_an_address_does_not_show_its_password() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Collector("http://edge:secret@archive/in", lambda: "")
+    assert "archive" in str(caught.value)
+    assert "secret" not in str(caught.value)
