@@ -118,6 +118,9 @@ def _add_client(commands: _Commands) -> None:
     parser = _command(commands, "subscribe", _subscribe, "show live how an answer changes")
     _add_sparql(parser, WEBSOCKET_URL)
     parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
+    parser = _command(commands, "explain", _explain, "how a subscription is served, at what cost")
+    _add_sparql(parser, HTTP_URL)
+    parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _add_jsap(commands: _Commands) -> None:
@@ -218,6 +221,13 @@ def _query(options: argparse.Namespace) -> int:
 def _update(options: argparse.Namespace) -> int:
     text = cli_client.read_text(options.text)
     _say(cli_client.update(options.url, text, _access(options)).rstrip("\n"))
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    text = cli_client.read_text(options.text)
+    accept = "application/json" if options.json else "text/plain"
+    _say(cli_client.explain(options.url, text, accept, _access(options)).rstrip("\n"))
     return 0
 
 

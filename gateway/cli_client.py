@@ -1,4 +1,4 @@
-"""`sosa-gateway query`, `update`, `subscribe`: a running gateway from the command line.
+"""`sosa-gateway query`, `update`, `subscribe`, `explain`: a running gateway from the command line.
 
 Place on the way of the data: a client of the gates, by the protocols that every client uses:
 SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
@@ -110,6 +110,11 @@ def update(url: str, text: str, access: Access = _EVERYBODY) -> str:
     """The body of the answer to an UPDATE."""
     accept = "application/json, */*;q=0.1"
     return _ask(f"{url}/update", "application/sparql-update", text, accept, access)
+
+
+def explain(url: str, text: str, accept: str, access: Access = _EVERYBODY) -> str:
+    """How the running gateway serves a query, as plain text or JSON."""
+    return _ask(f"{url}/explain", "application/sparql-query", text, accept, access)
 
 
 def print_table(console: Console, body: str) -> None:

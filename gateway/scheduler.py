@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
-from gateway.engine import DelayedUpdate, Engine, Notification, Outcome
+from gateway.engine import DelayedUpdate, Engine, Explanation, Notification, Outcome
 from gateway.engine.delayed import DueTime
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.rights import Rights
@@ -198,6 +198,24 @@ class Scheduler:
             ),
             is_update=False,
         )
+
+    async def explain(
+        self,
+        text: str,
+        *,
+        default_graphs: Sequence[NamedNode] = (),
+        named_graphs: Sequence[NamedNode] = (),
+        rights: Rights | None = None,
+    ) -> Explanation:
+        """How a query is served, or would be. Raises as `Engine.explain` does."""
+        work = partial(
+            self.engine.explain,
+            text,
+            default_graphs=default_graphs,
+            named_graphs=named_graphs,
+            rights=rights,
+        )
+        return await self._call(work, is_update=False)
 
     async def unsubscribe(self, spuid: str) -> None:
         """End a subscription. Raises NotFoundError."""

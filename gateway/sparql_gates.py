@@ -1,7 +1,7 @@
 """The gates of SPARQL by HTTP put together, from the settings.
 
 Place on the way of the data: built by `app` at the start; QUERY, UPDATE, whole graphs, delayed
-UPDATEs and the service description share one pool, one guard and the same limits.
+UPDATEs, explanations and the service description share one pool, one guard and the same limits.
 """
 
 import socket
@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from gateway.config import Config, HttpSettings, LimitsSettings, is_loopback
 from gateway.gates.delayed import DelayedGate
+from gateway.gates.explain import ExplainGate
 from gateway.gates.graph_store import GraphStoreGate
 from gateway.gates.http import HttpGate, SubscribeAddress
 from gateway.gates.origins import LOOPBACK_NAMES, Names
@@ -34,10 +35,12 @@ class SparqlGates:
         self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
         self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
         self._delayed = DelayedGate(scheduler, guard)
+        self._explain = ExplainGate(scheduler, limits, guard)
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
-        return [*self._http.routes(), *self._graphs.routes(), *self._delayed.routes()]
+        gates = (self._http, self._graphs, self._delayed, self._explain)
+        return [route for gate in gates for route in gate.routes()]
 
     def subscribe_at(self, port: int) -> None:
         """WebSockets are accepted on a port of their own."""

@@ -94,7 +94,7 @@ def document() -> Json:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "security": [{}, {"bearer": []}],
-        "paths": {**_sparql(), **_graph_store(), **_delayed(), **_operations()},
+        "paths": {**_sparql(), **_graph_store(), **_delayed(), **_explain(), **_operations()},
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
@@ -178,6 +178,26 @@ def _delayed() -> Json:
             "get": _operation("an UPDATE that waits", [id_], one, (*_READ, 404)),
             "delete": _operation("cancel it", [id_], gone, (*_READ, 404)),
         },
+    }
+
+
+def _explain() -> Json:
+    explained: Json = {
+        "type": "object",
+        "required": ["query", "tier", "lutt", "costs", "is_subscribed"],
+        "properties": {"tier": _TEXT, "hits": _COUNT, "members": _COUNT},
+    }
+    text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
+    content = {"text/plain": {"schema": _TEXT}, "application/json": {"schema": explained}}
+    answers = {"200": {"description": "as the engine is now", "content": content}}
+    names = _dataset("default-graph-uri", "named-graph-uri")
+    summary = "how a subscription is served, or would be"
+    body = _body({**_sparql_text("query"), _FORM: _form("query")})
+    return {
+        "/explain": {
+            "get": _operation(summary, [text, *names], answers, _READ),
+            "post": _operation(summary, names, answers, _READ) | body,
+        }
     }
 
 

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter
 from gateway.engine import Engine
 from gateway.errors import StorageError
 from gateway.gates.delayed import DelayedGate
+from gateway.gates.explain import ExplainGate
 from gateway.gates.graph_store import GraphStoreGate
 from gateway.gates.http import HttpGate
 from gateway.gates.openapi import document
@@ -69,6 +70,7 @@ async def open_gate(
             HttpGate(scheduler, queries, limits_, guard=guard),
             GraphStoreGate(scheduler, queries, guard, limits_),
             DelayedGate(scheduler, guard),
+            ExplainGate(scheduler, limits_, guard),
             operations,
         )
         app = application(

@@ -495,6 +495,13 @@ async def test_operations(tmp_path: Path, path: str) -> None:
         assert (await world.ask("boss", "GET", "/metrics")).status_code == 200
 
 
+async def test_explanations_are_for_those_who_operate(tmp_path: Path) -> None:
+    asked = {"data": {"query": "SELECT * { GRAPH <urn:alice> { ?s ?p ?o } }"}}
+    async with a_world(tmp_path) as world:
+        await world.attack("/explain", 403, "POST", "/explain", **asked)
+        assert (await world.ask("boss", "POST", "/explain", **asked)).status_code == 200
+
+
 WITHOUT_A_TOKEN = [
     ("GET", "/query", 401),
     ("POST", "/query", 401),
@@ -503,6 +510,7 @@ WITHOUT_A_TOKEN = [
     ("GET", "/rdf-graph-store", 401),
     ("PUT", "/rdf-graph-store", 401),
     ("GET", "/update/delayed", 401),
+    ("POST", "/explain", 401),
     ("GET", "/update/delayed/x", 401),
     ("GET", "/subscribe", 401),
     ("GET", "/metrics", 401),
