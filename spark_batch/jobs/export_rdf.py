@@ -10,14 +10,10 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from importlib import resources
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from jsap.errors import JsapError
-from jsap.profile import load_profile
-from jsap.template import Template
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import broken, lock, write_json
@@ -25,11 +21,10 @@ from spark_batch.jobs.rdf_check import check_sample
 from spark_batch.session import told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.rdf import counts, documents, foreign_iris, without_foreign
+from spark_batch.transforms.shape import Shapes, load_shapes
 
 FORMATS = {"nquads": "nq", "ntriples": "nt"}
 _SAMPLE = 50
-_SHIPPED = "profiles/observations.jsap"
-_TEMPLATES = ("OBSERVE_QUANTITY", "OBSERVE_VALUE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +47,6 @@ class Export:
             parts.append(hashlib.sha256(self.profile.read_bytes()).hexdigest()[:8])
         return "-".join(parts)
 
-    def templates(self) -> tuple[Template, Template]:
-        """For numbers with a unit, and for everything else; raises ArchiveError."""
-        try:
-            with resources.as_file(resources.files("jsap") / _SHIPPED) as shipped:
-                updates = load_profile(self.profile or shipped).updates
-            return updates[_TEMPLATES[0]], updates[_TEMPLATES[1]]
-        except (JsapError, OSError, KeyError) as error:
-            raise ArchiveError(
-                f"the profile {self.profile} cannot be used: {error}",
-                f"give a JSAP profile with the updates {' and '.join(_TEMPLATES)}",
-            ) from error
-
 
 def export_rdf(
     archive: Archive,
@@ -75,7 +58,7 @@ def export_rdf(
 ) -> Summary:
     """Write the parts and their manifest; raises ArchiveError, and then there is no export."""
     archive.must_exist()
-    templates = export.templates()
+    shapes = load_shapes(export.profile)
     files = archive.observations.files()
     files = [file for file in files if export.since <= file.day < export.until]
     target = export.out.absolute() / export.name(archive.observations.log_version())
@@ -90,21 +73,19 @@ def export_rdf(
         progress(f"exporting {summary.rows_in} rows to {target}")
         with told(export.out):
             rows = archive.observations.frame(sessions(), files)
-            summary.details |= _write(rows, templates, export, begun)
+            summary.details |= _write(rows, shapes, export, begun)
         parts = _finish(begun, target, export, summary.details)
         summary.rows_out = int(str(summary.details["observations"]))
         summary.details["parts"] = parts
     return summary
 
 
-def _write(
-    rows: DataFrame, templates: tuple[Template, Template], export: Export, begun: Path
-) -> dict[str, object]:
+def _write(rows: DataFrame, shapes: Shapes, export: Export, begun: Path) -> dict[str, object]:
     """Check a sample, write every part, count."""
     quads = export.format == "nquads"
     bad = [row.asDict() for row in foreign_iris(rows).collect()]
     good = without_foreign(rows, bad)
-    sample = documents(good.limit(_SAMPLE), *templates, quads=quads)
+    sample = documents(good.limit(_SAMPLE), shapes, quads=quads)
     checked = check_sample([row["value"] for row in sample.collect()])
     if checked["conforms"] is False and export.profile is None:
         raise ArchiveError(
@@ -112,8 +93,8 @@ def _write(
             "the table has values that no gateway writes; look at them",
         )
     counted = Observation("exported")
-    told_rows = good.where("kind = 'observation'").observe(counted, *counts(*templates))
-    text = documents(told_rows, *templates, quads=quads)
+    told_rows = good.where("kind = 'observation'").observe(counted, *counts(shapes))
+    text = documents(told_rows, shapes, quads=quads)
     text.write.option("compression", "gzip").text(begun.as_uri())
     return {**counted.get, "sample": checked, "left_out_for_their_iris": bad}
 

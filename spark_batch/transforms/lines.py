@@ -87,6 +87,8 @@ def observations(lines: DataFrame, *further: str) -> DataFrame:
         "device_sequence": F.col("n"),
         "topic": F.col("o"),
         "rule": F.col("r"),
+        "clock": F.when(_believed(), F.col("z")),
+        "historical": F.when(F.col("l") == 1, True),
     }
     named = timed.withColumns(columns)
     day = F.to_date("result_time").alias("day")

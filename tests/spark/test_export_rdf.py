@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, QueryTriples, RdfFormat, Store
 from pyspark.sql import SparkSession
 
-from adapters.observation import Observation
+from adapters.observation import Circumstances, Observation, TimeSource
 from gateway.config import Config
 from gateway.engine import Engine
 from gateway.journal import Actuation, Journal, Origin, Record
@@ -47,6 +47,7 @@ OBSERVATIONS = [
     seen("", "string"),
     seen("2026-09-01T00:00:00Z", "dateTime"),
     seen("7.0", "decimal", phenomenon_time=NOON + timedelta(days=400)),
+    seen("8.0", "decimal", circumstances=Circumstances(TimeSource.NETWORK, True)),
 ]
 
 
@@ -84,6 +85,8 @@ def in_the_gateway(written: list[Record]) -> set[str]:
     engine = Engine.open()
     for record in written:
         engine.update([templates.observe(record)])
+        if record.clock_suspect:
+            engine.update([templates.suspect(record)])
     answer = engine.query("CONSTRUCT WHERE { ?s ?p ?o }")
     assert isinstance(answer, QueryTriples)
     triples = {str(triple) for triple in answer}
