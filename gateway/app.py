@@ -13,7 +13,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute
 
 from adapters.sparkplug_host import SparkplugHost
 from gateway.absence import Absences, AbsenceTemplates
+from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.config import Config
 from gateway.cores import one_core
 from gateway.crossing import Crossing
@@ -88,8 +89,9 @@ class Gateway:
     http_port: int
     websocket_port: int
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> None:
         self._config = config
+        self._clocks = clocks
         self._exit = AsyncExitStack()
         self._failure: asyncio.Future[None]
         self._parts: Parts
@@ -190,10 +192,11 @@ class Gateway:
             journal,
             mappings=mappings,
             present=Present(templates, identity, config.store.latest),
-            absences=Absences(AbsenceTemplates(profiles, identity)),
+            absences=Absences(AbsenceTemplates(profiles, identity), self._clocks.steady),
             plausibility=plausibility,
             quarantine=Quarantine(config.gateway.data_dir),
             future=timedelta(seconds=config.limits.future_s),
+            now=self._clocks.now,
         )
 
     async def _learn(self, profiles: Profiles, query: str, sink: Sink) -> None:
@@ -242,6 +245,7 @@ class Gateway:
                 replace(dialled, presence=self._presence()),
                 inbox,
                 SessionFilters(self._config.gateway.data_dir / "mqtt-session.json"),
+                self._clocks.now,
             )
             self._parts.external = external
             external.on_connected(mappings.memory.of(SparkplugHost).doubt)
@@ -253,12 +257,15 @@ class Gateway:
             self._config.mqtt_port,
             self._protection.context,
             max_payload_bytes=self._config.limits.payload_bytes,
+            max_connections=mqtt.connections,
+            max_sessions=5 * mqtt.connections,
         )
         broker, gate = embedded_broker(
             settings,
             lambda message: accept_into(inbox, crossing, message),
             *self._protection.broker_rules(mqtt.users),
             self._subscribing,
+            now=self._clocks.now,
         )
         publisher = EmbeddedPublisher(broker, crossing)
         return publisher, self._serving(broker, gate, publisher)
@@ -290,7 +297,7 @@ class Gateway:
     def _presence(self) -> Presence | None:
         """What a broker is told of us, where the configuration names us a host application."""
         host_id = self._config.sparkplug.host_id
-        return sparkplug_presence(host_id, datetime.now(UTC)) if host_id else None
+        return sparkplug_presence(host_id, self._clocks.now()) if host_id else None
 
     async def _start_http(self, starting: AsyncExitStack, engine: Engine) -> None:
         config = self._config

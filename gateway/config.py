@@ -100,7 +100,8 @@ class MqttSettings(Section):
 
     `username`, `password_file`, `client_id`, `tls` and `ca_file` are for the external broker; an
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
-    `users` (name to argon2 hash) are for the embedded one without [security]. Passwords leave this
+    `users` (name to argon2 hash) are for the embedded one without [security]; it takes so many
+    `connections` at a time. Passwords leave this
     machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
     topics `<sparql_topic>/CLIENT/...`.
     """
@@ -115,6 +116,7 @@ class MqttSettings(Section):
     ca_file: str = ""
     allow_clear_text: bool = False
     sparql_topic: Token = "sparql"
+    connections: Count = 200
     users: dict[str, str] = {}
 
     @field_validator("users")

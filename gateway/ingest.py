@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from math import inf
@@ -22,6 +22,7 @@ from adapters.message import Message
 from adapters.notice import Heartbeat, Notice, UnitChange
 from adapters.observation import Observation
 from gateway.absence import Absences
+from gateway.clocks import SYSTEM_CLOCKS
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Engine, Outcome
 from gateway.errors import ClientError, ConfigurationError, GatewayError, StorageError
@@ -83,6 +84,7 @@ class Ingest:
         plausibility: Plausibility,
         quarantine: Quarantine,
         future: timedelta = timedelta(days=1),
+        now: Callable[[], datetime] = SYSTEM_CLOCKS.now,
     ) -> None:
         self.statistics = IngestStatistics()
         self._inbox = inbox
@@ -91,6 +93,7 @@ class Ingest:
         self._mappings = mappings
         self.quarantine = quarantine
         self._future = future
+        self._now = now
         self._duplicates = Duplicates()
         self.present = present
         self.absences = absences
@@ -288,7 +291,7 @@ class Ingest:
         delivery.settle(result if isinstance(result, StorageError) else None)
 
     def _recall_absences(self, watched_query: str) -> None:
-        now = datetime.now(UTC)
+        now = self._now()
         for row in _select(self._scheduler.engine, watched_query):
             stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             promise = row.get("expiresAfter")

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from adapters.message import Message
 from gateway.config import Config
 from gateway.errors import UnauthorizedError
-from gateway.gates.broker_settings import Accept, Authenticate, Authorize, BrokerSettings
+from gateway.gates.broker_settings import (
+    Accept,
+    Authenticate,
+    Authorize,
+    BrokerSettings,
+    Clock,
+)
 from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.gates.embedded_exchange import (
     EmbeddedExchange,
@@ -97,6 +103,8 @@ def embedded_broker(
     authenticate: Authenticate | None,
     authorize: Authorize | None,
     subscribing: "Subscribing",
+    *,
+    now: Clock,
 ) -> tuple[EmbeddedBroker, MqttGate]:
     """The broker, and the gate for those who subscribe over it."""
     prefix = subscribing.prefix
@@ -107,7 +115,7 @@ def embedded_broker(
 
     if authenticate is not None:
         authorize = authorize_requests(prefix, authorize)
-    broker = EmbeddedBroker(settings, accept_message, authenticate, authorize)
+    broker = EmbeddedBroker(settings, accept_message, authenticate, authorize, now)
     gate = MqttGate(subscribing.subscribers, EmbeddedExchange(broker), prefix)
     accepting = accept_requests(gate, broker.user_of, subscribing.identify, accept)
     return broker, gate

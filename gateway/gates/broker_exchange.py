@@ -52,7 +52,11 @@ class MessageExchange:
         return self._authorize is None or self._authorize(user, topic, action)
 
     def accepting(self, client_id: str, publish: Publish) -> asyncio.Future[None]:
-        """Hand a client's PUBLISH to the gateway; done when it is stored."""
+        """Hand a client's PUBLISH to the gateway; done when it is stored.
+
+        With RETAIN or without it, it is news of now: the flag asks the broker to keep a copy for
+        later subscribers, and the gateway is here already [MQTT-3.3.1-9].
+        """
         message = Message(
             topic=publish.topic,
             payload=publish.payload,
@@ -60,7 +64,6 @@ class MessageExchange:
             client_id=client_id,
             packet_id=publish.packet_id,
             duplicate=publish.duplicate,
-            retained=publish.retain,
             qos=publish.qos,
         )
         return asyncio.ensure_future(self._accept(message))

@@ -15,7 +15,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from select import select
 from time import monotonic
@@ -28,7 +27,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
+from gateway.clocks import SYSTEM_CLOCKS
 from gateway.gates.acknowledgements import Acknowledgements
+from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
@@ -86,12 +87,19 @@ class ExternalBroker:
     1,000 are dropped and counted; at QoS 1 and 2 they are kept over a lost connection.
     """
 
-    def __init__(self, settings: ExternalSettings, inbox: Inbox, session: SessionFilters) -> None:
+    def __init__(
+        self,
+        settings: ExternalSettings,
+        inbox: Inbox,
+        session: SessionFilters,
+        now: Clock = SYSTEM_CLOCKS.now,
+    ) -> None:
         self.echoes = 0
         self.connections = 0
         self.dropped = 0
         self._settings = settings
         self._inbox = inbox
+        self._now = now
         self._mark = (ORIGIN, settings.client_id)
         self._waker = Waker()
         self._closing = threading.Event()
@@ -382,7 +390,7 @@ class ExternalBroker:
         message = Message(
             received.topic,
             bytes(received.payload),
-            datetime.now(UTC),
+            self._now(),
             self._settings.client_id,
             received.mid,
             received.dup,

@@ -1,7 +1,11 @@
 """Silence, retained messages and impossible results, from MQTT to the subscriber."""
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from gateway.app import Gateway
+from gateway.clocks import Clocks
 from tests.integration.gateways import (
     MAPPINGS,
     PREFIXES,
@@ -59,6 +63,35 @@ async def test_result_beyond_the_range_of_its_sensor_is_quarantined(tmp_path: Pa
         await publish(gateway.mqtt_port, [("room/a", b"999"), ("room/a", b"30")])
         await told.until(lambda: told.values() == ["20", "30"])
         assert gateway.statistics()["quarantined"] == 1
+
+
+async def test_what_a_device_has_retained_at_our_own_broker_is_news(tmp_path: Path) -> None:
+    """ESPHome and Homie set RETAIN in every state; each of them is an observation."""
+    profile = write_profile(tmp_path, [mapping("t", "room/+", format="scalar", retained="drop")])
+    async with running(settings(tmp_path, profile)) as gateway:
+        told = await watch(gateway, VALUES)
+        with Device(gateway.mqtt_port) as device:
+            for value in ("19", "20", "21"):
+                device.send("room/a", value, retain=True)
+            assert await asyncio.to_thread(device.wait_acknowledged, 3) == 3
+        await told.until(lambda: told.values() == ["19", "20", "21"])
+
+
+async def test_time_is_that_of_the_clocks_that_the_gateway_is_given(tmp_path: Path) -> None:
+    """Messages are stamped, and silence is measured, by them alone."""
+    seconds = [0.0]
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    clocks = Clocks(lambda: start + timedelta(seconds=seconds[0]), lambda: seconds[0])
+    known = mapping("t", "room/+", format="scalar", expiresAfter=600)
+    config = settings(tmp_path, write_profile(tmp_path, [known]))
+    async with Gateway(config, clocks) as gateway:
+        told = await watch(gateway, ABSENT)
+        await publish(gateway.mqtt_port, [("room/a", b"20")])
+        [[stamp]] = rows_of(gateway, PREFIXES + "SELECT ?at { ?o gw:ingestedAt ?at }")
+        assert stamp == "2030-01-01T00:00:00Z"
+        seconds[0] = 601.0
+        await publish(gateway.mqtt_port, [("room/b", b"20")])
+        await told.until(lambda: len(told.answer) == 1)
 
 
 async def test_retained_message_seeds_only_what_is_unknown(tmp_path: Path) -> None:

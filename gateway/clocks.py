@@ -1,0 +1,26 @@
+"""`Clocks`: the two clocks by which a gateway lives, in one place, so that it can live by others.
+
+Place on the way of the data: given to the gates, which stamp messages with the wall clock, and to
+absences, which measure silence by the steady one. The fleet of the demo gives a gateway clocks
+that tell simulated time (gateway.demo.fleet).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """`now` is the wall clock, aware UTC; `steady` are seconds that never jump."""
+
+    now: Callable[[], datetime] = _now
+    steady: Callable[[], float] = monotonic
+
+
+SYSTEM_CLOCKS = Clocks()
