@@ -1,14 +1,17 @@
-"""Mappings and republish rules: the member `extended` of a profile as RDF.
+"""Mappings, actuators and republish rules: the member `extended` of a profile as RDF.
 
 Place on the way of the data: read at the start into the graph of mappings, which the gateway's own
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
 
     mappings: id topic format sensor property feature [selector unit time sequence
               deviceUnit trueValue falseValue expiresAfter availability retained]
+    actuators: id topic property feature [payload format values minimum maximum step unit
+              deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, TypeVar
 from typing import Literal as OneOf
 
@@ -25,6 +28,9 @@ from jsap.template import with_prologue
 GW = "https://sosa-gateway.example/ns#"
 MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
 
+_SOSA = "http://www.w3.org/ns/sosa/"
+_FOR_PROPERTY = NamedNode("http://www.w3.org/ns/ssn/forProperty")
+_DECIMAL = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 
 
@@ -52,6 +58,31 @@ class _Mapping(_Item):
     retained: OneOf["seed", "history", "drop"] | None = None
 
 
+_Number = int | float | Decimal
+
+
+class _Actuator(_Item):
+    topic: str
+    property: str
+    feature: str
+    payload: str | None = None
+    format: str | None = None
+    values: list[str] | tuple[str, ...] = ()
+    minimum: _Number | None = None
+    maximum: _Number | None = None
+    step: _Number | None = Field(default=None, gt=0)
+    unit: str | None = None
+    device_unit: str | None = Field(default=None, validation_alias="deviceUnit")
+    true_value: str | None = Field(default=None, validation_alias="trueValue")
+    false_value: str | None = Field(default=None, validation_alias="falseValue")
+    sensor: str | None = None
+    tolerance: _Number | None = Field(default=None, ge=0)
+    time_limit: _Number | None = Field(default=None, gt=0, validation_alias="timeLimit")
+    name: str | None = None
+    qos: int | None = Field(default=None, ge=0, le=2)
+    retain: bool | None = None
+
+
 class _Rule(_Item):
     topic: str
     payload: str
@@ -68,7 +99,7 @@ _Object = NamedNode | Literal
 
 
 def mapping_quads(profile: Profile) -> list[Quad]:
-    """The mappings and rules of a profile as quads of the graph of mappings.
+    """The mappings, actuators and rules of a profile as quads of the graph of mappings.
 
     IRIs may be prefixed names; sensor and feature may have `{1}` in them and are literals then.
     Raises JsapError with the JSON path. Other members of `extended` are free.
@@ -78,6 +109,8 @@ def mapping_quads(profile: Profile) -> list[Quad]:
     quads: list[Quad] = []
     for path, mapping in _items(profile, "mappings", _Mapping):
         quads += _Node(profile, path, mapping.id).mapping(mapping)
+    for path, actuator in _items(profile, "actuators", _Actuator):
+        quads += _Node(profile, path, actuator.id).actuator(actuator)
     for path, rule in _items(profile, "rules", _Rule):
         quads += _Node(profile, path, rule.id).rule(rule)
     return quads
@@ -102,7 +135,7 @@ def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tup
 
 
 class _Node:
-    """One mapping or rule: the quads of its IRI."""
+    """One mapping, actuator or rule: the quads of its IRI."""
 
     def __init__(self, profile: Profile, path: str, node_id: str) -> None:
         self._profile = profile
@@ -128,6 +161,35 @@ class _Node:
             "expiresAfter": _literal(mapping.expires_after),
             "availabilityTopic": _literal(mapping.availability),
             "retained": _literal(mapping.retained),
+        }
+        yield from self._quads(objects)
+
+    def actuator(self, actuator: _Actuator) -> Iterator[Quad]:
+        """A sosa:Actuator, with one quad for each of its values."""
+        yield self._quad(_TYPE, NamedNode(f"{_SOSA}Actuator"))
+        yield self._quad(_FOR_PROPERTY, self._iri("property", actuator.property))
+        for value in actuator.values:
+            yield self._quad(NamedNode(f"{GW}allowedValue"), Literal(value))
+        objects: dict[str, _Object | None] = {
+            "featureOfInterest": self._iri("feature", actuator.feature),
+            "commandTopic": Literal(actuator.topic),
+            "commandPayload": _literal(actuator.payload),
+            "format": _literal(actuator.format),
+            "minimum": _number(actuator.minimum),
+            "maximum": _number(actuator.maximum),
+            "step": _number(actuator.step),
+            "unit": None if actuator.unit is None else self._unit(actuator.unit),
+            "deviceUnit": _literal(actuator.device_unit),
+            "trueValue": _literal(actuator.true_value),
+            "falseValue": _literal(actuator.false_value),
+            "confirmedBy": None
+            if actuator.sensor is None
+            else self._iri("sensor", actuator.sensor),
+            "tolerance": _number(actuator.tolerance),
+            "timeLimit": _number(actuator.time_limit),
+            "name": _literal(actuator.name),
+            "qos": _literal(actuator.qos),
+            "retain": _literal(actuator.retain),
         }
         yield from self._quads(objects)
 
@@ -182,6 +244,13 @@ class _Node:
 
     def _error(self, member: str, reason: str, what_to_do: str) -> JsapError:
         return JsapError(self._path + member, reason, what_to_do, self._profile.source)
+
+
+def _number(value: _Number | None) -> Literal | None:
+    """As xsd:decimal, with the digits that the profile has."""
+    if value is None:
+        return None
+    return Literal(format(Decimal(str(value)), "f"), datatype=_DECIMAL)
 
 
 def _literal(value: str | float | None) -> Literal | None:

@@ -160,3 +160,51 @@ def test_wrong_extended_tells_its_json_path(extended: Mapping[str, object], mess
     with pytest.raises(JsapError) as caught:
         mapping_quads(profile(**extended))
     assert str(caught.value).startswith(f"own.jsap: {message}")
+
+
+def test_actuator_with_everything() -> None:
+    lamp = {
+        "id": "d:lamp",
+        "topic": "lamp/set",
+        "property": "p:brightness",
+        "feature": "urn:room:1",
+        "payload": '{"brightness":{value}}',
+        "format": "zigbee2mqtt",
+        "values": ["ON", "OFF"],
+        "minimum": 0,
+        "maximum": 254.5,
+        "unit": "%",
+        "sensor": "d:lamp",
+        "timeLimit": 5,
+        "name": "lamp",
+        "retain": False,
+    }
+    quads = mapping_quads(profile(actuators=[lamp]))
+    said = {(quad.predicate.value.replace("#", "/").rsplit("/")[-1], quad.object) for quad in quads}
+    decimal = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
+    assert said == {
+        ("type", NamedNode("http://www.w3.org/ns/sosa/Actuator")),
+        ("forProperty", NamedNode("urn:property:brightness")),
+        ("featureOfInterest", NamedNode("urn:room:1")),
+        ("commandTopic", Literal("lamp/set")),
+        ("commandPayload", Literal('{"brightness":{value}}')),
+        ("format", Literal("zigbee2mqtt")),
+        ("allowedValue", Literal("ON")),
+        ("allowedValue", Literal("OFF")),
+        ("minimum", Literal("0", datatype=decimal)),
+        ("maximum", Literal("254.5", datatype=decimal)),
+        ("unit", Literal("%")),
+        ("confirmedBy", NamedNode("urn:device:lamp")),
+        ("timeLimit", Literal("5", datatype=decimal)),
+        ("name", Literal("lamp")),
+        ("retain", Literal(False)),
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"topic": None}, {"step": 0}, {"timeLimit": 0}, {"values": "ON"}, {"colour": 1}]
+)
+def test_actuator_that_is_none(wrong: dict[str, object]) -> None:
+    lamp = {"id": "d:lamp", "topic": "t", "property": "p:x", "feature": "urn:f", **wrong}
+    with pytest.raises(JsapError, match=r"extended\.actuators\[0\]"):
+        mapping_quads(profile(actuators=[lamp]))
