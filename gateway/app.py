@@ -34,6 +34,7 @@ from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import Load, application, serve
 from gateway.gates.query_pool import QueryPool
@@ -44,6 +45,7 @@ from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
+from gateway.onboarding.onboarding import Onboarding
 from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
@@ -313,6 +315,7 @@ class Gateway:
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(condition, self._protection.guard).routes(),
+            *MappingsGate(Onboarding(self.scheduler), self._protection.guard).routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
         socket_routes: list[BaseRoute] = [

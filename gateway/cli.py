@@ -19,6 +19,7 @@ from rich.console import Console
 from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
 from gateway.cli_archive import run_archive
 from gateway.cli_journal import add_collect, add_journal
+from gateway.cli_mapping import add_mapping
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
@@ -135,17 +136,12 @@ def _add_jsap(commands: _Commands) -> None:
 
 def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
-    parser.add_argument("--url", default=url, help=f"default: {url}")
-    parser.add_argument(
-        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
-    )
-    parser.add_argument(
-        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
-    )
+    cli_client.add_access(parser, url)
 
 
 def _add_others(commands: _Commands) -> None:
     _command(commands, "archive", _version, "jobs on Spark; see sosa-gateway archive --help")
+    add_mapping(commands, HTTP_URL)
     add_journal(commands, _config)
     add_collect(commands)
     _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")

@@ -4,6 +4,7 @@ Place on the way of the data: a client of the gates, by the protocols that every
 SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
 """
 
+import argparse
 import json
 import re
 import ssl
@@ -117,6 +118,27 @@ def explain(url: str, text: str, accept: str, access: Access = _EVERYBODY) -> st
     return _ask(f"{url}/explain", "application/sparql-query", text, accept, access)
 
 
+def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> Any:
+    """The JSON that another endpoint answers with; `body` is sent as JSON, None sends none."""
+    headers = {"Accept": "application/json", **access.headers(url)}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    text = None if body is None else json.dumps(body)
+    answer = _send(url, method, headers, text, access.context())
+    return json.loads(answer) if answer else None
+
+
+def add_access(parser: argparse.ArgumentParser, url: str) -> None:
+    """The options that say where a gateway is and how to get in."""
+    parser.add_argument("--url", default=url, help=f"default: {url}")
+    parser.add_argument(
+        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
+    )
+
+
 def print_table(console: Console, body: str) -> None:
     """A SPARQL JSON result as a table; an ASK as one word; anything else as it is."""
     try:
@@ -174,10 +196,17 @@ def _ask(url: str, content_type: str, text: str, accept: str, access: Access) ->
 
 
 def _post(url: str, headers: Mapping[str, str], text: str, tls: ssl.SSLContext) -> str:
+    return _send(url, "POST", headers, text, tls)
+
+
+def _send(
+    url: str, method: str, headers: Mapping[str, str], text: str | None, tls: ssl.SSLContext
+) -> str:
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
     # Only http and https come here: urllib would read file: URLs too.
-    request = urllib.request.Request(url, text.encode(), dict(headers))  # noqa: S310
+    data = None if text is None else text.encode()
+    request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
             body: bytes = answer.read()
@@ -217,7 +246,7 @@ def _term(term: Mapping[str, str] | None) -> str:
     """A term as people read it: IRIs in <>, literals with language or datatype unless a string."""
     if term is None:
         return ""
-    value = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", term["value"])
+    value = printable(term["value"])
     if term["type"] == "uri":
         return f"<{value}>"
     if term["type"] == "bnode":
@@ -226,6 +255,15 @@ def _term(term: Mapping[str, str] | None) -> str:
         return f'"{value}"@{language}'
     kind = term.get("datatype", "").rpartition("#")[2]
     return value if kind in _PLAIN else f'"{value}"^^{kind}'
+
+
+def printable(text: str) -> str:
+    """The text without what a terminal would obey.
+
+    >>> printable("a\\x1b[2J")
+    'a\\\\x1b[2J'
+    """
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

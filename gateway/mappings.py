@@ -7,15 +7,16 @@ the old mappings or by the new ones, never by a mixture.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.mapping import Mapping, MappingError, Retained
 from adapters.memory import Memory
 from adapters.registry import Registry
 from gateway.engine import Notification
+from gateway.rdf.namespaces import GW
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 
@@ -27,12 +28,14 @@ Changed = Callable[[frozenset[str]], None]
 class MappingTable:
     """The sink of the MAPPINGS subscription; `registry` is what ingest decodes with.
 
+    `mappings` are those that it was compiled from, in order; `errors` say which were refused.
     `memory` is what stateful families know; it outlives the registries.
     """
 
     def __init__(self) -> None:
         self.memory = Memory()
         self.registry: Registry = Registry.compile((), self.memory)[0]
+        self.mappings: tuple[Mapping, ...] = ()
         self.errors: tuple[MappingError, ...] = ()
         self._rows: Counter[Row] = Counter()
         self._listeners: list[Changed] = []
@@ -50,11 +53,41 @@ class MappingTable:
         rows = [dict(zip(results.variables, row, strict=True)) for row in self._rows]
         mappings, ambiguous = _mappings(rows)
         self.registry, refused = Registry.compile(mappings, self.memory)
-        self.errors = (*ambiguous, *refused)
+        self.mappings, self.errors = tuple(mappings), (*ambiguous, *refused)
         for error in self.errors:
             log.error("mapping_refused", extra={"reason": str(error)})
         for listener in self._listeners:
             listener(self.registry.topic_filters)
+
+
+def mapping_of(node: NamedNode, quads: Iterable[Quad]) -> Mapping:
+    """The value of one gw:Mapping node. Raises MappingError: a member missing, or several values.
+
+    Whether it compiles is the Registry's to say.
+    """
+    row: dict[str, Term | None] = {"mapping": node}
+    for quad in quads:
+        term = quad.predicate.value.removeprefix(GW)
+        name = _COLUMNS.get(term, term)
+        if name in row and term in _MEMBERS:
+            raise MappingError(node.value, name, "has several values")
+        row[name] = quad.object
+    missing = [name for name in _NEEDED if name not in row]
+    if missing:
+        raise MappingError(node.value, ", ".join(missing), "is missing")
+    return _mapping(row)
+
+
+_COLUMNS = {"observedProperty": "property", "featureOfInterest": "feature"}
+"""The columns of the query MAPPINGS that are not called as the terms of ontologies/gateway.ttl."""
+
+_NEEDED = ("topicFilter", "format", "sensor", "property", "feature")
+
+_MEMBERS = {
+    *("topicFilter", "format", "sensor", "observedProperty", "featureOfInterest", "selector"),
+    *("unit", "timeSelector", "sequenceSelector", "deviceUnit", "trueValue", "falseValue"),
+    *("expiresAfter", "availabilityTopic", "retained"),
+}
 
 
 def _mappings(

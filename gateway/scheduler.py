@@ -22,9 +22,10 @@ from pyoxigraph import NamedNode
 from gateway.engine import DelayedUpdate, Engine, Explanation, Notification, Outcome
 from gateway.engine.delayed import DueTime
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
+from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import Term
-from gateway.store.update import BoundUpdate
+from gateway.store.update import BoundUpdate, change
 from gateway.timers import Timers
 
 log = logging.getLogger(__name__)
@@ -151,6 +152,18 @@ class Scheduler:
             ),
             is_update=True,
         )
+
+    async def decide(self, decision: Callable[[Engine], Delta]) -> Outcome | None:
+        """Make the change that `decision` finds right; None where that is an empty one.
+
+        It is called in the scheduler's thread, where nobody else changes the store between what
+        it reads and what is written. What it raises is raised here.
+        """
+        return await self._call(lambda: self._decided(decision), is_update=True)
+
+    async def look(self, work: Callable[[Engine], T]) -> T:
+        """What `work` sees of the engine, in the thread where nobody changes it meanwhile."""
+        return await self._call(lambda: work(self.engine), is_update=False)
 
     def start_timers(self) -> None:
         """Run delayed UPDATEs when they are due; those that are due already, first of all.
@@ -298,6 +311,10 @@ class Scheduler:
         **options: Any,
     ) -> Outcome:
         return self._told(self.engine.update(update, bindings, **options))
+
+    def _decided(self, decision: Callable[[Engine], Delta]) -> Outcome | None:
+        delta = decision(self.engine)
+        return None if delta.is_empty else self._update([change(delta)])
 
     def _told(self, outcome: Outcome) -> Outcome:
         self._deliver(outcome.notifications)

@@ -10,8 +10,9 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from math import isfinite
 from typing import Any, TypeVar
 from typing import Literal as OneOf
 
@@ -50,10 +51,10 @@ class _Mapping(_Item):
     unit: str | None = None
     time: str | None = None
     sequence: str | None = None
-    device_unit: str | None = Field(default=None, validation_alias="deviceUnit")
-    true_value: str | None = Field(default=None, validation_alias="trueValue")
-    false_value: str | None = Field(default=None, validation_alias="falseValue")
-    expires_after: int | float | None = Field(default=None, gt=0, validation_alias="expiresAfter")
+    device_unit: str | None = Field(default=None, alias="deviceUnit")
+    true_value: str | None = Field(default=None, alias="trueValue")
+    false_value: str | None = Field(default=None, alias="falseValue")
+    expires_after: int | float | None = Field(default=None, gt=0, alias="expiresAfter")
     availability: str | None = None
     retained: OneOf["seed", "history", "drop"] | None = None
 
@@ -91,7 +92,7 @@ class _Rule(_Item):
     sparql: str | None = None
     qos: int | None = Field(default=None, ge=0, le=2)
     retain: bool | None = None
-    on_start: bool | None = Field(default=None, validation_alias="onStart")
+    on_start: bool | None = Field(default=None, alias="onStart")
 
 
 _AnyItem = TypeVar("_AnyItem", bound=_Item)
@@ -108,12 +109,94 @@ def mapping_quads(profile: Profile) -> list[Quad]:
         return []
     quads: list[Quad] = []
     for path, mapping in _items(profile, "mappings", _Mapping):
-        quads += _Node(profile, path, mapping.id).mapping(mapping)
+        quads += _Node(profile.namespaces, profile.source, path, mapping.id).mapping(mapping)
     for path, actuator in _items(profile, "actuators", _Actuator):
-        quads += _Node(profile, path, actuator.id).actuator(actuator)
+        quads += _Node(profile.namespaces, profile.source, path, actuator.id).actuator(actuator)
     for path, rule in _items(profile, "rules", _Rule):
-        quads += _Node(profile, path, rule.id).rule(rule)
+        quads += _Node(profile.namespaces, profile.source, path, rule.id).rule(rule)
     return quads
+
+
+def one_mapping(members: object, namespaces: Mapping[str, str], path: str = "") -> list[Quad]:
+    """One item of `extended.mappings`, wherever it was found, as quads of the graph of mappings.
+
+    Raises JsapError with the JSON path, which begins with `path`.
+    """
+    try:
+        mapping = _Mapping.model_validate(members)
+    except ValidationError as error:
+        raise first_error(error, path, "") from error
+    try:
+        return list(_Node(namespaces, "", path, mapping.id).mapping(mapping))
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise JsapError(path, str(error), "give a text or number that RDF has") from error
+
+
+def one_actuator(members: object, namespaces: Mapping[str, str], path: str = "") -> list[Quad]:
+    """One item of `extended.actuators`, as `one_mapping`."""
+    try:
+        actuator = _Actuator.model_validate(members)
+    except ValidationError as error:
+        raise first_error(error, path, "") from error
+    try:
+        return list(_Node(namespaces, "", path, actuator.id).actuator(actuator))
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise JsapError(path, str(error), "give a text or number that RDF has") from error
+
+
+def mapping_members(node: NamedNode, quads: Iterable[Quad]) -> dict[str, str | int | float]:
+    """What `one_mapping` made the quads of: of several values of a member the first, by text.
+
+    >>> quads = one_mapping(
+    ...     {"id": "urn:m", "topic": "a/+", "format": "scalar", "sensor": "urn:s:{1}",
+    ...      "property": "urn:p", "feature": "urn:f"}, {})
+    >>> mapping_members(NamedNode("urn:m"), quads)["sensor"]
+    'urn:s:{1}'
+    """
+    by_term: dict[str, Quad] = {}
+    for quad in sorted(quads, key=str):
+        by_term.setdefault(quad.predicate.value, quad)
+    members: dict[str, str | int | float] = {"id": node.value}
+    for member, term in _TERMS.items():
+        if GW + term in by_term:
+            members[member] = _member(by_term[GW + term].object)
+    return members
+
+
+def _member(value: object) -> str | int | float:
+    """A number where it is one that JSON has; somebody may have written anything."""
+    if isinstance(value, Literal) and value.datatype.value in _NUMBERS:
+        try:
+            number = float(value.value)
+        except ValueError:
+            return value.value
+        if isfinite(number):
+            return int(number) if number.is_integer() else number
+    return value.value if isinstance(value, Literal | NamedNode) else str(value)
+
+
+_TERMS = {
+    "topic": "topicFilter",
+    "format": "format",
+    "sensor": "sensor",
+    "property": "observedProperty",
+    "feature": "featureOfInterest",
+    "selector": "selector",
+    "unit": "unit",
+    "time": "timeSelector",
+    "sequence": "sequenceSelector",
+    "deviceUnit": "deviceUnit",
+    "trueValue": "trueValue",
+    "falseValue": "falseValue",
+    "expiresAfter": "expiresAfter",
+    "availability": "availabilityTopic",
+    "retained": "retained",
+}
+"""The term, in our namespace, of each member of a mapping."""
+
+_NUMBERS = frozenset(
+    f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("integer", "decimal", "double", "float")
+)
 
 
 def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tuple[str, _AnyItem]]:
@@ -137,8 +220,9 @@ def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tup
 class _Node:
     """One mapping, actuator or rule: the quads of its IRI."""
 
-    def __init__(self, profile: Profile, path: str, node_id: str) -> None:
-        self._profile = profile
+    def __init__(self, namespaces: Mapping[str, str], source: str, path: str, node_id: str) -> None:
+        self._namespaces = namespaces
+        self._source = source
         self._path = path
         self._subject = self._iri("id", node_id)
 
@@ -146,23 +230,14 @@ class _Node:
         """A gw:Mapping."""
         yield self._quad(_TYPE, NamedNode(f"{GW}Mapping"))
         objects: dict[str, _Object | None] = {
-            "topicFilter": Literal(mapping.topic),
-            "format": Literal(mapping.format),
             "sensor": self._iri_template("sensor", mapping.sensor),
-            "observedProperty": self._iri("property", mapping.property),
-            "featureOfInterest": self._iri_template("feature", mapping.feature),
-            "selector": _literal(mapping.selector),
+            "property": self._iri("property", mapping.property),
+            "feature": self._iri_template("feature", mapping.feature),
             "unit": None if mapping.unit is None else self._unit(mapping.unit),
-            "timeSelector": _literal(mapping.time),
-            "sequenceSelector": _literal(mapping.sequence),
-            "deviceUnit": _literal(mapping.device_unit),
-            "trueValue": _literal(mapping.true_value),
-            "falseValue": _literal(mapping.false_value),
-            "expiresAfter": _literal(mapping.expires_after),
-            "availabilityTopic": _literal(mapping.availability),
-            "retained": _literal(mapping.retained),
         }
-        yield from self._quads(objects)
+        others = mapping.model_dump(by_alias=True, exclude={"id", *objects})
+        objects |= {member: _literal(value) for member, value in others.items()}
+        yield from self._quads({term: objects[member] for member, term in _TERMS.items()})
 
     def actuator(self, actuator: _Actuator) -> Iterator[Quad]:
         """A sosa:Actuator, with one quad for each of its values."""
@@ -220,7 +295,7 @@ class _Node:
 
     def _iri(self, key: str, name: str) -> NamedNode:
         try:
-            return iri(name, self._profile.namespaces)
+            return iri(name, self._namespaces)
         except ValueError as error:
             hint = "give an IRI, or a prefix that `namespaces` has"
             raise self._error(f".{key}", str(error), hint) from error
@@ -232,18 +307,18 @@ class _Node:
     def _iri_template(self, key: str, text: str) -> _Object:
         """The IRI, or as a literal the template of one: it has no IRI before it is filled."""
         if "{" in text:
-            return Literal(expand(text, self._profile.namespaces))
+            return Literal(expand(text, self._namespaces))
         return self._iri(key, text)
 
     def _sparql(self, text: str) -> Literal:
         """The text with the prologue that it needs in the store, away from its profile."""
         try:
-            return Literal(with_prologue(text, self._profile.namespaces))
+            return Literal(with_prologue(text, self._namespaces))
         except LexError as error:
             raise self._error(".sparql", str(error), "correct the SPARQL text") from error
 
     def _error(self, member: str, reason: str, what_to_do: str) -> JsapError:
-        return JsapError(self._path + member, reason, what_to_do, self._profile.source)
+        return JsapError(self._path + member, reason, what_to_do, self._source)
 
 
 def _number(value: _Number | None) -> Literal | None:

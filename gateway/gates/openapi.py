@@ -89,12 +89,20 @@ def document() -> Json:
         "info": {
             "title": "sosa-gateway",
             "version": __version__,
-            "description": "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, delayed UPDATEs. "
+            "description": "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, delayed UPDATEs, "
+            "mappings. "
             "Every path is also served below /secure.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "security": [{}, {"bearer": []}],
-        "paths": {**_sparql(), **_graph_store(), **_delayed(), **_explain(), **_operations()},
+        "paths": {
+            **_sparql(),
+            **_graph_store(),
+            **_delayed(),
+            **_explain(),
+            **_operations(),
+            **_mappings(),
+        },
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
@@ -225,6 +233,17 @@ def _operations() -> Json:
             )
         },
     }
+
+
+def _mappings() -> Json:
+    mapping: Json = {"type": "object", "required": ["id"], "properties": {"id": _TEXT}}
+    every: Json = {
+        "type": "object",
+        "required": ["mappings"],
+        "properties": {"mappings": {"type": "array", "items": mapping}},
+    }
+    answers = {"200": _answer("as a JSAP profile has them", ["application/json"], every)}
+    return {"/mappings": {"get": _operation("all mappings", (), answers, _READ)}}
 
 
 def _state(summary: str, schema: Json) -> Json:

@@ -4,6 +4,7 @@ from pyoxigraph import NamedNode
 
 GW = "https://sosa-gateway.example/ns#"
 SOSA = "http://www.w3.org/ns/sosa/"
+SSN = "http://www.w3.org/ns/ssn/"
 QUDT = "http://qudt.org/schema/qudt/"
 UNIT = "http://qudt.org/vocab/unit/"
 TIME = "http://www.w3.org/2006/time#"
@@ -16,6 +17,12 @@ MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
 
 STATE_GRAPH = NamedNode("https://sosa-gateway.example/graph/state")
 """The gateway's own bookkeeping: the last applied journal position."""
+
+PROPOSALS_GRAPH = NamedNode("https://sosa-gateway.example/graph/proposals")
+"""Mappings that devices propose; what stands there decodes nothing."""
+
+CHANGES_GRAPH = NamedNode("https://sosa-gateway.example/graph/mapping-changes")
+"""How mappings were changed, and how to undo it."""
 
 CLOCK = NamedNode(GW + "clock")
 """The SPARQL function that reads the engine's clock: Unix time in µs, an `xsd:integer`."""

@@ -9,7 +9,13 @@ from enum import StrEnum
 from functools import lru_cache
 
 from adapters.topic_filter import TopicFilter, TopicTrie
-from gateway.rdf.namespaces import DELAYED_GRAPH, MAPPINGS_GRAPH, STATE_GRAPH
+from gateway.rdf.namespaces import (
+    CHANGES_GRAPH,
+    DELAYED_GRAPH,
+    MAPPINGS_GRAPH,
+    PROPOSALS_GRAPH,
+    STATE_GRAPH,
+)
 from gateway.rdf.rights import Graphs, Rights
 from gateway.rdf.terms import GraphName
 
@@ -23,7 +29,7 @@ class Capability(StrEnum):
     """A right that no graph or topic expresses."""
 
     MAPPINGS = "mappings"
-    """Write the graph of mappings and rules: what devices mean, and what is sent to them."""
+    """Write the graphs of mappings, rules, proposals: what devices mean, what is sent to them."""
     OPERATIONS = "operations"
     """See metrics, counters, quarantine and the dashboard."""
     SYSTEM = "system"
@@ -31,7 +37,7 @@ class Capability(StrEnum):
 
 
 _OF_THE_GATEWAY = {
-    Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH}),
+    Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH, PROPOSALS_GRAPH, CHANGES_GRAPH}),
     Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH}),
 }
 """The graphs that an UPDATE sees and touches by a capability and not otherwise."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from pyoxigraph import DefaultGraph, NamedNode, Variable
 
 from gateway.errors import BadRequestError, UpdateFailedError
-from gateway.rdf.canonical import canonical
+from gateway.rdf.canonical import canonical, canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
@@ -99,6 +99,11 @@ def _compiled(text: str, parameters: Parameters, using: Dataset) -> UpdatePlan:
     return UpdatePlan(text, tuple(steps))
 
 
+def change(delta: Delta) -> BoundUpdate:
+    """A bound update that makes a known change of quads, as far as it is not made already."""
+    return UpdatePlan("", (Exchange(delta),)), {}
+
+
 class Step(Protocol):
     """One operation of a request."""
 
@@ -123,6 +128,24 @@ class Data:
             working.remove(self._template.instantiate((row,)))
         else:
             _insert(working, self._template, (row,))
+
+
+class Exchange:
+    """Quads that are known beforehand, removed and added."""
+
+    __slots__ = ("_added", "_removed")
+
+    def __init__(self, delta: Delta) -> None:
+        self._added = tuple(map(canonical_quad, delta.added))
+        self._removed = tuple(map(canonical_quad, delta.removed))
+
+    def run(self, working: Working, bindings: Bindings) -> None:
+        """Remove and add them; graphs that are new are made."""
+        del bindings
+        working.remove(self._removed)
+        working.add(self._added)
+        for graph in {quad.graph_name for quad in self._added}:
+            working.create_graph(graph)
 
 
 def _insert(working: Working, template: QuadTemplate, rows: Sequence[Row]) -> None:

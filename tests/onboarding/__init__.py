@@ -1,0 +1,1 @@
+"""What devices mean: mappings listed, tried, proposed, changed and undone."""
