@@ -150,7 +150,7 @@ class Gateway:
             profiles=profiles,
             identity=identity,
         )
-        ingest.recover(profiles.query_text("STREAMS"), profiles.query_text("WATCHED"))
+        ingest.recover(profiles.query_text)
         starting.enter_context(Upkeep(journal))
         if (shipper := shipper_of(config.shipping, journal)) is not None:
             starting.enter_context(shipper)

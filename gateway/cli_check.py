@@ -33,6 +33,8 @@ from jsap.template import Template
 
 ONTOLOGIES = Path(ontologies.__path__[0])
 
+_OWN_QUERIES = ("STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS", "RULES")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -136,7 +138,7 @@ def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Find
     try:
         together = Profiles.of(list(profiles.values()), list(map(str, profiles)))
         ObservationTemplates(together, Identity(config.gateway.base_iri, config.gateway.id))
-        own = {name: together.query_text(name) for name in ("STREAMS", "MAPPINGS", "RULES")}
+        own = {name: together.query_text(name) for name in _OWN_QUERIES}
     except (JsapError, GatewayError) as error:
         yield profile_problem(error, place)
         return

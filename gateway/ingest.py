@@ -19,8 +19,8 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions
 
 from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
-from adapters.notice import Heartbeat, Notice, UnitChange
-from adapters.observation import Observation
+from adapters.notice import Heartbeat, Notice
+from adapters.observation import Observation, StreamKey
 from gateway.absence import Absences
 from gateway.clocks import SYSTEM_CLOCKS
 from gateway.duplicates import Duplicates, delivery_of
@@ -57,7 +57,6 @@ class IngestStatistics:
     failed: int = 0
     heartbeats: int = 0
     seeds_dropped: int = 0
-    unit_changes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +104,26 @@ class Ingest:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._listeners.append(listener)
 
-    def recover(self, streams_query: str, watched_query: str) -> None:
+    def recover(self, query_text: Callable[[str], str]) -> None:
         """Bring store, retention, absences and duplicates to where the journal is; before `run`.
 
-        Replays what the journal has and the store has not (engine.md, section 3a).
+        Replays what the journal has and the store has not (engine.md, section 3a). `query_text`
+        gives the text of the profiles' queries STREAMS, SERIES and WATCHED.
         """
         engine = self._scheduler.engine
         self._duplicates.recall(self._journal.tail(100_000))
-        for row in _select(engine, streams_query):
-            stream = (row["sensor"].value, row["property"].value, row["feature"].value)
-            self.present.recall(stream, row["observation"].value, row["phenomenonStamp"].value)
-        self._recall_absences(watched_query)
+        for row in _select(engine, query_text("STREAMS")):
+            unit = row.get("unit")
+            self.present.recall(
+                _stream(row),
+                row["observation"].value,
+                row["phenomenonStamp"].value,
+                None if unit is None else unit.value,
+            )
+        for row in _select(engine, query_text("SERIES")):
+            if row.get("endedAt") is None:
+                self.present.recall_series(_stream(row), row["unit"].value)
+        self._recall_absences(query_text("WATCHED"))
         self.present.applied = self._last_applied()
         if self.present.applied is not None:
             self._journal.begin_after(self.present.applied.epoch)
@@ -202,16 +210,6 @@ class Ingest:
         for notice in notices:
             if isinstance(notice, Heartbeat):
                 self.statistics.heartbeats += 1
-            elif isinstance(notice, UnitChange):
-                self.statistics.unit_changes += 1
-                log.warning(
-                    "unit_changed",
-                    extra={
-                        "sensor": notice.stream[0],
-                        "before": notice.before,
-                        "after": notice.after,
-                    },
-                )
 
     def _decode(self, message: Message) -> Decoded:
         try:
@@ -293,10 +291,10 @@ class Ingest:
     def _recall_absences(self, watched_query: str) -> None:
         now = self._now()
         for row in _select(self._scheduler.engine, watched_query):
-            stream = (row["sensor"].value, row["property"].value, row["feature"].value)
             promise = row.get("expiresAfter")
             expires_after_s = None if promise is None else _seconds(promise.value)
-            self.absences.recall(stream, expires_after_s, row.get("absentSince") is not None, now)
+            is_absent = row.get("absentSince") is not None
+            self.absences.recall(_stream(row), expires_after_s, is_absent, now)
 
     def _last_applied(self) -> Position | None:
         rows = _select(self._scheduler.engine, self.present.applied_query())
@@ -312,6 +310,10 @@ def _told(updates: Sequence[BoundUpdate]) -> Iterator[tuple[Sequence[BoundUpdate
 def _log_refused(result: Outcome | GatewayError) -> None:
     if _is_refused(result):
         log.error("absence_not_stored", extra={"reason": str(result)})
+
+
+def _stream(row: Mapping[str, Literal | NamedNode]) -> StreamKey:
+    return (row["sensor"].value, row["property"].value, row["feature"].value)
 
 
 def _seconds(lexical: str) -> float | None:

@@ -1,10 +1,12 @@
 """`Present`: what the observations of a message do to the store, which holds the present only.
 
 One message is one request: the journal position is recorded, observations that are no longer among
-the latest of their stream leave, new ones enter. Nothing is looked up in the store for that; what
-it holds of each stream is known here, and told at start by the query STREAMS.
+the latest of their stream leave, new ones enter; a series in another unit is said to be over.
+Nothing is looked up in the store for that; what it holds of each stream is known here, and told at
+start by the queries STREAMS and SERIES.
 """
 
+import logging
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +17,13 @@ from pyoxigraph import Literal, NamedNode, Quad
 from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
-from gateway.sosa import Identity, ObservationTemplates, result_time
-from gateway.store.retention import Kept, Retention, Stream
+from gateway.sosa import Identity, ObservationTemplates, result_time, unit_in_graph
+from gateway.store.retention import Kept, Retention, SeriesEnd, Stream
 from gateway.store.templates import Bindings
 from gateway.store.update import BoundUpdate, UpdatePlan
 from gateway.store.working import Working
+
+log = logging.getLogger(__name__)
 
 _APPLIED = NamedNode(f"{GW}appliedJournal")
 _STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway {_APPLIED}"
@@ -37,16 +41,17 @@ class Request:
     position: BoundUpdate
     leaving: tuple[BoundUpdate, ...]
     entering: tuple[BoundUpdate, ...]
+    series: tuple[BoundUpdate, ...] = ()
 
     @property
     def updates(self) -> Sequence[BoundUpdate]:
         """All of it."""
-        return (self.position, *self.leaving, *self.entering)
+        return (self.position, *self.leaving, *self.series, *self.entering)
 
     @property
     def remainders(self) -> Iterator[Sequence[BoundUpdate]]:
         """What is tried instead when it fails for good, so that the journal is not stuck at it."""
-        yield (self.position, *self.leaving)
+        yield (self.position, *self.leaving, *self.series)
         yield (self.position,)
 
 
@@ -69,13 +74,15 @@ class _Advance:
 class Present:
     """Makes the requests, from the journal position `applied` on.
 
-    `late` counts observations that never entered the store, since newer ones were there.
+    `late` counts observations that never entered the store, since newer ones were there;
+    `unit_changes` the series that ended.
     """
 
     def __init__(
         self, templates: ObservationTemplates, identity: Identity, latest: int = 1
     ) -> None:
         self.late = 0
+        self.unit_changes = 0
         self._templates = templates
         self.identity = identity
         self._retention = Retention(latest)
@@ -92,8 +99,8 @@ class Present:
     def applied(self, position: Position | None) -> None:
         self._applied = None if position is None else self._state(position)
 
-    def recall(self, stream: Stream, observation: str, stamp: str) -> None:
-        """Take up an observation (its IRI) that the store already has.
+    def recall(self, stream: Stream, observation: str, stamp: str, unit: str | None = None) -> None:
+        """Take up an observation (its IRI) that the store already has, and a number's unit.
 
         One that others wrote, or whose time they made unreadable, is theirs and is left alone.
         """
@@ -102,7 +109,11 @@ class Present:
             time = datetime.fromisoformat(stamp).astimezone(UTC)
         except (ValueError, OverflowError):
             return
-        self._retention.recall(stream, _kept(observation, position, time))
+        self._retention.recall(stream, _kept(observation, position, time, unit))
+
+    def recall_series(self, stream: Stream, unit: str) -> None:
+        """Take up that the stream's numbers were last told in `unit`."""
+        self._retention.recall_unit(stream, unit)
 
     def knows(self, stream: Stream) -> bool:
         """Whether something is known of a stream now."""
@@ -118,17 +129,29 @@ class Present:
         arriving = [
             (
                 record.observation.stream,
-                _kept(self._iri(record), record.position, result_time(record)),
+                _kept(
+                    self._iri(record),
+                    record.position,
+                    result_time(record),
+                    unit_in_graph(record.observation),
+                ),
             )
             for record in records
         ]
-        entering, leaving = self._retention.admit(arriving)
+        entering, leaving, ended = self._retention.admit(arriving)
         self.late += len(records) - len(entering)
         return Request(
             self._advance(records[-1].position),
             tuple([self._templates.forget(iri) for iri in leaving]),
             tuple([each for record in records for each in self._entering(record, entering)]),
+            tuple([self._ended(each) for each in ended]),
         )
+
+    def _ended(self, ended: SeriesEnd) -> BoundUpdate:
+        self.unit_changes += 1
+        extra = {"sensor": ended.stream[0], "before": ended.before, "after": ended.after}
+        log.warning("unit_changed", extra=extra)
+        return self._templates.end_series(ended)
 
     def _entering(self, record: Record, entering: Container[str]) -> Iterator[BoundUpdate]:
         if self._iri(record) in entering:
@@ -152,5 +175,5 @@ class Present:
         return self.identity.observation(record.position)
 
 
-def _kept(iri: str, position: Position, time: datetime) -> Kept:
-    return Kept(time, (position.epoch, position.sequence), iri)
+def _kept(iri: str, position: Position, time: datetime, unit: str | None) -> Kept:
+    return Kept(time, (position.epoch, position.sequence), iri, unit)

@@ -14,16 +14,17 @@ from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.observation import StreamKey, TimeSource
+from adapters.observation import Observation, StreamKey, TimeSource
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD
+from gateway.store.retention import SeriesEnd
 from gateway.store.update import BoundUpdate, compile_update
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
 _NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
-_UNITLESS = NamedNode(UNIT + "UNITLESS")
+_UNITLESS = UNIT + "UNITLESS"
 _CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
 
 
@@ -42,6 +43,11 @@ class Identity:
         """The IRI of a stream, the same for the same sensor, property and feature."""
         digest = blake2b("\n".join(stream).encode(), digest_size=12).hexdigest()
         return NamedNode(f"{self.base_iri}{self.gateway}/stream/{digest}")
+
+    def series(self, stream: StreamKey, unit: str) -> NamedNode:
+        """The IRI of the observations of a stream in one unit."""
+        digest = blake2b("\n".join((*stream, unit)).encode(), digest_size=12).hexdigest()
+        return NamedNode(f"{self.base_iri}{self.gateway}/series/{digest}")
 
     def minted(self, epoch: int) -> NamedNode:
         """What the IRIs of an epoch's observations, their results and instants begin with."""
@@ -77,8 +83,15 @@ def result_time(record: Record) -> datetime:
     return record.ingested_at if time is None or record.clock_suspect else time
 
 
+def unit_in_graph(seen: Observation) -> str | None:
+    """The unit that the graph says of the result; None for what is no number."""
+    if seen.datatype not in _NUMBERS:
+        return None
+    return seen.unit or _UNITLESS
+
+
 class ObservationTemplates:
-    """The templates OBSERVE_QUANTITY, OBSERVE_VALUE and FORGET_OBSERVATION of the profiles."""
+    """The templates of the profiles that write observations and take them out again."""
 
     def __init__(self, profiles: Profiles, identity: Identity) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
@@ -90,13 +103,14 @@ class ObservationTemplates:
                 "OBSERVE_VALUE",
                 "SUSPECT_CLOCK",
                 "FORGET_OBSERVATION",
+                "END_SERIES",
             )
         }
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""
         seen = record.observation
-        is_quantity = seen.datatype in _NUMBERS
+        unit = unit_in_graph(seen)
         iri = self._identity.observation(record.position)
         time = result_time(record)
         told = TimeSource.GATEWAY if time is record.ingested_at else seen.circumstances.time_source
@@ -115,10 +129,10 @@ class ObservationTemplates:
             "ingestedAt": Literal(_iso(record.ingested_at), datatype=_DATE_TIME),
             "timeSource": _CLOCKS[told],
         }
-        if not is_quantity:
+        if unit is None:
             return self._bind("OBSERVE_VALUE", values)
         values["resultNode"] = NamedNode(f"{iri}/result")
-        values["unit"] = _UNITLESS if seen.unit is None else NamedNode(seen.unit)
+        values["unit"] = NamedNode(unit)
         return self._bind("OBSERVE_QUANTITY", values)
 
     def suspect(self, record: Record) -> BoundUpdate:
@@ -134,6 +148,24 @@ class ObservationTemplates:
                 "observation": NamedNode(observation),
                 "resultNode": NamedNode(f"{observation}/result"),
                 "instant": NamedNode(f"{observation}/time"),
+            },
+        )
+
+    def end_series(self, ended: SeriesEnd) -> BoundUpdate:
+        """The UPDATE that says when a stream's numbers went over to another unit."""
+        sensor, observed_property, feature = map(NamedNode, ended.stream)
+        return self._bind(
+            "END_SERIES",
+            {
+                "stream": self._identity.stream(ended.stream),
+                "sensor": sensor,
+                "property": observed_property,
+                "feature": feature,
+                "before": self._identity.series(ended.stream, ended.before),
+                "unitBefore": NamedNode(ended.before),
+                "after": self._identity.series(ended.stream, ended.after),
+                "unitAfter": NamedNode(ended.after),
+                "at": Literal(_iso(ended.time), datatype=_DATE_TIME),
             },
         )
 

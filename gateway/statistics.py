@@ -104,7 +104,11 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
             "retained results of streams of which more is known",
             lambda: seen.seeds_dropped,
         ),
-        Measure("unit_changes", "devices that changed their unit", lambda: seen.unit_changes),
+        Measure(
+            "unit_changes",
+            "streams that went over to another unit",
+            lambda: parts.ingest.present.unit_changes,
+        ),
         Measure(
             "streams_absent",
             "streams that are silent or offline",

@@ -132,7 +132,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             plausibility=Plausibility(),
             quarantine=Quarantine(folder),
         )
-        ingest.recover(profiles.query_text("STREAMS"), profiles.query_text("WATCHED"))
+        ingest.recover(profiles.query_text)
         for text in subscriptions().values():
             engine.subscribe(text)
         with timing.whole():

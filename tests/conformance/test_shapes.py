@@ -145,6 +145,37 @@ def test_forgotten_observation_leaves_its_sensor_only_and_conforms() -> None:
     assert report(store) == ""
 
 
+def series() -> Store:
+    changed: Bindings = {
+        "stream": NamedNode("urn:gateway/stream/1"),
+        "sensor": SENSOR,
+        "property": TEMPERATURE,
+        "feature": NamedNode("urn:room:north"),
+        "before": NamedNode("urn:gateway/series/1"),
+        "unitBefore": NamedNode("http://qudt.org/vocab/unit/DEG_C"),
+        "after": NamedNode("urn:gateway/series/2"),
+        "unitAfter": NamedNode("http://qudt.org/vocab/unit/DEG_F"),
+        "at": typed(ZONED, "dateTime"),
+    }
+    return written("END_SERIES", changed)
+
+
+def test_series_as_the_profile_writes_them_conform() -> None:
+    assert report(series()) == ""
+
+
+@pytest.mark.parametrize("name", ["ofStream", "hasUnit", "type"])
+def test_series_without_stream_unit_or_class_is_refused(name: str) -> None:
+    store = series()
+    [gone] = [
+        each
+        for each in store
+        if each.subject == NamedNode("urn:gateway/series/1") and each.predicate.value.endswith(name)
+    ]
+    store.remove(gone)
+    assert report(store)
+
+
 STATEMENTS = [
     (OBSERVATION, RDF + "type"),
     (OBSERVATION, SOSA + "madeBySensor"),

@@ -27,6 +27,12 @@ ABSENT = f"""{PREFIXES} SELECT ?feature ?reason {{
 RANGE = """INSERT { ?sensor ssn-system:hasSystemCapability <urn:thermometer> .
   <urn:thermometer> ssn-system:hasSystemProperty <urn:range> . <urn:range> schema:maxValue 85 }
 WHERE { ?sensor a sosa:Sensor }"""
+SERIES = f"""{PREFIXES}
+SELECT (CONCAT(STRAFTER(STR(?u), "unit/"), " ", STRAFTER(STR(?v), "unit/")) AS ?change) {{
+  ?series gw:seriesEnded ?at ; qudt:hasUnit ?u ; gw:nextSeries ?next . ?next qudt:hasUnit ?v }}"""
+NUMBERS = f"""{PREFIXES} SELECT ?sensor ?value (STRAFTER(STR(?u), "unit/") AS ?unit) {{
+  ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value ; sosa:hasResult ?r .
+  ?r qudt:hasUnit ?u }}"""
 SSN = "PREFIX ssn-system: <http://www.w3.org/ns/ssn/systems/> PREFIX schema: <https://schema.org/> "
 
 
@@ -42,6 +48,33 @@ async def test_silence_is_told_and_taken_back_and_survives_a_restart(tmp_path: P
         assert len(told.answer) == 1
         await publish(gateway.mqtt_port, [("room/a", b"21")])
         await told.until(lambda: not told.answer)
+
+
+def tasmota(degrees: float, unit: str) -> tuple[str, bytes]:
+    text = f'{{"A":{{"Temperature":{degrees}}},"TempUnit":"{unit}"}}'
+    return "tele/a/SENSOR", text.encode()
+
+
+async def test_change_of_unit_ends_one_series_and_begins_another(tmp_path: Path) -> None:
+    told = mapping("t", "tele/+/SENSOR", format="tasmota", selector="A.Temperature")
+    declared = {"id": "urn:mapping:c", "sensor": "urn:c:{1}", "unit": "unit:DEG_C"}
+    profile = write_profile(tmp_path, [told, told | declared])
+    config = settings(tmp_path, profile, kind="disk", latest=2)
+    async with running(config) as gateway:
+        await publish(gateway.mqtt_port, [tasmota(19.5, "C"), tasmota(20.5, "C")])
+        assert len(rows_of(gateway, NUMBERS)) == 4
+    async with running(config) as gateway:
+        ended = await watch(gateway, SERIES)
+        await publish(gateway.mqtt_port, [tasmota(68.9, "F")])
+        await ended.until(lambda: ended.values() == ["DEG_C DEG_F"])
+        assert rows_of(gateway, NUMBERS) == [
+            ["urn:c:a", "20.5", "DEG_C"],
+            ["urn:c:a", "20.5", "DEG_C"],
+            ["urn:sensor:a", "68.9", "DEG_F"],
+        ]
+        await publish(gateway.mqtt_port, [tasmota(21.5, "C")])
+        await ended.until(lambda: ended.values() == ["DEG_C DEG_F", "DEG_F DEG_C"])
+        assert len(ended.answer) == 1
 
 
 async def test_last_will_is_absence(tmp_path: Path) -> None:

@@ -37,6 +37,17 @@ QUANTITY: dict[str, Term] = {
     "resultNode": NamedNode("urn:o/result"),
     "unit": NamedNode("http://qudt.org/vocab/unit/DEG_C"),
 }
+ENDED: dict[str, Term] = {
+    "stream": NamedNode("urn:stream"),
+    "sensor": NamedNode("urn:sensor"),
+    "property": NamedNode("urn:property"),
+    "feature": NamedNode("urn:feature"),
+    "before": NamedNode("urn:c"),
+    "unitBefore": NamedNode("http://qudt.org/vocab/unit/DEG_C"),
+    "after": NamedNode("urn:f"),
+    "unitAfter": NamedNode("http://qudt.org/vocab/unit/DEG_F"),
+    "at": dated("dateTime"),
+}
 OBSERVED = """
 <urn:o> a sosa:Observation ; sosa:madeBySensor <urn:sensor> ; sosa:observedProperty <urn:property> ;
     sosa:hasFeatureOfInterest <urn:feature> ; sosa:phenomenonTime <urn:o/time> ;
@@ -82,6 +93,7 @@ def test_profile_has_no_warning() -> None:
         "OBSERVE_VALUE",
         "SUSPECT_CLOCK",
         "FORGET_OBSERVATION",
+        "END_SERIES",
         "WATCH_STREAM",
         "RAISE_ABSENCE",
         "CLEAR_ABSENCE",
@@ -89,6 +101,7 @@ def test_profile_has_no_warning() -> None:
     assert [*PROFILE.queries] == [
         "OBSERVATIONS",
         "STREAMS",
+        "SERIES",
         "WATCHED",
         "ABSENT",
         "CAPABILITIES",
@@ -133,8 +146,31 @@ def test_observations_tells_quantities_with_and_values_without_unit() -> None:
 
 def test_streams_tells_what_retention_needs() -> None:
     names = ("observation", "sensor", "property", "feature")
-    [row] = rows("STREAMS", updated("OBSERVE_VALUE", VALUE))
-    stamp = row.pop("phenomenonStamp")
-    assert isinstance(stamp, Literal)
-    assert stamp.value == "2026-03-02T07:22:40Z"
-    assert row == {name: VALUE[name] for name in names}
+    for update, values in (("OBSERVE_QUANTITY", QUANTITY), ("OBSERVE_VALUE", VALUE)):
+        [row] = rows("STREAMS", updated(update, values))
+        stamp = row.pop("phenomenonStamp")
+        assert isinstance(stamp, Literal)
+        assert stamp.value == "2026-03-02T07:22:40Z"
+        told = {"unit": values.get("unit"), "result": values["result"]}
+        assert row == told | {name: values[name] for name in names}
+
+
+def test_ended_series_says_when_and_what_follows_and_may_come_back() -> None:
+    store = updated("END_SERIES", ENDED)
+    ended = """
+    <urn:stream> a gw:Stream ; gw:ofSensor <urn:sensor> ; gw:ofProperty <urn:property> ;
+        gw:ofFeature <urn:feature> .
+    <urn:c> a gw:Series ; gw:ofStream <urn:stream> ; qudt:hasUnit unit:DEG_C ;
+        gw:seriesEnded "2026-03-02T07:22:40Z"^^xsd:dateTime ; gw:nextSeries <urn:f> .
+    <urn:f> a gw:Series ; gw:ofStream <urn:stream> ; qudt:hasUnit unit:DEG_F ;
+        gw:seriesBegan "2026-03-02T07:22:40Z"^^xsd:dateTime .
+    """
+    assert set(store) == set(of_turtle(ended))
+    later = Literal("2026-03-03T00:00:00Z", datatype=NamedNode(XSD + "dateTime"))
+    names = {"before": "after", "after": "before", "unitBefore": "unitAfter"}
+    back = {name: ENDED[names.get(name, name)] for name in ENDED} | {"at": later}
+    updated("END_SERIES", back | {"unitAfter": ENDED["unitBefore"]}, store)
+    told = {str(row["unit"])[-6:-1]: row for row in rows("SERIES", store)}
+    assert told["DEG_F"]["endedAt"] == told["DEG_C"]["beganAt"] == later
+    assert told["DEG_C"]["endedAt"] is told["DEG_C"]["nextUnit"] is None
+    assert told["DEG_F"]["nextUnit"] == ENDED["unitBefore"]
