@@ -10,7 +10,7 @@ Silence is measured by a clock that does not jump; what the store says is by the
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush
 from time import monotonic
 
@@ -22,6 +22,7 @@ from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, XSD
 from gateway.sosa import Identity
 from gateway.store.update import BoundUpdate, compile_update
+from jsap.errors import BindingError
 
 _SILENCE = NamedNode(GW + "Silence")
 _OFFLINE = NamedNode(GW + "Offline")
@@ -41,6 +42,13 @@ class AbsenceTemplates:
             name: (profiles.update(name), compile_update(profiles.update(name).text))
             for name in ("WATCH_STREAM", "RAISE_ABSENCE", "CLEAR_ABSENCE")
         }
+        stream = ("urn:s", "urn:p", "urn:f")
+        try:
+            self.watch(stream, 1.0)
+            self.raise_(stream, datetime.fromtimestamp(0, UTC), _SILENCE)
+            self.clear(stream)
+        except BindingError as error:
+            raise profiles.lacking(error) from error
 
     def watch(self, stream: StreamKey, expires_after_s: float) -> BoundUpdate:
         """The stream is expected to be heard again within so many seconds."""
@@ -84,14 +92,15 @@ class _Watched:
 class Absences:
     """Knows of each watched stream when it has to be heard again; for the thread of ingest.
 
-    `raised` and `cleared` count since the start, `absent` is how many are absent now.
+    `raised` and `cleared` count since the start, `absent` is how many are absent now. `templates`
+    may be replaced.
     """
 
     def __init__(self, templates: AbsenceTemplates, clock: Callable[[], float] = monotonic) -> None:
         self.raised = 0
         self.cleared = 0
         self.absent = 0
-        self._templates = templates
+        self.templates = templates
         self._clock = clock
         self._streams: dict[StreamKey, _Watched] = {}
         self._queue: list[tuple[float, StreamKey]] = []
@@ -155,7 +164,7 @@ class Absences:
             watched.is_absent = False
             self.absent -= 1
             self.cleared += 1
-            yield self._templates.clear(stream)
+            yield self.templates.clear(stream)
 
     def _told(self, notice: Liveness, when: datetime) -> Iterator[BoundUpdate]:
         stream = notice.stream
@@ -172,7 +181,7 @@ class Absences:
         if notice.expires_after_s not in {None, watched.expires_after_s}:
             watched.expires_after_s = notice.expires_after_s
             self._forget_queued(stream, watched)
-            yield self._templates.watch(stream, notice.expires_after_s or 0.0)
+            yield self.templates.watch(stream, notice.expires_after_s or 0.0)
         yield from self._hear(stream, when)
 
     def _raise(
@@ -181,7 +190,7 @@ class Absences:
         watched.is_absent = True
         self.absent += 1
         self.raised += 1
-        return self._templates.raise_(stream, since, reason)
+        return self.templates.raise_(stream, since, reason)
 
     def _expect(self, stream: StreamKey, watched: _Watched, deadline: float | None = None) -> None:
         """Have one place in the queue, that of an earlier deadline at worst."""

@@ -43,6 +43,7 @@ from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
+from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
 from gateway.onboarding.onboarding import Onboarding
@@ -50,6 +51,7 @@ from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
 from gateway.present import Present
+from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
@@ -123,6 +125,11 @@ class Gateway:
         """Wait until the gateway cannot go on; raises why. Cancel it to stop waiting."""
         await asyncio.shield(self._failure)
 
+    def reload_profiles(self) -> None:
+        """Have the files of the JSAP profiles read again soon, changed or not."""
+        if self._parts.profiles is not None:
+            self._parts.profiles.ask()
+
     def statistics(self) -> Mapping[str, int]:
         """The counters since the start that people look at first."""
         return summary(self._parts)
@@ -133,7 +140,8 @@ class Gateway:
         self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
         remote = _remote(config)
-        profiles = Profiles.load(config.jsap.profiles, remote)
+        files = ProfileFiles(config.jsap.profiles, remote)
+        profiles = files.load()
         engine = _open_engine(config)
         starting.enter_context(one_core())
         engine.store.remote = remote
@@ -170,6 +178,15 @@ class Gateway:
 
         republisher = Republisher(self.scheduler, publisher, queries, crossing, sent)
         await self._start_republishing(starting, republisher, profiles)
+        self._parts.profiles = ProfileReload(
+            files,
+            profiles,
+            identity,
+            scheduler=self.scheduler,
+            ingest=ingest,
+            republisher=republisher,
+        )
+        await starting.enter_async_context(self._task(self._parts.profiles.run, "profiles"))
         await starting.enter_async_context(listening)
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
@@ -316,6 +333,7 @@ class Gateway:
             *sparql.routes(),
             *operations_gate(condition, self._protection.guard).routes(),
             *MappingsGate(Onboarding(self.scheduler), self._protection.guard).routes(),
+            *inspection_routes(self._parts, self._protection.guard),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
         socket_routes: list[BaseRoute] = [

@@ -25,6 +25,7 @@ from gateway.config import Config
 from gateway.config_file import load_config
 from gateway.demo.session import DemoOptions, run_demo
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.profile_findings import Finding
 from gateway.security.passwords import hash_password
 
 Command = Callable[[argparse.Namespace], int]
@@ -125,13 +126,15 @@ def _add_client(commands: _Commands) -> None:
 
 
 def _add_jsap(commands: _Commands) -> None:
-    purpose = "JSAP profiles: their JSON Schema, and what is wrong with one"
+    purpose = "JSAP profiles: their JSON Schema, what is wrong with one, reading them again"
     parser = _command(commands, "jsap", _jsap_schema, purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _command(inner, "schema", _jsap_schema, "print the JSON Schema of a profile")
     checked = _command(inner, "check", _jsap_check, "say what is wrong with a profile")
     checked.add_argument("file", type=Path, metavar="FILE")
     checked.add_argument("--strict", action="store_true", help="warnings are errors")
+    purpose = "have a running gateway read its profiles again"
+    cli_client.add_access(_command(inner, "reload", _jsap_reload, purpose), HTTP_URL)
 
 
 def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
@@ -178,7 +181,13 @@ def _jsap_check(options: argparse.Namespace) -> int:
     return _report(cli_jsap.check(options.file, strict=options.strict))
 
 
-def _report(findings: Sequence[cli_check.Finding]) -> int:
+def _jsap_reload(options: argparse.Namespace) -> int:
+    answer = cli_client.call(f"{options.url}/profiles/reload", "POST", None, _access(options))
+    _say(cli_jsap.told(answer))
+    return 0
+
+
+def _report(findings: Sequence[Finding]) -> int:
     for finding in findings:
         _say(str(finding))
     errors = sum(finding.is_error for finding in findings)

@@ -1,14 +1,21 @@
-"""`sosa-gateway jsap schema | check FILE`: profiles looked at without a gateway.
+"""`sosa-gateway jsap schema | check FILE | reload`: profiles, without a gateway but for `reload`.
 
 Place on the way of the data: before it. `check` reads a profile with what it includes beside it,
-its SPARQL and its endpoints; nothing is asked over the network.
+its SPARQL and its endpoints; no host is asked.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from gateway.cli_check import Finding, profile_findings, profile_problem
+from gateway import cli_client
+from gateway.profile_findings import (
+    Finding,
+    profile_problem,
+    profile_warnings,
+    template_findings,
+)
 from jsap.errors import JsapError
 from jsap.profile import Profile, load_profile
 from jsap.schema import json_schema
@@ -19,13 +26,29 @@ def schema() -> str:
     return json.dumps(json_schema(), indent=2, ensure_ascii=False)
 
 
+def told(changes: Mapping[str, Any]) -> str:
+    """What a running gateway has taken up."""
+    if not changes["changed"]:
+        return "nothing has changed"
+    lines = [
+        f"{member}: {', '.join(map(cli_client.printable, changes[member]))}"
+        for member in ("mappings", "queries", "updates")
+        if changes[member]
+    ]
+    return "\n".join(lines)
+
+
 def check(path: Path, *, strict: bool = False) -> list[Finding]:
     """What is wrong with a profile; with `strict` every warning is an error."""
     try:
         profile = load_profile(path)
     except (JsapError, OSError) as error:
         return [profile_problem(error, str(path))]
-    findings = [*profile_findings(path, profile), *_endpoints(path, profile)]
+    findings = [
+        *profile_warnings(profile),
+        *template_findings(profile),
+        *_endpoints(path, profile),
+    ]
     return [Finding(each.place, each.reason, each.is_error or strict) for each in findings]
 
 

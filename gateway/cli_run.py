@@ -37,6 +37,7 @@ async def _serve(config: Config) -> None:
     signalled = asyncio.Event()
     on_stop_signals(signalled.set)
     async with Gateway(config) as gateway:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, gateway.reload_profiles)
         log.info(
             "serving",
             extra={

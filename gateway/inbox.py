@@ -34,6 +34,7 @@ class Inbox:
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Delivery, asyncio.Future[bool]]] = deque()
         self._closed = False
+        self._roused = False
 
     def __len__(self) -> int:
         return len(self._deliveries)
@@ -68,15 +69,24 @@ class Inbox:
     def take(self, most: int, timeout_s: float | None = None) -> list[Delivery]:
         """Wait for deliveries and take up to `most`.
 
-        An empty list means that it is drained, or that nothing came in `timeout_s`.
+        An empty list means that it is drained, that nothing came in `timeout_s`, or a `rouse`.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._deliveries or self._closed, timeout_s)
+            self._changed.wait_for(
+                lambda: self._deliveries or self._closed or self._roused, timeout_s
+            )
+            self._roused = False
             taken = [self._deliveries.popleft() for _ in range(min(most, len(self._deliveries)))]
             admitted = self._admit()
             self._changed.notify_all()
         _tell(admitted, is_in=True)
         return taken
+
+    def rouse(self) -> None:
+        """Have `take` return, be there a delivery or not."""
+        with self._changed:
+            self._roused = True
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Take nothing more; what is in it can still be taken out."""

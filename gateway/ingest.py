@@ -8,6 +8,7 @@ in the store or in the journal after kill -9 at any moment.
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -98,7 +99,17 @@ class Ingest:
         self.absences = absences
         self._plausibility = plausibility
         self._listeners: list[Listener] = []
+        self._errands: deque[Callable[[], None]] = deque()
         self._stopping = threading.Event()
+
+    def between_messages(self, errand: Callable[[], None]) -> None:
+        """Have `errand`, which does not raise, run in the ingest thread before the next message.
+
+        What has been decoded before is on its way to the store as it is, ahead of what the errand
+        gives the scheduler to do. It is not run once ingest has ended.
+        """
+        self._errands.append(errand)
+        self._inbox.rouse()
 
     def on_notices(self, listener: Listener) -> None:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
@@ -138,6 +149,8 @@ class Ingest:
         """Serve the inbox until it is closed and empty."""
         while not self._inbox.is_drained:
             deliveries = self._inbox.take(_GROUP, self.absences.wait_s)
+            while self._errands:
+                self._errands.popleft()()
             accepted = [self._accept(delivery) for delivery in deliveries]
             if not self._make_durable([r for each in accepted for r in each.records]):
                 error = StorageError("the gateway stopped before the journal could be written")

@@ -75,7 +75,7 @@ class Present:
     """Makes the requests, from the journal position `applied` on.
 
     `late` counts observations that never entered the store, since newer ones were there;
-    `unit_changes` the series that ended.
+    `unit_changes` the series that ended. `templates` may be replaced between two requests.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Present:
     ) -> None:
         self.late = 0
         self.unit_changes = 0
-        self._templates = templates
+        self.templates = templates
         self.identity = identity
         self._retention = Retention(latest)
         self._node = identity.node
@@ -142,7 +142,7 @@ class Present:
         self.late += len(records) - len(entering)
         return Request(
             self._advance(records[-1].position),
-            tuple([self._templates.forget(iri) for iri in leaving]),
+            tuple([self.templates.forget(iri) for iri in leaving]),
             tuple([each for record in records for each in self._entering(record, entering)]),
             tuple([self._ended(each) for each in ended]),
         )
@@ -151,13 +151,13 @@ class Present:
         self.unit_changes += 1
         extra = {"sensor": ended.stream[0], "before": ended.before, "after": ended.after}
         log.warning("unit_changed", extra=extra)
-        return self._templates.end_series(ended)
+        return self.templates.end_series(ended)
 
     def _entering(self, record: Record, entering: Container[str]) -> Iterator[BoundUpdate]:
         if self._iri(record) in entering:
-            yield self._templates.observe(record)
+            yield self.templates.observe(record)
             if record.clock_suspect:
-                yield self._templates.suspect(record)
+                yield self.templates.suspect(record)
 
     def _advance(self, position: Position) -> BoundUpdate:
         """ADVANCE with its terms."""

@@ -4,8 +4,8 @@ A later profile replaces entries of an earlier one by id, so a user's `observati
 stand in place of those that ship.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,9 @@ from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
 from gateway.store.remote import Remote
 from jsap import JsapError, Profile
-from jsap.extended import mapping_quads
+from jsap.errors import BindingError
+from jsap.extended import mapping_quads, node_paths
+from jsap.files import Opened
 from jsap.profile import load_profile
 from jsap.template import Template
 
@@ -28,22 +30,46 @@ _LOADED = NamedNode(GW + "loadedMappings")
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileChanges:
+    """Where two differ: ids of updates and queries, IRIs of mappings and rules."""
+
+    updates: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+    mappings: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether they say the same."""
+        return not (self.updates or self.queries or self.mappings)
+
+
+@dataclass(frozen=True, slots=True)
 class Profiles:
-    """Several profiles as one; `sources` names their files."""
+    """Several profiles as one; `sources` names their files.
+
+    `places` says in which file an entry (`updates.SEND`) or a mapping or rule (its IRI) stands; for
+    those with the JSON path behind it.
+    """
 
     sources: tuple[str, ...]
     updates: Mapping[str, Template]
     queries: Mapping[str, Template]
     mappings: tuple[Quad, ...]
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, paths: Sequence[Path], remote: Remote | None = None) -> Self:
+    def load(
+        cls,
+        paths: Sequence[Path],
+        remote: Remote | None = None,
+        opened: Opened | None = None,
+    ) -> Self:
         """Read the files, and what they include from hosts that `remote` allows.
 
-        Raises ConfigurationError naming the file and the JSON path.
+        `opened` is told of each. Raises ConfigurationError naming the file and the JSON path.
         """
         try:
-            profiles = [read_profile(path, remote or Remote()) for path in paths]
+            profiles = [read_profile(path, remote or Remote(), opened) for path in paths]
             return cls.of(profiles, [str(path) for path in paths])
         except JsapError as error:
             raise ConfigurationError(str(error), "sosa-gateway check tells more") from error
@@ -58,7 +84,8 @@ class Profiles:
         updates = {key: each for profile in profiles for key, each in profile.updates.items()}
         queries = {key: each for profile in profiles for key, each in profile.queries.items()}
         mappings = tuple(quad for profile in profiles for quad in mapping_quads(profile))
-        return cls(tuple(sources), updates, queries, mappings)
+        places = {key: place for profile in profiles for key, place in _places(profile)}
+        return cls(tuple(sources), updates, queries, mappings, places)
 
     def query_text(self, name: str) -> str:
         """The text of a query that the gateway itself needs. Raises ConfigurationError."""
@@ -67,6 +94,24 @@ class Profiles:
     def update(self, name: str) -> Template:
         """The template of an update that the gateway itself needs. Raises ConfigurationError."""
         return self._needed(self.updates, name, "update")
+
+    def changes(self, new: "Profiles") -> ProfileChanges:
+        """What `new` says otherwise; order and layout of the files say nothing."""
+        nodes = {str(quad.subject)[1:-1] for quad in set(self.mappings) ^ set(new.mappings)}
+        return ProfileChanges(
+            _differing(self.updates, new.updates),
+            _differing(self.queries, new.queries),
+            tuple(sorted(nodes)),
+        )
+
+    def lacking(self, error: BindingError) -> ConfigurationError:
+        """The error for an update of the gateway's own that cannot be bound, with its place."""
+        path = f"updates.{error.template}"
+        return ConfigurationError(
+            f"{self.places.get(path, ', '.join(self.sources))}: {path}.forcedBindings."
+            f"{error.variable}: {error.reason}",
+            "give this template the forced bindings of the one that ships in observations.jsap",
+        )
 
     def mappings_delta(self, store: QuadStore, gateway: NamedNode) -> Delta:
         """The change that brings the profiles' mappings into the store, once for each content.
@@ -104,6 +149,24 @@ class Profiles:
             ) from None
 
 
+def _differing(old: Mapping[str, Template], new: Mapping[str, Template]) -> tuple[str, ...]:
+    keys = sorted({*old, *new})
+    return tuple(key for key in keys if _said(old.get(key)) != _said(new.get(key)))
+
+
+def _said(template: Template | None) -> object:
+    """What a template means, wherever its prefixes come from."""
+    if template is None:
+        return None
+    return template.text, template.forced_bindings, template.graphs, template.due
+
+
+def _places(profile: Profile) -> Iterator[tuple[str, str]]:
+    yield from profile.places.items()
+    for iri, path in node_paths(profile).items():
+        yield iri, f"{profile.source}: {path}"
+
+
 def _nodes_of(mark: Quad) -> set[NamedNode]:
     """The nodes that a mark in the store names."""
     value = mark.object
@@ -112,10 +175,10 @@ def _nodes_of(mark: Quad) -> set[NamedNode]:
     )
 
 
-def read_profile(path: Path, remote: Remote) -> Profile:
+def read_profile(path: Path, remote: Remote, opened: Opened | None = None) -> Profile:
     """A profile and what it includes, from hosts that `remote` allows too. Raises as jsap does."""
     hosts = frozenset(urlsplit(f"//{host}").hostname or "" for host in remote.hosts)
-    return load_profile(path, fetch=partial(_fetched, remote), hosts=hosts)
+    return load_profile(path, fetch=partial(_fetched, remote), hosts=hosts, opened=opened)
 
 
 def _fetched(remote: Remote, url: str) -> str:

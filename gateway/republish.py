@@ -9,8 +9,9 @@ import asyncio
 import json
 import logging
 import re
+import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -148,19 +149,32 @@ class Republisher:
         self._queries = queries
         self._crossing = crossing
         self._note = note
+        self._learning = threading.Lock()
         self._rows: Counter[Row] = Counter()
+        self._variables: Sequence[str] = ()
         self._spuids: dict[Rule, str] = {}
         self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
 
     def learn(self, notification: Notification) -> None:
         """The sink of the RULES subscription: take up what changed."""
-        results = notification.results
-        self._rows.update(results.added)
-        self._rows.subtract(results.removed)
-        self._rows += Counter()
+        with self._learning:
+            results = notification.results
+            self._variables = results.variables
+            self._rows.update(results.added)
+            self._rows.subtract(results.removed)
+            self._rows += Counter()
+            self._take_up()
+
+    def renew(self, queries: Mapping[str, str]) -> None:
+        """Have other texts of the profile's queries; rules that name one of them follow."""
+        with self._learning:
+            self._queries = queries
+            self._take_up()
+
+    def _take_up(self) -> None:
         rules: set[Rule] = set()
         for row in self._rows:
-            fields = dict(zip(results.variables, row, strict=True))
+            fields = dict(zip(self._variables, row, strict=True))
             try:
                 rules.add(self._rule(fields))
             except ValueError as error:

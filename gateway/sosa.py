@@ -20,6 +20,7 @@ from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD
 from gateway.store.retention import SeriesEnd
 from gateway.store.update import BoundUpdate, compile_update
+from jsap.errors import BindingError
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
@@ -106,6 +107,19 @@ class ObservationTemplates:
                 "END_SERIES",
             )
         }
+        try:
+            self._bind_examples()
+        except BindingError as error:
+            raise profiles.lacking(error) from error
+
+    def _bind_examples(self) -> None:
+        for datatype in (XSD + "decimal", XSD + "string"):
+            seen = Observation("urn:s", "urn:p", "urn:f", "1", datatype)
+            record = Record(Position(0, 1), 1, seen, datetime.fromtimestamp(0, UTC))
+            self.observe(record)
+            self.suspect(record)
+        self.forget("urn:o")
+        self.end_series(SeriesEnd(seen.stream, "urn:u", "urn:v", record.ingested_at))
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""

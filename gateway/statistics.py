@@ -18,6 +18,7 @@ from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
 from gateway.metrics import Histogram, Measure
+from gateway.profile_reload import ProfileReload
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.shipping import Shipper
@@ -35,6 +36,7 @@ class Parts:
     ingest: Ingest
     shipper: Shipper | None = None
     republisher: Republisher | None = None
+    profiles: ProfileReload | None = None
     embedded: EmbeddedBroker | None = None
     external: ExternalBroker | None = None
     publisher: EmbeddedPublisher | ExternalBroker | None = None
@@ -223,8 +225,25 @@ def performance_measures(engine: Engine) -> tuple[Measure, ...]:
     )
 
 
+def _profiles(profiles: ProfileReload) -> Iterator[Measure]:
+    yield Measure(
+        "profile_reloads",
+        "readings of the JSAP files by outcome",
+        lambda: profiles.outcomes,
+        label="outcome",
+    )
+    yield Measure(
+        "profiles_refused",
+        "1 while the JSAP files are not those in force",
+        lambda: bool(profiles.error),
+        is_counter=False,
+    )
+
+
 def _gates(parts: Parts) -> Iterator[Measure]:
     yield from _commands(parts)
+    if parts.profiles is not None:
+        yield from _profiles(parts.profiles)
     if parts.embedded is not None:
         yield from _embedded(parts.embedded)
     if parts.external is not None:

@@ -199,6 +199,20 @@ _NUMBERS = frozenset(
 )
 
 
+def node_paths(profile: Profile) -> dict[str, str]:
+    """Where each mapping, actuator and rule stands, by its IRI: `extended.mappings[0]`.
+
+    Raises JsapError as `mapping_quads` does.
+    """
+    if not isinstance(profile.extended, Mapping):
+        return {}
+    return {
+        iri(item.id, profile.namespaces).value: path
+        for member, model in (("mappings", _Mapping), ("actuators", _Actuator), ("rules", _Rule))
+        for path, item in _items(profile, member, model)
+    }
+
+
 def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tuple[str, _AnyItem]]:
     items: Any = profile.extended.get(member, ())
     if not isinstance(items, list | tuple):

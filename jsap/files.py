@@ -19,6 +19,9 @@ from jsap.includes import MergedFiles
 Fetch = Callable[[str], str]
 """Gives the text at an http or https URL; raises OSError or ValueError. The caller bounds it."""
 
+Opened = Callable[[Path], None]
+"""Told of each file on this machine before it is read, be it there or not."""
+
 _MOST_FILES = 100
 _REMOTE = frozenset({"http", "https"})
 
@@ -39,12 +42,17 @@ def _refuse(url: str) -> str:
     raise ValueError(f"nothing is fetched; {url} needs load_profile(fetch=...)")
 
 
+def _untold(path: Path) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class Files:
     """Reads a profile with all that it includes; `hosts` may be asked by `fetch`."""
 
     fetch: Fetch = _refuse
     hosts: frozenset[str] = frozenset()
+    opened: Opened = _untold
     _read: int = field(default=0, init=False)
 
     def read(self, path: Path) -> MergedFiles:
@@ -101,6 +109,7 @@ class Files:
             raise JsapError("", f"more than {_MOST_FILES} files", "include each once", str(place))
         if isinstance(place, _Url):
             return self.fetch(place.text)
+        self.opened(place)
         try:
             return place.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ query does not come to be.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 
@@ -55,7 +55,7 @@ class ForcedBinding:
     datatype: NamedNode | None = None
     language: str | None = None
     default: Term | None = None
-    expand_iri: Callable[[str], NamedNode] = _absolute
+    expand_iri: Callable[[str], NamedNode] = field(default=_absolute, compare=False)
 
     @property
     def term_class(self) -> type[Term]:

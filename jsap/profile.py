@@ -21,7 +21,7 @@ from jsap.file_format import (
     profile_part,
     read_json,
 )
-from jsap.files import Fetch, Files
+from jsap.files import Fetch, Files, Opened
 from jsap.forced_bindings import ForcedBinding
 from jsap.includes import Entry, MergedFiles
 from jsap.namespaces import DEFAULT_NAMESPACES
@@ -33,6 +33,8 @@ __all__ = ["JsapError", "Profile", "load_profile"]
 @dataclass(frozen=True, slots=True)
 class Profile:
     """A profile. `source` names its file; `extended` is free JSON; `warnings` are for people.
+
+    `places` says of each entry, as `updates.SEND`, which file it is from.
 
     >>> profile = Profile.parse({"queries": {"ALL": {"sparql": "SELECT * { ?s ?p ?o }"}}})
     >>> profile.queries["ALL"].variables
@@ -51,6 +53,7 @@ class Profile:
     warnings: tuple[str, ...]
     endpoints: Endpoints = field(default_factory=Endpoints)
     oauth: OAuth = field(default_factory=OAuth)
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(
@@ -91,6 +94,7 @@ class Profile:
             tuple(compiler.warnings),
             _endpoints(files),
             OAuth.of(part.oauth or OAuthPart()),
+            _places(files),
         )
 
     def _checked(self, strict: bool) -> Self:
@@ -106,13 +110,16 @@ def load_profile(
     fetch: Fetch | None = None,
     hosts: frozenset[str] = frozenset(),
     strict: bool = False,
+    opened: Opened | None = None,
 ) -> Profile:
     """Read a profile and what it includes, each relative to the including file.
 
     What is on another host is asked by `fetch`, from `hosts` alone. With `strict` a warning is an
-    error. Raises OSError when `path` cannot be read, JsapError for everything else.
+    error. `opened` is told of each file. Raises OSError when `path` cannot be read, JsapError for
+    everything else.
     """
     files = Files(hosts=hosts) if fetch is None else Files(fetch, hosts)
+    files.opened = opened or files.opened
     return Profile.of(files.read(Path(path)), str(path))._checked(strict)
 
 
@@ -125,6 +132,15 @@ def _endpoints(files: MergedFiles) -> Endpoints:
         {key: entry.part for key, entry in files.updates.items()},
         {key: entry.part for key, entry in files.queries.items()},
     )
+
+
+def _places(files: MergedFiles) -> Mapping[str, str]:
+    members = {"updates": files.updates, "queries": files.queries}
+    return {
+        f"{member}.{key}": entry.source
+        for member, entries in members.items()
+        for key, entry in entries.items()
+    }
 
 
 class _Compiler:

@@ -5,15 +5,20 @@ Place on the way of the data: beside it; what tools read before their first requ
 Specification 3.1.0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gateway import __version__
 from gateway.gates.media_types import GRAPHS, RESULTS
+from gateway.gates.openapi_inspection import inspection_paths
+from gateway.gates.openapi_parts import COUNT as _COUNT
+from gateway.gates.openapi_parts import READ as _READ
+from gateway.gates.openapi_parts import TEXT as _TEXT
+from gateway.gates.openapi_parts import Json
+from gateway.gates.openapi_parts import answer as _answer
+from gateway.gates.openapi_parts import body as _body
+from gateway.gates.openapi_parts import operation as _operation
+from gateway.gates.openapi_parts import reference as _reference
 
-Json = dict[str, object]
-
-_TEXT: Json = {"type": "string"}
-_COUNT: Json = {"type": "integer", "minimum": 0}
 _GRAPH_NAMES: Json = {"type": "array", "items": {"type": "string", "format": "iri"}}
 _FORM = "application/x-www-form-urlencoded"
 _ERROR: Json = {
@@ -53,19 +58,6 @@ _CHANGED: Json = {
     },
 }
 
-_DESCRIPTIONS = {
-    400: "a request that cannot be understood, or SPARQL that is none",
-    401: "no token, or one that is not valid (any more)",
-    403: "the rights, the Host or the Origin do not allow it",
-    404: "there is no such thing, or it may not be read",
-    406: "no format that Accept names",
-    408: "the body came too slowly",
-    413: "the body or the result is beyond a limit",
-    415: "a Content-Type or Content-Encoding that cannot be read",
-    429: "a queue is full, or this client asks for too much at once",
-    503: "the gateway has no room, no time or no disk for it",
-}
-_READ = (400, 401, 403, 408, 413, 415, 429, 503)
 _TIMES: Sequence[Json] = (
     {
         "name": "delay",
@@ -102,6 +94,7 @@ def document() -> Json:
             **_explain(),
             **_operations(),
             **_mappings(),
+            **inspection_paths(),
         },
         "components": {
             "securitySchemes": {
@@ -254,25 +247,6 @@ def _state(summary: str, schema: Json) -> Json:
     return _operation(summary, (), answers, (400, 403, 429))
 
 
-def _operation(
-    summary: str, parameters: Sequence[Json], answers: Mapping[str, object], errors: Sequence[int]
-) -> Json:
-    failed = {
-        str(status): _answer(_DESCRIPTIONS[status], ["application/json"], _reference("Error"))
-        for status in sorted(errors)
-    }
-    return {
-        "summary": summary,
-        "parameters": list(parameters),
-        "responses": {**failed, **answers},
-    }
-
-
-def _answer(description: str, media_types: Sequence[str], schema: Json | None = None) -> Json:
-    content = {name: {} if schema is None else {"schema": schema} for name in media_types}
-    return {"description": description, "content": content}
-
-
 def _located(description: str, schema: Json) -> Json:
     header = {"Location": {"required": True, "schema": _TEXT}}
     return _answer(description, ["application/json"], schema) | {"headers": header}
@@ -282,10 +256,6 @@ def _dataset(*names: str) -> list[Json]:
     return [{"name": name, "in": "query", "schema": _GRAPH_NAMES} for name in names]
 
 
-def _body(content: Mapping[str, object]) -> Json:
-    return {"requestBody": {"required": True, "content": dict(content)}}
-
-
 def _sparql_text(operation: str) -> Json:
     return {f"application/sparql-{operation}": {"schema": _TEXT}}
 
@@ -293,7 +263,3 @@ def _sparql_text(operation: str) -> Json:
 def _form(*required: str) -> Json:
     properties = dict.fromkeys(required or ("query", "update"), _TEXT)
     return {"schema": {"type": "object", "required": list(required), "properties": properties}}
-
-
-def _reference(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}

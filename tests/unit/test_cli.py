@@ -181,7 +181,7 @@ def test_check_of_a_wrong_setting_tells_file_line_and_what_to_do(
         ({"queries": 3}, "own.jsap"),
         (
             {"extended": {"mappings": [mapping(format="morse")]}},
-            "own.jsap: mapping <urn:m>, format",
+            "own.jsap: extended.mappings[0].format: mapping <urn:m>, format",
         ),
         ({"extended": {"mappings": [{"id": "urn:m"}]}}, "extended.mappings[0]"),
         (

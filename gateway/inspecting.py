@@ -1,0 +1,18 @@
+"""The gates that let people look into ingest, put together.
+
+Place on the way of the data: built by `app` at the start: profiles, quarantine, raw messages.
+"""
+
+from starlette.routing import Route
+
+from gateway.gates.profiles_gate import ProfilesGate
+from gateway.security.guard import Guard
+from gateway.statistics import Parts
+
+
+def inspection_routes(parts: Parts, guard: Guard) -> list[Route]:
+    """Their endpoints."""
+    routes: list[Route] = []
+    if parts.profiles is not None:
+        routes += ProfilesGate(parts.profiles, guard).routes()
+    return routes
