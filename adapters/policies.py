@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from adapters.adapter import Findings
 from adapters.mapping import Retained
-from adapters.notice import Liveness
+from adapters.notice import Heartbeat, Liveness
 from adapters.observation import Observation
 from adapters.stream import Stream
 
@@ -40,6 +40,9 @@ class Policies:
         if is_retained:
             kept = ((order, self._retained(order, seen)) for order, seen in findings.observations)
             findings.observations = [(order, seen) for order, seen in kept if seen is not None]
+            findings.notices = [
+                each for each in findings.notices if not isinstance(each, Heartbeat)
+            ]
         elif self.expires_after_s:
             findings.notices += self._promises(findings.observations)
 

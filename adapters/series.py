@@ -2,7 +2,7 @@
 
 Place on the way: the registry asks for every observation. A mapping with a unit converts, and its
 streams never change; where it has none the device's unit is the observation's, and values of two
-units must not become one history.
+units must not become one history. After a restart the gateway fills it again from its store.
 """
 
 from adapters.memory import Recent
@@ -30,3 +30,11 @@ class SeriesUnits:
             return None
         self._units.put(stream, unit)
         return None if before is None else UnitChange(stream, before, unit)
+
+    def recall(self, stream: StreamKey, unit: str) -> None:
+        """The stream was last told in `unit`, a QUDT unit IRI."""
+        self._units.put(stream, unit)
+
+    def of(self, stream: StreamKey) -> str | None:
+        """The unit in which the stream was last told."""
+        return self._units.get(stream)

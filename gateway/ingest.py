@@ -9,30 +9,29 @@ in the store or in the journal after kill -9 at any moment.
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from math import inf
-
-from pyoxigraph import Literal, NamedNode, QuerySolutions
 
 from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.message import Message
 from adapters.notice import Heartbeat, Notice
-from adapters.observation import Observation, StreamKey
+from adapters.observation import Observation
+from adapters.repetition import LastResults
 from gateway.absence import Absences
 from gateway.clocks import SYSTEM_CLOCKS
 from gateway.duplicates import Duplicates, delivery_of
-from gateway.engine import Engine, Outcome
-from gateway.errors import ClientError, ConfigurationError, GatewayError, StorageError
+from gateway.engine import Outcome
+from gateway.errors import ClientError, GatewayError, StorageError
 from gateway.inbox import Delivery, Inbox
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
 from gateway.plausibility import Plausibility
 from gateway.present import Present, Request
 from gateway.quarantine import Quarantine
+from gateway.recollection import Recollection
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
 
@@ -95,6 +94,7 @@ class Ingest:
         self._future = future
         self._now = now
         self._duplicates = Duplicates()
+        self._repeated = mappings.memory.of(LastResults)
         self.present = present
         self.absences = absences
         self._plausibility = plausibility
@@ -116,31 +116,22 @@ class Ingest:
         self._listeners.append(listener)
 
     def recover(self, query_text: Callable[[str], str]) -> None:
-        """Bring store, retention, absences and duplicates to where the journal is; before `run`.
+        """Bring the store, and what is known of it, to where the journal is; before `run`.
 
         Replays what the journal has and the store has not (engine.md, section 3a). `query_text`
         gives the text of the profiles' queries STREAMS, SERIES and WATCHED.
         """
         engine = self._scheduler.engine
         self._duplicates.recall(self._journal.tail(100_000))
-        for row in _select(engine, query_text("STREAMS")):
-            unit = row.get("unit")
-            self.present.recall(
-                _stream(row),
-                row["observation"].value,
-                row["phenomenonStamp"].value,
-                None if unit is None else unit.value,
-            )
-        for row in _select(engine, query_text("SERIES")):
-            if row.get("endedAt") is None:
-                self.present.recall_series(_stream(row), row["unit"].value)
-        self._recall_absences(query_text("WATCHED"))
-        self.present.applied = self._last_applied()
+        known = Recollection(self.present, self.absences, self._plausibility, self._mappings.memory)
+        known.of_store(engine, query_text, self._now())
         if self.present.applied is not None:
             self._journal.begin_after(self.present.applied.epoch)
         self._journal.space.applied = self.present.applied
         for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
             self._replay(chunk)
+            for record in chunk:
+                known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
         engine.store.mint(self.present.identity.minted(self._journal.epoch))
@@ -197,7 +188,8 @@ class Ingest:
         if decoded.notices:
             for listener in self._listeners:
                 listener(message, decoded.notices)
-        absences = self.absences.note(new, decoded.notices, message.received_at)
+        alive = () if message.retained else new
+        absences = self.absences.note(alive, decoded.notices, message.received_at)
         return _Accepted(delivery, tuple(self._identify(new, message)), absences)
 
     def _believed(
@@ -206,18 +198,32 @@ class Ingest:
         """The new observations that can be true, and all faults."""
         new, faults = [], list(decoded.faults)
         for seen in decoded.observations:
-            time = seen.phenomenon_time or message.received_at
-            fault = self._plausibility.fault(seen, time)
+            if self._is_stale_seed(seen):
+                continue
+            time = None if self._is_suspect(seen, message) else seen.phenomenon_time
+            fault = self._plausibility.fault(seen, time or message.received_at)
             if fault is not None:
                 faults.append(fault)
-            elif not (self._is_stale_seed(seen) or self._is_known(seen, message)):
+                self._repeated.refuse(seen)
+            elif not self._is_known(seen, message):
                 new.append(seen)
+                if seen.circumstances.seed:
+                    self._repeated.remember(seen)
         return new, tuple(faults)
 
     def _is_stale_seed(self, seen: Observation) -> bool:
-        stale = seen.circumstances.seed and self.present.knows(seen.stream)
+        if not seen.circumstances.seed:
+            return False
+        stale = self.present.knows(seen.stream) or self._repeated.knows(seen.stream)
         self.statistics.seeds_dropped += stale
         return stale
+
+    def _is_suspect(self, seen: Observation, message: Message) -> bool:
+        """Whether the device's time is not to be believed."""
+        time = seen.phenomenon_time
+        return time is not None and (
+            time > message.received_at + self._future or seen.circumstances.clock_suspect
+        )
 
     def _count(self, notices: Iterable[Notice]) -> None:
         for notice in notices:
@@ -242,10 +248,7 @@ class Ingest:
         for observation in observations:
             position = self._journal.next_position()
             first = first or position
-            time = observation.phenomenon_time
-            suspect = time is not None and (
-                time > message.received_at + self._future or observation.circumstances.clock_suspect
-            )
+            suspect = self._is_suspect(observation, message)
             self.statistics.clock_suspect += suspect
             yield Record(
                 position,
@@ -301,18 +304,6 @@ class Ingest:
             self._journal.space.applied = accepted.records[-1].position
         delivery.settle(result if isinstance(result, StorageError) else None)
 
-    def _recall_absences(self, watched_query: str) -> None:
-        now = self._now()
-        for row in _select(self._scheduler.engine, watched_query):
-            promise = row.get("expiresAfter")
-            expires_after_s = None if promise is None else _seconds(promise.value)
-            is_absent = row.get("absentSince") is not None
-            self.absences.recall(_stream(row), expires_after_s, is_absent, now)
-
-    def _last_applied(self) -> Position | None:
-        rows = _select(self._scheduler.engine, self.present.applied_query())
-        return max((Position.parse(row["position"].value) for row in rows), default=None)
-
 
 def _told(updates: Sequence[BoundUpdate]) -> Iterator[tuple[Sequence[BoundUpdate], Done]]:
     """Requests that no delivery waits for."""
@@ -325,31 +316,9 @@ def _log_refused(result: Outcome | GatewayError) -> None:
         log.error("absence_not_stored", extra={"reason": str(result)})
 
 
-def _stream(row: Mapping[str, Literal | NamedNode]) -> StreamKey:
-    return (row["sensor"].value, row["property"].value, row["feature"].value)
-
-
-def _seconds(lexical: str) -> float | None:
-    """Somebody may have written into the store what is no promise."""
-    try:
-        seconds = float(lexical)
-    except ValueError:
-        return None
-    return seconds if 0 < seconds < inf else None
-
-
 def _is_refused(result: Outcome | GatewayError) -> bool:
     """Whether an UPDATE failed for good: what the disk does not take will be tried again."""
     return isinstance(result, GatewayError) and not isinstance(result, StorageError)
-
-
-def _select(engine: Engine, text: str) -> Iterator[Mapping[str, Literal | NamedNode]]:
-    """The rows of a SELECT whose columns are IRIs and literals, or unbound and left out."""
-    rows = engine.query(text)
-    if not isinstance(rows, QuerySolutions):
-        raise ConfigurationError(f"this must be a SELECT: {text}", "correct the JSAP profile")
-    for row in rows:
-        yield {name.value: row[name] for name in rows.variables if row[name] is not None}
 
 
 def _chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:

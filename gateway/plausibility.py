@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
@@ -45,13 +45,21 @@ class Capability:
     maximum_rate: Decimal | None = None
 
 
+class _Last(NamedTuple):
+    """A believed result; numbers in two units are no jump."""
+
+    value: Decimal
+    when: datetime
+    unit: str | None
+
+
 class Plausibility:
     """The sink of the CAPABILITIES subscription; `fault` is asked by ingest, in its thread."""
 
     def __init__(self) -> None:
         self._rows: Counter[Row] = Counter()
         self._capabilities: Mapping[Place, tuple[Capability, ...]] = {}
-        self._last = Recent[StreamKey, tuple[Decimal, datetime]](_MOST_STREAMS)
+        self._last = Recent[StreamKey, _Last](_MOST_STREAMS)
 
     def learn(self, notification: Notification) -> None:
         """Take up what changed; in the scheduler's thread."""
@@ -79,8 +87,14 @@ class Plausibility:
             return None
         fault = _out_of_range(seen, value, known) or self._jump(seen, value, when, known)
         if fault is None and any(each.maximum_rate is not None for each in known):
-            self._last.put(seen.stream, (value, when))
+            self._last.put(seen.stream, _Last(value, when, seen.unit))
         return fault
+
+    def recall(self, seen: Observation, when: datetime) -> None:
+        """Take up what an earlier life of the gateway believed last of a stream."""
+        value = _decimal(seen.lexical) if seen.datatype in NUMERIC else None
+        if value is not None:
+            self._last.put(seen.stream, _Last(value, when, seen.unit))
 
     def _of(self, seen: Observation) -> tuple[Capability, ...]:
         capabilities = self._capabilities
@@ -94,13 +108,12 @@ class Plausibility:
     ) -> Fault | None:
         rates = [each.maximum_rate for each in known if each.maximum_rate is not None]
         last = self._last.get(seen.stream) if rates else None
-        if last is None:
+        if last is None or last.unit != seen.unit:
             return None
-        before, then = last
-        seconds = Decimal(str(abs((when - then).total_seconds())))
-        if abs(value - before) <= min(rates) * seconds:
+        seconds = Decimal(str(abs((when - last.when).total_seconds())))
+        if abs(value - last.value) <= min(rates) * seconds:
             return None
-        detail = f"{seen.sensor}: from {before} to {value} in {seconds} s"
+        detail = f"{seen.sensor}: from {last.value} to {value} in {seconds} s"
         return Fault(None, FaultReason.JUMP, ascii(detail)[1:-1])
 
 

@@ -99,17 +99,19 @@ class Present:
     def applied(self, position: Position | None) -> None:
         self._applied = None if position is None else self._state(position)
 
-    def recall(self, stream: Stream, observation: str, stamp: str, unit: str | None = None) -> None:
+    def recall(self, stream: Stream, observation: str, stamp: str, unit: str | None = None) -> bool:
         """Take up an observation (its IRI) that the store already has, and a number's unit.
 
-        One that others wrote, or whose time they made unreadable, is theirs and is left alone.
+        One that others wrote, or whose time they made unreadable, is theirs and is left alone:
+        false.
         """
         try:
             position = self.identity.position(observation)
             time = datetime.fromisoformat(stamp).astimezone(UTC)
         except (ValueError, OverflowError):
-            return
+            return False
         self._retention.recall(stream, _kept(observation, position, time, unit))
+        return True
 
     def recall_series(self, stream: Stream, unit: str) -> None:
         """Take up that the stream's numbers were last told in `unit`."""

@@ -91,6 +91,11 @@ def unit_in_graph(seen: Observation) -> str | None:
     return seen.unit or _UNITLESS
 
 
+def told_unit(in_graph: str | None) -> str | None:
+    """The reverse of `unit_in_graph`."""
+    return None if in_graph == _UNITLESS else in_graph
+
+
 class ObservationTemplates:
     """The templates of the profiles that write observations and take them out again."""
 

@@ -11,8 +11,11 @@ from adapters.mapping import Mapping
 from adapters.memory import Memory
 from adapters.message import Message
 from adapters.notice import Heartbeat, Liveness, UnitChange
+from adapters.observation import XSD, Observation
 from adapters.payload import Payload
 from adapters.registry import Registry
+from adapters.repetition import LastResults
+from adapters.series import SeriesUnits
 from adapters.units import UNIT
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -36,6 +39,46 @@ def test_memory_outlives_a_new_registry() -> None:
     assert repeated.notices == (Heartbeat(("urn:a", "urn:p", "urn:f")),)
     stranger, _ = Registry.compile([MAPPING])
     assert len(stranger.decode(state).observations) == 1
+
+
+def test_retained_value_is_no_sign_of_life_and_hides_no_later_one() -> None:
+    registry, _ = Registry.compile([MAPPING])
+    kept = Message("zigbee2mqtt/a", b'{"temperature":21.5}', NOW, retained=True)
+    seeds = registry.decode(kept).observations
+    assert [seen.circumstances.seed for seen in seeds] == [True]
+    assert len(registry.decode(message(kept.topic, kept.payload)).observations) == 1
+    again = registry.decode(kept)
+    assert (again.observations, again.notices, again.faults) == ((), (), ())
+
+
+def test_last_result_is_known_again_as_the_store_tells_it() -> None:
+    def seen(lexical: str, datatype: str = "decimal", unit: str | None = None) -> Observation:
+        return Observation("urn:a", "urn:p", "urn:f", lexical, XSD + datatype, unit)
+
+    last = LastResults()
+    last.remember(seen("21.5", unit=UNIT + "UNITLESS"))
+    assert last.is_repeated(seen("21.50"))
+    assert not last.is_repeated(seen("21.50", unit=UNIT + "DEG_C"))
+    assert not last.is_repeated(seen("21.50", "string"))
+    last.remember(seen("95"))
+    last.refuse(seen("95"))
+    assert not last.is_repeated(seen("95"))
+    assert last.is_repeated(seen("21.5"))
+    last.refuse(seen("7"))
+    assert last.is_repeated(seen("21.5"))
+
+
+def test_unit_of_a_homie_stream_outlives_the_description() -> None:
+    memory = Memory()
+    memory.of(SeriesUnits).recall(("urn:b", "urn:p", "urn:f"), UNIT + "DEG_C")
+    mapping = Mapping("urn:m", "homie/5/b/n/t", "homie", "urn:b", "urn:p", "urn:f")
+    registry, _ = Registry.compile([mapping], memory)
+    (seen,) = registry.decode(message("homie/5/b/n/t", b"62")).observations
+    assert seen.unit == UNIT + "DEG_C"
+    told = b'{"nodes":{"n":{"properties":{"t":{"datatype":"float"}}}}}'
+    registry.decode(message("homie/5/b/$description", told))
+    (seen,) = registry.decode(message("homie/5/b/n/t", b"62")).observations
+    assert seen.unit is None
 
 
 def test_availability_topic_of_any_mapping_is_heard() -> None:

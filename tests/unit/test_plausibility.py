@@ -100,3 +100,13 @@ def test_jump_is_refused_until_it_could_have_happened(learned: Learned) -> None:
     assert learned.reason("60", at_s=80) is None
     assert learned.reason("90", at_s=1000) is FaultReason.OUT_OF_RANGE
     assert learned.reason("60", at_s=1001) is None
+
+
+def test_last_result_of_an_earlier_life_counts_in_its_own_unit(learned: Learned) -> None:
+    learned.update(RANGE + " ; INSERT DATA { <urn:r> gw:maximumRate 0.1 }")
+    before = Observation("urn:s", "urn:p", "urn:f", "20", XSD + "decimal")
+    learned.plausibility.recall(before, START)
+    assert learned.reason("30", at_s=5) is FaultReason.JUMP
+    assert learned.reason("30", at_s=100) is None
+    fahrenheit = Observation("urn:s", "urn:p", "urn:f", "60", XSD + "decimal", "urn:F")
+    assert learned.plausibility.fault(fahrenheit, START + timedelta(seconds=101)) is None

@@ -5,7 +5,8 @@ Topic filter: the property's, `homie/5/<device>/<node>/<property>` (version 5; a
 empty, or `string` to take the text as it is.
 
 Datatype and unit are what the device has told: a value that its datatype does not allow is a fault.
-Before the device has told them a value is read as a bare scalar. One NUL byte is the empty string,
+Before the device has told them, a value is read as a bare scalar, in the unit that its stream had
+in an earlier life of the gateway if the mapping declares none. One NUL byte is the empty string,
 a cleared topic says nothing. `$state` tells whether the device is there, a root's for its children.
 """
 
@@ -30,6 +31,7 @@ from adapters.result import (
     bare_result,
     string_result,
 )
+from adapters.series import SeriesUnits
 from adapters.stream import Stream
 from adapters.units import unit_iri
 
@@ -53,6 +55,7 @@ class HomieAdapter:
         self._forced = tuple(mapping.selector == "string" for mapping in mappings)
         self._devices = memory.of(Devices)
         self._known = memory.of(KnownStreams)
+        self._units = memory.of(SeriesUnits)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """See Adapter."""
@@ -73,7 +76,8 @@ class HomieAdapter:
         findings = Findings()
         for is_forced, stream in zip(self._forced, streams, strict=True):
             result = _result(payload, Property("string") if is_forced else told)
-            findings.add(stream, result, unit=unit)
+            before = self._units.of(stream.key) if told is None and stream.unit is None else None
+            findings.add(stream, result, unit=unit or before)
             self._known.hear(place.device, stream.key)
         return findings
 

@@ -59,12 +59,12 @@ class Zigbee2MqttAdapter:
         document = payload.document()
         if isinstance(document, Fault):
             return Findings.of_fault(document)
-        findings = self._state(document, streams)
-        if not findings and self._names_one_device:
+        findings = self._state(document, streams, payload.message.retained)
+        if not findings and self._names_one_device and not payload.message.retained:
             findings.faults.append(missing(streams))
         return findings
 
-    def _state(self, document: Json, streams: Sequence[Stream]) -> Findings:
+    def _state(self, document: Json, streams: Sequence[Stream], is_retained: bool) -> Findings:
         time = _last_seen(document)
         circumstances = USUAL if time is None else _BRIDGE_CLOCK
         findings = Findings()
@@ -72,12 +72,27 @@ class Zigbee2MqttAdapter:
             value = rule.path.find(document)
             if value is ABSENT:
                 continue
-            result = json_result(value)
-            if rule.is_event or self._last.is_new(stream.key, result):
-                findings.add(stream, result, time, circumstances=circumstances)
-            else:
-                findings.notices.append(Heartbeat(stream.key))
+            before = len(findings.observations)
+            findings.add(stream, json_result(value), time, circumstances=circumstances)
+            if len(findings.observations) == before:
+                self._last.forget(stream.key)
+            elif not rule.is_event:
+                self._compare(findings, is_retained)
         return findings
+
+    def _compare(self, findings: Findings, is_retained: bool) -> None:
+        """Take the last observation back where it repeats what was before.
+
+        What a broker had kept is no sign of life, and no result until it is accepted as one.
+        """
+        _, seen = findings.observations[-1]
+        if not self._last.is_repeated(seen):
+            if not is_retained or seen.phenomenon_time is not None:
+                self._last.remember(seen)
+            return
+        findings.observations.pop()
+        if not is_retained:
+            findings.notices.append(Heartbeat(seen.stream))
 
     def _bridge(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
         """The bridge's own topics say nothing of a device, but that it cannot be heard."""

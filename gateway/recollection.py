@@ -1,0 +1,105 @@
+"""`Recollection`: what an earlier life of the gateway knew, told by its store at start.
+
+Place on the way of the data: before it. Retention, series and absences, the last result of each
+stream (a cached value sent again after the restart is no observation, an impossible jump is still
+one) and its unit are read from the store; there is no second file that could say otherwise.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from math import inf
+
+from pyoxigraph import Literal, NamedNode, QuerySolutions
+
+from adapters.memory import Memory
+from adapters.observation import Observation, StreamKey
+from adapters.repetition import LastResults
+from adapters.series import SeriesUnits
+from gateway.absence import Absences
+from gateway.engine import Engine
+from gateway.errors import ConfigurationError
+from gateway.journal import Position, Record
+from gateway.plausibility import Plausibility
+from gateway.present import Present
+from gateway.sosa import result_time, told_unit
+
+Row = Mapping[str, Literal | NamedNode]
+
+
+class Recollection:
+    """Fills the parts of ingest that know of earlier messages."""
+
+    def __init__(
+        self, present: Present, absences: Absences, plausibility: Plausibility, memory: Memory
+    ) -> None:
+        self._present = present
+        self._absences = absences
+        self._plausibility = plausibility
+        self._repeated = memory.of(LastResults)
+        self._units = memory.of(SeriesUnits)
+
+    def of_store(self, engine: Engine, query_text: Callable[[str], str], now: datetime) -> None:
+        """What the store has; `query_text` gives the profiles' STREAMS, SERIES and WATCHED."""
+        self._observations(select(engine, query_text("STREAMS")))
+        for row in select(engine, query_text("SERIES")):
+            if row.get("endedAt") is None:
+                self._present.recall_series(_stream(row), row["unit"].value)
+        for row in select(engine, query_text("WATCHED")):
+            promise = row.get("expiresAfter")
+            expires_after_s = None if promise is None else _seconds(promise.value)
+            is_absent = row.get("absentSince") is not None
+            self._absences.recall(_stream(row), expires_after_s, is_absent, now)
+        applied = (
+            Position.parse(row["position"].value)
+            for row in select(engine, self._present.applied_query())
+        )
+        self._present.applied = max(applied, default=None)
+
+    def of_record(self, record: Record) -> None:
+        """What the journal had and the store had not; retention knows of it already."""
+        self._result(record.observation, result_time(record))
+
+    def _observations(self, rows: Iterable[Row]) -> None:
+        """All to retention, the last of each stream to who compares the next one with it."""
+        last: dict[StreamKey, tuple[datetime, Observation]] = {}
+        for row in rows:
+            stream, unit = _stream(row), row.get("unit")
+            told = None if unit is None else unit.value
+            stamp, result = row["phenomenonStamp"].value, row.get("result")
+            if not self._present.recall(stream, row["observation"].value, stamp, told):
+                continue
+            time = datetime.fromisoformat(stamp).astimezone(UTC)
+            is_last = stream not in last or last[stream][0] < time
+            if is_last and isinstance(result, Literal):
+                seen = Observation(*stream, result.value, result.datatype.value, told_unit(told))
+                last[stream] = time, seen
+        for time, seen in last.values():
+            self._result(seen, time)
+
+    def _result(self, seen: Observation, time: datetime) -> None:
+        self._plausibility.recall(seen, time)
+        self._repeated.remember(seen)
+        if seen.unit is not None:
+            self._units.recall(seen.stream, seen.unit)
+
+
+def select(engine: Engine, text: str) -> Iterator[Row]:
+    """The rows of a SELECT whose columns are IRIs and literals, or unbound and left out."""
+    rows = engine.query(text)
+    if not isinstance(rows, QuerySolutions):
+        raise ConfigurationError(f"this must be a SELECT: {text}", "correct the JSAP profile")
+    for row in rows:
+        yield {name.value: row[name] for name in rows.variables if row[name] is not None}
+
+
+def _stream(row: Row) -> StreamKey:
+    return (row["sensor"].value, row["property"].value, row["feature"].value)
+
+
+def _seconds(lexical: str) -> float | None:
+    """Somebody may have written into the store what is no promise."""
+    try:
+        seconds = float(lexical)
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < inf else None
