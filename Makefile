@@ -79,26 +79,34 @@ sparkplug-client: $(SETUP_DEV)
 	    pysparkplug==0.6.1 paho-mqtt==1.6.1 'protobuf<7' && touch $(SPARKPLUG_CLIENT); } || \
 	  echo "no pysparkplug: the test that needs it will be skipped" >&2
 
-# Clients of SEPA, each in an environment of its own; their tests are skipped where one cannot be had.
+# Clients of SEPA and what zigbee2mqtt knows of devices, each in an environment of its own; the tests
+# are skipped where one cannot be had.
 INTEROP := build/interop
 SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9.0
 SEPA_JS := @arces-wot/sepa-js@0.13.2
+ZIGBEE := zigbee-herdsman-converters@26.112.0
 
 interop:
 	@$(MAKE) --no-print-directory $(INTEROP)/sepy/.ready || \
 	  echo "no sepy: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/sepa-js/.ready || \
 	  echo "no sepa-js: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/zigbee/.ready || \
+	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
 
 $(INTEROP)/sepy/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(SEPY)
 	@touch $@
 
-$(INTEROP)/sepa-js/.ready:
+# The package of zigbee2mqtt asks for a newer node than Debian has, and loads in that one as well.
+$(INTEROP)/sepa-js/.ready: PACKAGE := $(SEPA_JS)
+$(INTEROP)/zigbee/.ready: PACKAGE := $(ZIGBEE)
+$(INTEROP)/sepa-js/.ready $(INTEROP)/zigbee/.ready:
 	@command -v node >/dev/null && command -v npm >/dev/null || \
 	  { echo "node is missing; installing it with apt-get" >&2; \
 	    $(APT) update && $(APT_INSTALL) nodejs npm; }
 	mkdir -p $(@D)
-	npm install --silent --no-audit --no-fund --prefix $(@D) $(SEPA_JS)
+	npm install --silent --no-audit --no-fund --prefix $(@D) $(PACKAGE)
+	cd $(@D) && node -e 'require("$(PACKAGE)".replace(/(.)@.*/, "$$1"))'
 	@touch $@

@@ -16,11 +16,11 @@ from adapters.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.proposal import Names, Proposal
 from adapters.topic_filter import TopicFilter, TopicTrie
 
-MAX_PROPOSALS = 500
+MAX_PROPOSALS = 10_000
 """Of one message: a bridge with hundreds of devices announces them in one."""
 
-MAX_ANNOUNCEMENT_BYTES = 16 * MAX_PAYLOAD_BYTES
-"""A list of a bridge's devices is longer than any reading."""
+MAX_ANNOUNCEMENT_BYTES = 64 * MAX_PAYLOAD_BYTES
+"""A list of a bridge's devices is longer than any reading; one device takes some 8 KiB."""
 
 
 MAX_TOPICS = 4096
@@ -32,12 +32,14 @@ class Discovered:
     """`family` is the name of a format, empty where none recognises the message.
 
     `withdrawn`: IRIs of mappings that an earlier message on the same topic proposed and this one
-    does not any more; an empty retained message withdraws them all.
+    does not any more; an empty retained message withdraws them all. `omitted` counts proposals
+    beyond MAX_PROPOSALS.
     """
 
     family: str = ""
     proposals: tuple[Proposal, ...] = ()
     withdrawn: tuple[str, ...] = ()
+    omitted: int = 0
 
 
 class Discovery:
@@ -80,8 +82,9 @@ class Discovery:
             propose = self._formats[name].propose
             proposals = propose(payload, self._names, self._memory) if propose else ()
             if proposals:
-                proposals = proposals[:MAX_PROPOSALS]
-                return Discovered(name, tuple(proposals), self._withdrawn(message, proposals))
+                told = tuple(proposals[:MAX_PROPOSALS])
+                withdrawn = self._withdrawn(message, told)
+                return Discovered(name, told, withdrawn, len(proposals) - len(told))
         if announcers:
             return Discovered(announcers[0], (), self._withdrawn(message, ()))
         return Discovered()
@@ -90,4 +93,5 @@ class Discovery:
         now = tuple(proposal.mapping.iri for proposal in proposals)
         before = self._proposed.get(message.topic) or ()
         self._proposed.put(message.topic, now)
-        return tuple(iri for iri in before if iri not in now)
+        kept = frozenset(now)
+        return tuple(iri for iri in before if iri not in kept)

@@ -13,7 +13,7 @@ from adapters.fault import Fault
 from adapters.iri_template import IriTemplate, fill_name, iri_defect
 from adapters.mapping import Mapping, MappingError, Retained
 from adapters.observation import USUAL, Circumstances, Observation, StreamKey
-from adapters.result import FALSE, INTEGER, NUMERIC, TRUE, Result, captured_result
+from adapters.result import FALSE, INTEGER, NUMERIC, STRING, TRUE, Result, captured_result
 from adapters.units import unit_iri
 
 Words = tuple[tuple[Result, Result], ...]
@@ -187,7 +187,13 @@ def _words(mapping: Mapping) -> Words:
             words.append((result, truth))
     if len(words) == 2 and words[0][0] == words[1][0]:
         raise MappingError(mapping.iri, "false_value", "means the same as true_value")
-    return tuple(words)
+    return tuple(words + _as_texts(mapping))
+
+
+def _as_texts(mapping: Mapping) -> list[tuple[Result, Result]]:
+    """The words of formats that take `on` or `1` for a text."""
+    meant = ((mapping.true_value, TRUE), (mapping.false_value, FALSE))
+    return [(Result(text, STRING), truth) for text, truth in meant if text]
 
 
 def _retained(mapping: Mapping) -> Retained:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from adapters import mapping as adapters_mapping
 from adapters.adapter import Fault
+from adapters.formats.zigbee2mqtt.state import SWITCH_WORDS
 from adapters.json_path import member_step
 from adapters.memory import Memory
 from adapters.payload import Json, Payload
 from adapters.proposal import Command, Names, Proposal
 from adapters.quantity import usual_quantity
-from adapters.result import BOOLEAN_WORDS
 from adapters.units import unit_iri
 
 FAMILY = "zigbee2mqtt"
@@ -62,7 +62,8 @@ def _of_device(base: str, members: Object, names: Names) -> Iterator[Proposal]:
         return
     if members.get("type") == "Coordinator" or members.get("disabled") is True:
         return
-    for path, expose in _leaves(definition.get("exposes"), ()):
+    leaves = dict(_leaves(definition.get("exposes"), ()))  # a property may be exposed twice
+    for path, expose in leaves.items():
         yield _proposal(device, path, expose, names)
 
 
@@ -126,10 +127,7 @@ def _words(expose: Object) -> tuple[str, str]:
     on, off = expose.get("value_on"), expose.get("value_off")
     if expose.get("type") != "binary" or not isinstance(on, str) or not isinstance(off, str):
         return "", ""
-    known = BOOLEAN_WORDS.get(on.lower()), BOOLEAN_WORDS.get(off.lower())
-    if known == (BOOLEAN_WORDS["true"], BOOLEAN_WORDS["false"]):
-        return "", ""
-    return on, off
+    return ("", "") if (on, off) == SWITCH_WORDS else (on, off)
 
 
 def _command(device: _Device, path: tuple[str, ...], expose: Object) -> Command:

@@ -7,6 +7,8 @@ exposed property, `temperature`, nested ones as `color.x`.
 Zigbee2MQTT repeats all last-known attributes in every message (cache_state, on by default), so a
 value that equals the last one of its stream is a Heartbeat and no observation; `action` is an event
 and each one counts. `last_seen`, where it is enabled, was stamped by the bridge: network time.
+Of texts only `ON` and `OFF` are truth values by themselves: `off`, `open` or `none` are words of an
+enumeration (`power_on_behavior`, `motion_state`), and stay text unless the mapping says otherwise.
 The device is there or not by `<name>/availability`, and gone with `<base>/bridge/state` offline.
 """
 
@@ -24,13 +26,16 @@ from adapters.notice import Heartbeat, Liveness
 from adapters.observation import USUAL, Circumstances, TimeSource
 from adapters.payload import Json, Payload
 from adapters.repetition import LastResults
-from adapters.result import json_result
+from adapters.result import BOOLEAN_WORDS, Result, json_result, string_result
 from adapters.stream import Stream
 
 AVAILABILITY = "/availability"
 BRIDGE = "bridge"
 _BRIDGE_CLOCK = Circumstances(TimeSource.NETWORK)
 _REQUESTS = ("set", "get")
+SWITCH_WORDS = ("ON", "OFF")
+"""What a binary value is told by where the device has no words of its own."""
+_WORDS = BOOLEAN_WORDS.keys() | {"none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Zigbee2MqttAdapter:
             if value is ABSENT:
                 continue
             before = len(findings.observations)
-            findings.add(stream, json_result(value), time, circumstances=circumstances)
+            findings.add(stream, _result(value), time, circumstances=circumstances)
             if len(findings.observations) == before:
                 self._last.forget(stream.key)
             elif not rule.is_event:
@@ -127,6 +132,13 @@ def _last_seen(document: Json) -> datetime | Fault | None:
         return None
     time = read_time(seen)
     return None if isinstance(time, Fault) else time
+
+
+def _result(value: object) -> Result | Fault:
+    """As JSON says, but that a word of an enumeration is that word."""
+    if type(value) is str and value not in SWITCH_WORDS and value.lower() in _WORDS:
+        return string_result(value)
+    return json_result(value)
 
 
 def _rule(mapping: Mapping) -> _Rule:
