@@ -38,6 +38,8 @@ class FaultReason(Enum):
     BAD_QUALITY = "bad_quality"
     STALE = "stale"
     UNKNOWN_NAME = "unknown_name"
+    NO_MAPPING = "no_mapping"
+    """Of a message in quarantine: since then the mapping of its topic is gone."""
 
     @property
     def costs_observation(self) -> bool:

@@ -213,7 +213,7 @@ class Gateway:
             present=Present(templates, identity, config.store.latest),
             absences=Absences(AbsenceTemplates(profiles, identity), self._clocks.steady),
             plausibility=plausibility,
-            quarantine=Quarantine(config.gateway.data_dir),
+            quarantine=Quarantine(config.gateway.data_dir, config.limits.of_quarantine()),
             future=timedelta(seconds=config.limits.future_s),
             now=self._clocks.now,
         )

@@ -20,6 +20,7 @@ from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_sec
 from gateway.cli_archive import run_archive
 from gateway.cli_journal import add_collect, add_journal
 from gateway.cli_mapping import add_mapping
+from gateway.cli_quarantine import add_quarantine
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
@@ -145,6 +146,7 @@ def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
 def _add_others(commands: _Commands) -> None:
     _command(commands, "archive", _version, "jobs on Spark; see sosa-gateway archive --help")
     add_mapping(commands, HTTP_URL)
+    add_quarantine(commands, HTTP_URL)
     add_journal(commands, _config)
     add_collect(commands)
     _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")

@@ -35,6 +35,7 @@ from gateway.config_values import (
 )
 from gateway.errors import ConfigurationError
 from gateway.journal import JournalLimits
+from gateway.quarantine import QuarantineLimits
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
 
@@ -308,6 +309,9 @@ class LimitsSettings(Section):
     stall_s: Seconds = 30.0
     payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
     future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
+    quarantine_messages: Count = 10_000
+    quarantine_bytes: Count = 4_194_304
+    quarantine_payload_bytes: Count = 65_536
     query_solutions: Count = 100_000
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
     queries: Count = 2
@@ -320,6 +324,12 @@ class LimitsSettings(Section):
     head_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
     request_bytes: Count = 4_194_304
     request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
+
+    def of_quarantine(self) -> QuarantineLimits:
+        """Those of the quarantine."""
+        return QuarantineLimits(
+            self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
+        )
 
 
 class RemoteSettings(Section):

@@ -34,11 +34,18 @@ class Duplicates:
         for record in records:
             self._remember(_digest(record.observation, record.delivery), record.ingested_at)
 
-    def is_known(self, observation: Observation, message: Message) -> bool:
-        """Whether it was accepted before; if not it counts as accepted from now on."""
+    def is_known(
+        self, observation: Observation, message: Message, *, is_replay: bool = False
+    ) -> bool:
+        """Whether it was accepted before; if not it counts as accepted from now on.
+
+        What has the very time of reception of a message that is replayed is of that message.
+        """
         key = _digest(observation, delivery_of(observation, message))
         now = message.received_at
         before = self._seen.get(key)
+        if is_replay and before == now:
+            return True
         timed = _is_told_by_time(observation)
         recently = before is not None and (timed or now - before <= WINDOW)
         if recently and (timed or observation.device_sequence is not None or message.duplicate):

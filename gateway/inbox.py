@@ -11,18 +11,34 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from adapters.fault import Fault
 from adapters.message import Message
+from adapters.observation import Observation
+
+
+@dataclass(slots=True)
+class Replay:
+    """That a message has been in quarantine; `accepted` names what it gave before.
+
+    Ingest says here what it gives now, and what is still wrong with it.
+    """
+
+    accepted: frozenset[str]
+    observations: tuple[Observation, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A message and what to call, from any thread, when it is settled.
 
-    `settle(None)` acknowledges it; with an error it must not be acknowledged.
+    `settle(None)` acknowledges it; with an error it must not be acknowledged. With `replay` it does
+    not come from a broker.
     """
 
     message: Message
     settle: Callable[[Exception | None], None]
+    replay: Replay | None = None
 
 
 class Inbox:

@@ -25,12 +25,12 @@ from gateway.clocks import SYSTEM_CLOCKS
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
-from gateway.inbox import Delivery, Inbox
+from gateway.inbox import Delivery, Inbox, Replay
 from gateway.journal import Journal, Position, Record
 from gateway.mappings import MappingTable
 from gateway.plausibility import Plausibility
 from gateway.present import Present, Request
-from gateway.quarantine import Quarantine
+from gateway.quarantine import Quarantine, was_accepted
 from gateway.recollection import Recollection
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
@@ -176,14 +176,16 @@ class Ingest:
     def _accept(self, delivery: Delivery) -> _Accepted:
         """Decode, drop what is known, give identities."""
         message = delivery.message
-        self.statistics.messages += 1
         decoded = self._decode(message)
+        if delivery.replay is not None:
+            return self._accept_again(delivery, delivery.replay, decoded)
+        self.statistics.messages += 1
         if not decoded.matched:
             self.statistics.unmapped += 1
         new, faults = self._believed(decoded, message)
         if faults:
             self.statistics.quarantined += 1
-            self.quarantine.add(message, faults)
+            self.quarantine.add(message, faults, new)
         self._count(decoded.notices)
         if decoded.notices:
             for listener in self._listeners:
@@ -192,12 +194,23 @@ class Ingest:
         absences = self.absences.note(alive, decoded.notices, message.received_at)
         return _Accepted(delivery, tuple(self._identify(new, message)), absences)
 
+    def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
+        """A message from the quarantine: of long ago, so no sign of life and nobody's request."""
+        message = delivery.message
+        new, faults = self._believed(decoded, message, replay)
+        if not decoded.matched:
+            faults = (Fault(None, FaultReason.NO_MAPPING, "no mapping knows the topic now"),)
+        replay.observations, replay.faults = tuple(new), faults
+        return _Accepted(delivery, tuple(self._identify(new, message)), ())
+
     def _believed(
-        self, decoded: Decoded, message: Message
+        self, decoded: Decoded, message: Message, replay: Replay | None = None
     ) -> tuple[list[Observation], tuple[Fault, ...]]:
         """The new observations that can be true, and all faults."""
         new, faults = [], list(decoded.faults)
         for seen in decoded.observations:
+            if replay is not None and was_accepted(seen, replay.accepted):
+                continue
             if self._is_stale_seed(seen):
                 continue
             time = None if self._is_suspect(seen, message) else seen.phenomenon_time
@@ -205,7 +218,7 @@ class Ingest:
             if fault is not None:
                 faults.append(fault)
                 self._repeated.refuse(seen)
-            elif not self._is_known(seen, message):
+            elif not self._is_known(seen, message, is_replay=replay is not None):
                 new.append(seen)
                 if seen.circumstances.seed:
                     self._repeated.remember(seen)
@@ -238,8 +251,10 @@ class Ingest:
             fault = Fault(None, FaultReason.MALFORMED, f"internal error: {error!r}"[:200])
             return Decoded(faults=(fault,), matched=True)
 
-    def _is_known(self, observation: Observation, message: Message) -> bool:
-        known = self._duplicates.is_known(observation, message)
+    def _is_known(
+        self, observation: Observation, message: Message, *, is_replay: bool = False
+    ) -> bool:
+        known = self._duplicates.is_known(observation, message, is_replay=is_replay)
         self.statistics.duplicates += known
         return known
 

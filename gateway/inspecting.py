@@ -6,6 +6,8 @@ Place on the way of the data: built by `app` at the start: profiles, quarantine,
 from starlette.routing import Route
 
 from gateway.gates.profiles_gate import ProfilesGate
+from gateway.gates.quarantine_gate import QuarantineGate
+from gateway.quarantine_replay import QuarantineReplay
 from gateway.security.guard import Guard
 from gateway.statistics import Parts
 
@@ -15,4 +17,6 @@ def inspection_routes(parts: Parts, guard: Guard) -> list[Route]:
     routes: list[Route] = []
     if parts.profiles is not None:
         routes += ProfilesGate(parts.profiles, guard).routes()
-    return routes
+    quarantine = parts.ingest.quarantine
+    replay = QuarantineReplay(quarantine, parts.inbox)
+    return [*routes, *QuarantineGate(quarantine, replay, guard).routes()]

@@ -1,64 +1,335 @@
-"""Quarantine: messages that gave no observation, with the reason, for a person to look at.
+"""Quarantine: messages that gave less than they should have, whole, with the reasons.
 
-A bounded file of JSON Lines (the older half is kept as `.1`) and counters; a bad payload costs
-itself only, and a full disk costs the file only.
+Place on the way of the data: beside ingest. A person looks at them, corrects a mapping or a
+capability, and has them replayed or discarded (docs/quarantine.md). They are in memory and, as
+JSON Lines, in a file: a later line with an id replaces an earlier one, `gone` takes entries out.
+Both are bounded, the oldest entries go first. After kill -9 a torn last line is passed over; a disk
+that does not take the file costs the file alone, which is written anew when there is room.
 """
 
-import base64
 import json
 import logging
-from collections import Counter, deque
+import os
+import threading
+import time
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
-from adapters.adapter import Fault
+from adapters.adapter import Fault, FaultReason
 from adapters.message import Message
+from adapters.observation import Observation
 
 log = logging.getLogger(__name__)
 
-_PAYLOAD_SHOWN = 512
+_IDS = 10**18
+"""Ids are below it; they begin with the time in ms."""
+
+_RETRY_S = 10.0
+"""How often a file that could not be written is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineLimits:
+    """So many messages, so many bytes as lines of the file; of a longer payload the beginning."""
+
+    messages: int = 10_000
+    total_bytes: int = 4_194_304
+    payload_bytes: int = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message in quarantine; `id` is its own for ever, later ones have greater numbers.
+
+    `accepted` names the observations that it gave nevertheless, see `trace_of`. Of a payload that
+    was too long for the limits, `payload_bytes` long, `message` has the beginning alone.
+    """
+
+    id: str
+    message: Message
+    faults: tuple[Fault, ...]
+    accepted: frozenset[str] = frozenset()
+    payload_bytes: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it can be replayed."""
+        return len(self.message.payload) == self.payload_bytes
+
+
+def trace_of(seen: Observation, *, timeless: bool = False) -> str:
+    """Names an observation among those of its message, whatever its result."""
+    time = seen.phenomenon_time
+    told = "" if time is None or timeless else time.isoformat()
+    return blake2b("\n".join([*seen.stream, told]).encode(), digest_size=8).hexdigest()
+
+
+def was_accepted(seen: Observation, accepted: frozenset[str]) -> bool:
+    """Whether it is among those that its message gave before, then perhaps without its time."""
+    return trace_of(seen) in accepted or trace_of(seen, timeless=True) in accepted
 
 
 class Quarantine:
-    """Writes faulty messages to `quarantine.jsonl` in a folder; None keeps the last 100 only."""
+    """The entries of one gateway, in `quarantine.jsonl` of a folder; None: in memory only.
 
-    def __init__(self, folder: Path | None, *, file_bytes: int = 1_000_000) -> None:
-        self._path = None if folder is None else folder / "quarantine.jsonl"
-        self._file_bytes = file_bytes
-        self.recent: deque[dict[str, object]] = deque(maxlen=100)
+    May be used from any thread. `reasons` counts faults since the start; `alarm` says why the file
+    is behind, "" is all right.
+
+    >>> quarantine = Quarantine(None)
+    >>> message = Message("lab/t", b"?", datetime(2026, 1, 1, tzinfo=UTC))
+    >>> quarantine.add(message, [Fault(None, FaultReason.MALFORMED, "")])
+    >>> [entry.id for entry in quarantine]
+    ['1767225600000']
+    """
+
+    def __init__(self, folder: Path | None, limits: QuarantineLimits | None = None) -> None:
         self.reasons: Counter[str] = Counter()
+        self.alarm = ""
+        self._limits = limits or QuarantineLimits()
+        self._lock = threading.RLock()
+        self._entries: dict[str, tuple[Entry, int]] = {}
+        self._bytes = 0
+        self._last = 0
+        self._file = None if folder is None else _File(folder / "quarantine.jsonl")
+        if self._file is not None:
+            self._load(self._file)
 
-    def add(self, message: Message, faults: tuple[Fault, ...]) -> None:
-        """Keep a message with what is wrong with it."""
-        lines = []
-        for fault in faults:
-            self.reasons[fault.reason.value] += 1
-            entry = _entry(message, fault)
-            self.recent.append(entry)
-            lines.append(json.dumps(entry, ensure_ascii=False))
-        if self._path is None:
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Those of now, the oldest first."""
+        with self._lock:
+            return iter([entry for entry, _ in self._entries.values()])
+
+    @property
+    def size_bytes(self) -> int:
+        """How long their lines are."""
+        return self._bytes
+
+    def get(self, id_: str) -> Entry | None:
+        """The entry, if it is there."""
+        found = self._entries.get(id_)
+        return None if found is None else found[0]
+
+    def add(
+        self, message: Message, faults: Sequence[Fault], accepted: Iterable[Observation] = ()
+    ) -> None:
+        """Keep a message with what is wrong with it, and what was right."""
+        self.reasons.update(fault.reason.value for fault in faults)
+        cut = message.payload[: self._limits.payload_bytes]
+        kept = message if len(cut) == len(message.payload) else replace(message, payload=cut)
+        with self._lock:
+            self._last = max(self._last + 1, int(message.received_at.timestamp() * 1000))
+            self._put(
+                Entry(
+                    str(self._last),
+                    kept,
+                    tuple(faults),
+                    frozenset(map(trace_of, accepted)),
+                    len(message.payload),
+                )
+            )
+
+    def judge_again(
+        self, id_: str, faults: Sequence[Fault], accepted: Iterable[Observation] = ()
+    ) -> None:
+        """Have other faults for an entry; without any, and where it is gone, it is gone."""
+        with self._lock:
+            entry = self.get(id_)
+            if entry is None:
+                return
+            if not faults:
+                self.discard([id_])
+                return
+            now_accepted = entry.accepted | set(map(trace_of, accepted))
+            self._put(replace(entry, faults=tuple(faults), accepted=now_accepted))
+
+    def discard(self, ids: Iterable[str]) -> int:
+        """Forget entries; how many there were."""
+        with self._lock:
+            gone = [id_ for id_ in ids if self._remove(id_)]
+            if gone:
+                self._write(_line({"gone": gone}))
+            return len(gone)
+
+    def _put(self, entry: Entry) -> None:
+        line = _line(_members(entry))
+        self._hold(entry, len(line))
+        self._write(line)
+
+    def _hold(self, entry: Entry, size: int) -> None:
+        known = self._entries.get(entry.id)
+        self._bytes += size - (0 if known is None else known[1])
+        self._entries[entry.id] = entry, size
+        while len(self._entries) > self._limits.messages or self._bytes > self._limits.total_bytes:
+            if not self._remove(next(iter(self._entries), "")):
+                return
+
+    def _remove(self, id_: str) -> bool:
+        found = self._entries.pop(id_, None)
+        if found is None:
+            return False
+        self._bytes -= found[1]
+        return True
+
+    def _write(self, line: bytes) -> None:
+        """Into the file; all of it anew where it has become too long or has been behind."""
+        if self._file is None:
             return
         try:
-            self._write("".join(f"{line}\n" for line in lines))
+            if self._file.is_behind or self._file.size + len(line) > 2 * self._limits.total_bytes:
+                self._file.rewrite(self._lines())
+            else:
+                self._file.append(line)
         except OSError as error:
-            log.error("quarantine_not_written", extra={"reason": str(error)})
+            if not self.alarm:
+                log.error("quarantine_not_written", extra={"reason": str(error)})
+            self.alarm = str(error)
+        else:
+            self.alarm = self.alarm if self._file.is_behind else ""
 
-    def _write(self, text: str) -> None:
-        if self._path is None:
+    def _lines(self) -> Iterator[bytes]:
+        yield _line({"last": self._last})
+        for entry, _ in self._entries.values():
+            yield _line(_members(entry))
+
+    def _load(self, file: "_File") -> None:
+        passed_over = 0
+        for line in file.lines():
+            try:
+                self._recall(json.loads(line), len(line))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                file.is_behind = True
+                passed_over += 1
+        if passed_over:
+            log.warning("quarantine_lines_passed_over", extra={"lines": passed_over})
+
+    def _recall(self, members: dict[str, Any], size: int) -> None:
+        if "last" in members:
+            self._last = max(self._last, _number(members["last"]))
+        elif "gone" in members:
+            for id_ in members["gone"]:
+                self._last = max(self._last, _number(id_))
+                self._remove(id_)
+        else:
+            entry = _entry(members)
+            self._last = max(self._last, int(entry.id))
+            self._hold(entry, size)
+
+
+class _File:
+    """Lines on the disk. While `is_behind` it does not have what it should."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.is_behind = False
+        self.size = 0
+        self._path = path
+        self._clock = clock
+        self._tried_at = float("-inf")
+
+    def lines(self) -> Iterator[bytes]:
+        """All whole ones; a torn last one is passed over."""
+        try:
+            with self._path.open("rb") as file:
+                for line in file:
+                    self.size += len(line)
+                    if line.endswith(b"\n"):
+                        yield line
+                    else:
+                        self.is_behind = True
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self.is_behind = True
+            log.error("quarantine_not_read", extra={"reason": str(error)})
+
+    def append(self, line: bytes) -> None:
+        """Raises OSError; then it is behind."""
+        try:
+            with _opened(self._path, os.O_APPEND) as file:
+                file.write(line)
+        except OSError:
+            self.is_behind = True
+            self._tried_at = self._clock()
+            raise
+        self.size += len(line)
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Have these lines and no others; not tried again and again. Raises OSError."""
+        now = self._clock()
+        if self.is_behind and now - self._tried_at < _RETRY_S:
             return
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(text)
-            size = file.tell()
-        if size > self._file_bytes:
-            self._path.replace(self._path.with_suffix(".jsonl.1"))
+        self.is_behind, self._tried_at = True, now
+        new = self._path.with_suffix(".new")
+        with _opened(new, os.O_TRUNC) as file:
+            self.size = sum(map(file.write, lines))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._path)
+        self.is_behind = False
 
 
-def _entry(message: Message, fault: Fault) -> dict[str, object]:
+def _opened(path: Path, flags: int) -> Any:
+    """For writing; payloads are nobody else's business."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb")
+
+
+def _line(members: dict[str, object]) -> bytes:
+    return json.dumps(members).encode() + b"\n"
+
+
+def _members(entry: Entry) -> dict[str, object]:
+    message = entry.message
     return {
+        "id": entry.id,
         "received_at": message.received_at.isoformat(),
         "topic": message.topic,
-        "reason": fault.reason.value,
-        "detail": fault.detail,
-        "mapping": fault.mapping,
-        "payload_base64": base64.b64encode(message.payload[:_PAYLOAD_SHOWN]).decode(),
-        "payload_bytes": len(message.payload),
+        "faults": [
+            {"reason": each.reason.value, "detail": each.detail, "mapping": each.mapping}
+            for each in entry.faults
+        ],
+        "payload_bytes": entry.payload_bytes,
+        "payload_base64": b64encode(message.payload).decode(),
+        "client_id": message.client_id,
+        "packet_id": message.packet_id,
+        "duplicate": message.duplicate,
+        "retained": message.retained,
+        "qos": message.qos,
+        "accepted": sorted(entry.accepted),
     }
+
+
+def _entry(members: dict[str, Any]) -> Entry:
+    """The reverse. Raises ValueError, KeyError, TypeError, AttributeError for what is none."""
+    message = Message(
+        str(members["topic"]),
+        b64decode(members["payload_base64"], validate=True),
+        datetime.fromisoformat(members["received_at"]).astimezone(UTC),
+        str(members["client_id"]),
+        int(members["packet_id"]),
+        bool(members["duplicate"]),
+        bool(members["retained"]),
+        int(members["qos"]),
+    )
+    faults = tuple(
+        Fault(each["mapping"], FaultReason(each["reason"]), str(each["detail"]))
+        for each in members["faults"]
+    )
+    id_ = str(_number(members["id"]))
+    return Entry(
+        id_, message, faults, frozenset(members["accepted"]), int(members["payload_bytes"])
+    )
+
+
+def _number(id_: object) -> int:
+    number = int(str(id_))
+    if not 0 <= number < _IDS:
+        raise ValueError(f"no id: {str(id_)[:40]}")
+    return number

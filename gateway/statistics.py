@@ -126,6 +126,24 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
             lambda: parts.ingest.quarantine.reasons,
             label="reason",
         ),
+        Measure(
+            "quarantine_kept",
+            "messages in quarantine now",
+            lambda: len(parts.ingest.quarantine),
+            is_counter=False,
+        ),
+        Measure(
+            "quarantine_bytes",
+            "of their lines",
+            lambda: parts.ingest.quarantine.size_bytes,
+            is_counter=False,
+        ),
+        Measure(
+            "quarantine_file_behind",
+            "1 while the disk does not take quarantine.jsonl",
+            lambda: bool(parts.ingest.quarantine.alarm),
+            is_counter=False,
+        ),
     )
 
 

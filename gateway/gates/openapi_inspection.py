@@ -3,7 +3,9 @@
 Place on the way of the data: beside it.
 """
 
-from gateway.gates.openapi_parts import READ, TEXT, Json, answer, operation
+from collections.abc import Sequence
+
+from gateway.gates.openapi_parts import COUNT, READ, TEXT, Json, answer, operation
 
 _JSON = ["application/json"]
 _TEXTS: Json = {"type": "array", "items": TEXT}
@@ -11,7 +13,7 @@ _TEXTS: Json = {"type": "array", "items": TEXT}
 
 def inspection_paths() -> Json:
     """Their paths."""
-    return _profiles()
+    return {**_profiles(), **_quarantine()}
 
 
 def _profiles() -> Json:
@@ -37,4 +39,93 @@ def _profiles() -> Json:
         "/profiles/reload": {
             "post": operation("read the JSAP files again", (), taken, (*READ, 500))
         },
+    }
+
+
+_FAULTS: Json = {
+    "type": "array",
+    "items": {"type": "object", "required": ["reason", "detail", "mapping"]},
+}
+
+
+def _parameter(name: str, description: str, schema: Json | None = None) -> Json:
+    return {"name": name, "in": "query", "description": description, "schema": schema or TEXT}
+
+
+_CHOICE: Sequence[Json] = (
+    _parameter("reason", "of the faults"),
+    _parameter("mapping", "IRI of the mapping that a fault hit", {**TEXT, "format": "iri"}),
+    _parameter("topic", "MQTT topic filter"),
+    _parameter("before", "id: older ones alone", {"type": "integer", "minimum": 1}),
+)
+_LIMIT = _parameter("limit", "most of them", {"type": "integer", "minimum": 1, "maximum": 1000})
+
+
+def _quarantine() -> Json:
+    entry: Json = {
+        "type": "object",
+        "required": ["id", "received_at", "topic", "payload_bytes", "is_whole", "faults"],
+        "properties": {
+            "id": TEXT,
+            "received_at": {**TEXT, "format": "date-time"},
+            "topic": TEXT,
+            "payload_bytes": COUNT,
+            "is_whole": {"type": "boolean"},
+            "payload": TEXT,
+            "payload_base64": TEXT,
+            "faults": _FAULTS,
+        },
+    }
+    outcome: Json = {
+        "type": "object",
+        "required": ["id", "done", "observations", "faults"],
+        "properties": {"id": TEXT, "observations": COUNT, "faults": _FAULTS},
+    }
+    id_: Json = {"name": "id", "in": "path", "required": True, "schema": TEXT}
+    one = (*READ, 404)
+    return {
+        "/quarantine": {
+            "get": operation(
+                "messages with a fault, the newest first",
+                [*_CHOICE, _LIMIT],
+                {"200": answer("they", _JSON, _list_of("entries", entry))},
+                READ,
+            ),
+            "delete": operation(
+                "discard them",
+                _CHOICE,
+                {"200": answer("how many there were", _JSON, {"type": "object"})},
+                READ,
+            ),
+        },
+        "/quarantine/replay": {
+            "post": operation(
+                "send them through ingest again, the oldest first",
+                _CHOICE,
+                {"200": answer("what became of each", _JSON, _list_of("replayed", outcome))},
+                READ,
+            )
+        },
+        "/quarantine/{id}": {
+            "get": operation(
+                "one, with its payload", [id_], {"200": answer("it", _JSON, entry)}, one
+            ),
+            "delete": operation("discard it", [id_], {"204": {"description": "it is gone"}}, one),
+        },
+        "/quarantine/{id}/replay": {
+            "post": operation(
+                "send it through ingest again",
+                [id_],
+                {"200": answer("what became of it", _JSON, outcome)},
+                one,
+            )
+        },
+    }
+
+
+def _list_of(name: str, item: Json) -> Json:
+    return {
+        "type": "object",
+        "required": [name],
+        "properties": {name: {"type": "array", "items": item}},
     }

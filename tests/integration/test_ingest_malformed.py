@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 
 from gateway.app import Gateway
+from gateway.config import LimitsSettings
 from tests.integration.gateways import (
     LOOPBACK,
     VALUES,
@@ -21,7 +22,6 @@ from tests.integration.gateways import (
 )
 
 BATCH = 2_500
-QUARANTINE_BYTES = 1_000_000
 RSS_GROWTH_BYTES = 40_000_000
 MAPPINGS = [
     mapping("t", "json/+", selector="$.t", time="$.at", sequence="$.n", unit="unit:DEG_C"),
@@ -93,10 +93,14 @@ async def test_ten_thousand_malformed_payloads_cost_only_themselves(tmp_path: Pa
         await publish(gateway.mqtt_port, [("json/1", b'{"t":21.5}'), ("scalar/1", b"7")])
         assert told.values() == ["21.5", "7"]
         quarantine = gateway._parts.ingest.quarantine
-        assert len(quarantine.recent) == 100
+        assert 0 < quarantine.size_bytes <= LimitsSettings().quarantine_bytes
         assert sum(quarantine.reasons.values()) >= 4 * BATCH
     files = sorted((tmp_path / "data").glob("quarantine*"))
-    assert 0 < sum(file.stat().st_size for file in files) < 2 * QUARANTINE_BYTES + 100_000
+    assert (
+        0
+        < sum(file.stat().st_size for file in files)
+        < 2 * LimitsSettings().quarantine_bytes + 100_000
+    )
     assert len(journal_records(tmp_path)) == 2
 
 
