@@ -148,10 +148,10 @@ def line_problem(fields: dict[str, object]) -> str:
     for member in required:
         if not isinstance(fields.get(member), str):
             return f"member {member!r} is {fields.get(member)!r}, not a text"
-    for member in ("p", "f", "u", "n", "o", "r", "h", "w"):
+    for member in ("p", "f", "u", "n", "o", "r", "h", "w", "z"):
         if not isinstance(fields.get(member), str | int | float | None):
             return f"member {member!r} is neither a text nor absent"
-    for member in ("i", "t", "m", "c", "a"):
+    for member in ("i", "t", "m", "c", "a", "l"):
         value = fields.get(member)
         if type(value) is not int and not (value is None and member != "i"):
             return f"member {member!r} is {value!r}, not a number of 64 bits"

@@ -7,9 +7,8 @@ transaction ("ingest", n). Whatever dies in between, the next run repeats batch 
 
 import shutil
 import uuid
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -17,48 +16,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.faults import reach
 from spark_batch.files import full, is_full
+from spark_batch.jobs.batch import Batch, Counts
 from spark_batch.jobs.survey import quarantine_all, survey
 from spark_batch.landing import Landing
 from spark_batch.plan import Checked, Plan, Planned, make_plan
 from spark_batch.quarantine import Report
-from spark_batch.schema import LINES
-from spark_batch.segment import MINOR, Fault, examine
+from spark_batch.segment import Fault, examine
 from spark_batch.session import reason
 from spark_batch.summary import Progress, Summary, tell_nobody
-from spark_batch.table import day_of, null_counts
-from spark_batch.transforms.duplicates import in_layout
-from spark_batch.transforms.lines import is_broken, is_header, observations, with_unknown_members
+from spark_batch.table import day_of
 
 Sessions = Callable[[], SparkSession]
 """Gives the session, and starts the JVM only when called."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was read and written of a batch: by Spark, and by the footers of its files."""
-
-    lines: int
-    broken: int
-    offsets: int
-    rows: int
-    late: int
-    actuations: int
-    unknown: int
-
-    def agree(self, plan: Plan) -> bool:
-        """Every promised line was read, every new one written, none twice."""
-        return self.lines == plan.lines and self.complete(plan)
-
-    def complete(self, plan: Plan) -> bool:
-        """Every new line was written once; some may have been read twice."""
-        return not self.broken and self.rows == plan.new_lines and self.offsets == _offsets(plan)
 
 
 class Ingest:
@@ -123,74 +98,40 @@ class Ingest:
     def _batch(self, plan: Plan) -> Counts | None:
         """Write and commit; segments with a fault inside leave the plan, the rest is repeated."""
         self._archive.observations.discard_runs(f"{plan.number:09d}")
+        is_doubled = False
         while plan.segments:
             run = f"{plan.number:09d}-{uuid.uuid4().hex[:12]}"
-            outcome = self._attempt(plan, run)
-            remaining = plan
-            if isinstance(outcome, Exception) or not outcome.agree(plan):
-                remaining = self._without_faults(plan)
-            if remaining == plan:
-                return self._settle(plan, run, outcome)
+            outcome = self._attempt(plan, run, is_doubled=is_doubled)
+            if isinstance(outcome, Counts) and _is_right(outcome, plan, is_doubled=is_doubled):
+                self._commit(plan, run, outcome)
+                return outcome
             self._archive.observations.discard(run)
+            remaining = self._without_faults(plan)
+            if remaining == plan and (is_doubled or isinstance(outcome, Exception)):
+                raise _unexplained(plan, outcome)
+            is_doubled = remaining == plan
             plan = remaining
         return None
 
-    def _attempt(self, plan: Plan, run: str) -> Counts | Exception:
+    def _attempt(self, plan: Plan, run: str, *, is_doubled: bool) -> Counts | Exception:
         """Write a batch; what Spark raised is for the caller to explain, but a full disk."""
         try:
-            return self._write(plan, run)
+            return self._write(plan, run, is_doubled=is_doubled)
         except (PySparkException, Py4JError, OSError) as error:
             if is_full(str(error)):
                 self._archive.observations.discard(run)
                 raise full(self._archive.folder) from error
             return error
 
-    def _settle(self, plan: Plan, run: str, outcome: Counts | Exception) -> Counts:
-        """Commit what is complete; every segment is known to be good."""
-        if isinstance(outcome, Exception) or not outcome.complete(plan):
-            self._archive.observations.discard(run)
-            raise _unexplained(plan, outcome)
-        self._commit(plan, run, outcome)
-        shutil.rmtree(self._fetched, ignore_errors=True)
-        return outcome
-
-    def _write(self, plan: Plan, run: str) -> Counts:
+    def _write(self, plan: Plan, run: str, *, is_doubled: bool) -> Counts:
         spark = self._sessions()
         self._progress(f"batch {plan.number}: Spark writes {plan.new_lines} rows")
-        table = self._archive.observations
-        newest = max((file.day for file in table.files()), default=date.min)
-        read, written = Observation("read"), Observation("written")
-        lines = self._lines(spark, plan).observe(
-            read,
-            F.count_if(~is_header()).alias("lines"),
-            F.count_if(is_broken()).alias("broken"),
-        )
-        rows = in_layout(_new_rows(lines, _segments(spark, plan))).where("NOT is_repeated")
-        rows = rows.observe(written, F.coalesce(F.try_sum("offset"), F.lit(-1)).alias("offsets"))
-        table.write(rows.drop("is_repeated", "offset"), run)
-        reach("written")
-        return Counts(**(read.get | written.get), **_in_footers(table.written(run), newest))
+        batch = Batch(plan, self._uri)
+        return batch.write(spark, self._archive.observations, run, is_doubled=is_doubled)
 
-    def _lines(self, spark: SparkSession, plan: Plan) -> DataFrame:
-        """Lines with `name`; files of a newer minor version are read in the way that keeps all."""
-        plain = [each for each in plan.segments if each.minor <= MINOR]
-        newer = [each for each in plan.segments if each.minor > MINOR]
-        name = F.col("_metadata.file_name").alias("name")
-        frames = []
-        if plain:
-            raw = spark.read.schema(LINES).option("columnNameOfCorruptRecord", "_corrupt")
-            frame = raw.json(self._paths(plain)).select("*", name)
-            frames.append(frame.withColumn("ext", F.lit(None).cast("string")))
-        if newer:
-            raw_text = spark.read.text(self._paths(newer)).select("value", name)
-            frames.append(with_unknown_members(raw_text))
-        return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
-
-    def _paths(self, segments: list[Planned]) -> list[str]:
-        return [
-            self._landing.fetch(each.path, self._fetched).as_uri().replace("file://", "file:")
-            for each in segments
-        ]
+    def _uri(self, each: Planned) -> str:
+        fetched = self._landing.fetch(each.path, self._fetched)
+        return fetched.as_uri().replace("file://", "file:")
 
     def _without_faults(self, plan: Plan) -> Plan:
         """Read every segment of the plan line by line, and plan again without the faulty ones."""
@@ -230,6 +171,7 @@ class Ingest:
         metadata = {"rows": counts.rows, "late": counts.late, "segments": len(plan.segments)}
         table.commit("ingest", plan.number, run, counts=metadata)
         reach("committed")
+        shutil.rmtree(self._fetched, ignore_errors=True)
         self._progress(f"batch {plan.number}: committed {counts.rows} rows")
 
     def _summary(self, plan: Plan, batches: list[Counts]) -> Summary:
@@ -254,43 +196,9 @@ class Ingest:
         return summary
 
 
-def _segments(spark: SparkSession, plan: Plan) -> DataFrame:
-    """What is known of each file, a row for each run of it that is new."""
-    rows = [
-        (each.name, each.segment.gateway, each.segment.epoch, each.base, first, last)
-        for each in plan.segments
-        for first, last in each.keep
-    ]
-    columns = (
-        "name string, gateway string, epoch long, base string, keep_first long, keep_last long"
-    )
-    return spark.createDataFrame(rows, columns)
-
-
-def _new_rows(lines: DataFrame, segments: DataFrame) -> DataFrame:
-    """The lines that this batch adds, as rows of the archive, with their `offset` in their run."""
-    wanted = F.col("q").between(F.col("keep_first"), F.col("keep_last"))
-    told = lines.where(~is_header() & ~is_broken()).join(F.broadcast(segments), "name")
-    placed = told.where(wanted).withColumn("offset", F.col("q") - F.col("keep_first"))
-    return observations(placed, "offset")
-
-
-def _offsets(plan: Plan) -> int:
-    lengths = (last - first + 1 for each in plan.segments for first, last in each.keep)
-    return sum(count * (count - 1) // 2 for count in lengths)
-
-
-def _in_footers(paths: list[Path], newest: date) -> dict[str, int]:
-    """Rows, and those of days before `newest`, of actuations, and with unknown members."""
-    counts = Counter({"rows": 0, "late": 0, "actuations": 0, "unknown": 0})
-    for path in paths:
-        footer = pq.read_metadata(path)
-        nulls = null_counts(footer)
-        counts["rows"] += footer.num_rows
-        counts["late"] += footer.num_rows if day_of(path) < newest else 0
-        counts["actuations"] += footer.num_rows - nulls["topic"]
-        counts["unknown"] += footer.num_rows - nulls["ext"]
-    return dict(counts)
+def _is_right(counts: Counts, plan: Plan, *, is_doubled: bool) -> bool:
+    """Whether a batch may be committed; looked through, it may have lines that repeat."""
+    return counts.complete(plan) if is_doubled else counts.agree(plan)
 
 
 def _touched(paths: list[Path]) -> dict[date, frozenset[str]]:

@@ -20,7 +20,7 @@ from spark_batch.errors import ArchiveError
 from spark_batch.session import told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.table import DataFile, Table
-from spark_batch.transforms.duplicates import LAYOUT
+from spark_batch.transforms.layout import LAYOUT
 
 PLANS_KEPT = 1000
 

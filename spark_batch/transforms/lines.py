@@ -58,11 +58,8 @@ def is_broken() -> Column:
     return ~is_header() & ~F.coalesce(whole & F.col("q").isNotNull(), F.lit(False))
 
 
-def observations(lines: DataFrame, *further: str) -> DataFrame:
-    """Rows of the archive and their `day`, of lines with `gateway`, `epoch`, `base` and `ext`.
-
-    `further` columns go along.
-    """
+def observations(lines: DataFrame) -> DataFrame:
+    """Rows of the archive and their `day`, of lines with `gateway`, `epoch`, `base` and `ext`."""
     timed = lines.withColumns(
         {
             "device_clock": _believed(),
@@ -92,7 +89,7 @@ def observations(lines: DataFrame, *further: str) -> DataFrame:
     }
     named = timed.withColumns(columns)
     day = F.to_date("result_time").alias("day")
-    return named.select(*OBSERVATIONS.fieldNames(), day, *further)
+    return named.select(*OBSERVATIONS.fieldNames(), day)
 
 
 def _believed() -> Column:

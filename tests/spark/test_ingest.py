@@ -110,6 +110,24 @@ def test_missing_line_made_up_by_another_is_found(
     assert {row.gateway for row in rows(archive)} == {"b"}
 
 
+def test_lines_whose_number_and_sum_are_right_and_which_are_others_are_found(
+    landing: Path, archive: Archive, ingest: Run
+) -> None:
+    write_segment(landing, [reading(n, v=f"{n}.{k}") for k, n in enumerate((1, 2, 2, 5, 5, 6))])
+    write_segment(landing, [reading(n) for n in range(1, 7)], gateway="good")
+    assert ingest().quarantined == 1
+    assert {row.gateway for row in rows(archive)} == {"good"}
+
+
+def test_name_that_promises_a_billion_lines_costs_only_itself(
+    landing: Path, archive: Archive, ingest: Run
+) -> None:
+    write_segment(landing, [reading(1), reading(2)], count=999_999_999)
+    write_segment(landing, [reading(1)], gateway="good")
+    assert ingest().quarantined == 1
+    assert {row.gateway for row in rows(archive)} == {"good"}
+
+
 def test_mended_segment_follows_its_damaged_copy(
     landing: Path, archive: Archive, ingest: Run
 ) -> None:
