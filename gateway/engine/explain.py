@@ -35,7 +35,9 @@ class Explanation:
     `members` are the SPUs that share the work, of which each has its own values for the
     `parameters`. `cts` are the LUTT entries that are looked up, with the quads that the CTS keeps
     for them; 0: the store is asked. `hits` are the updates that reached this query, `costs` are
-    those of all members together. `in_worker`: it is served by another process, which counts them.
+    those of all members together. `alike` are the units, this one among them, that are asked about
+    a change only once it is known to concern them. `in_worker`: it is served by another process,
+    which counts them.
     """
 
     query: str
@@ -48,6 +50,7 @@ class Explanation:
     hits: int = 0
     costs: Costs = field(default_factory=Costs)
     is_subscribed: bool = False
+    alike: int = 0
     in_worker: bool = False
 
     def __str__(self) -> str:
@@ -64,6 +67,8 @@ class Explanation:
         if self.in_worker:
             lines.append("  in a worker process, which keeps its own costs")
         elif self.is_subscribed:
+            if self.alike > 1:
+                lines.append(f"  one of {self.alike} of a family: asked for what concerns it")
             lines += [
                 f"  shared by {self.members} SPUs that differ in {self.parameters} constants",
                 f"  reached by {self.hits} updates; all members: {self.costs.updates} processed, "

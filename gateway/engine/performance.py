@@ -15,7 +15,8 @@ from itertools import pairwise
 from statistics import median
 from time import perf_counter_ns
 
-from gateway.engine.processing import MakeCompiler, Processing, Queues
+from gateway.engine.processing import MakeCompiler, Processing
+from gateway.engine.routes import Queues
 from gateway.engine.spu import Change, Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.rdf.delta import Delta

@@ -1,20 +1,21 @@
 """`Processing`: from a Delta to the answers that it changed, all units together.
 
-    Delta -> LUTT index -> an ARTQ for each unit -> which SPUs' answers changed, and how
+    Delta -> routes -> an ARTQ for each unit -> which SPUs' answers changed, and how
 
 Place: between the store and the addressing of subscribers. Sequential: `process` works through
 the queues that `match` filled, in this thread, before the next UPDATE.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import perf_counter_ns
 
 from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
 from gateway.engine.explain import Costs, Explanation
 from gateway.engine.join import JoinUnit
-from gateway.engine.lutt import Artq, LuttIndex, runs
+from gateway.engine.lutt import runs
+from gateway.engine.routes import Queues, Routes
 from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
@@ -24,12 +25,11 @@ from gateway.store.tables import Tables
 
 log = logging.getLogger(__name__)
 
-Queues = Mapping[Unit, Artq]
 MakeCompiler = Callable[[Dataset], Compiler]
 
 
 class Processing:
-    """The units of all SPUs, the LUTT index that leads to them, and the CTS that they look at."""
+    """The units of all SPUs, the routes that lead to them, and the CTS that they look at."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Processing:
         self._cts = Cts(store)
         self._make_compiler = compiler
         self._compiler = compiler(self._cts)
-        self._lutt: LuttIndex[Unit] = LuttIndex()
+        self._routes = Routes(self._cts)
         self._units: dict[Spu, Unit] = {}
         self._costs: dict[Unit, Costs] = {}
         self._clocked: dict[Unit, None] = {}
@@ -77,8 +77,7 @@ class Processing:
 
     def watch(self, unit: Unit) -> None:
         """Let a unit without members see the changes that its LUTT lets through, for good."""
-        for entry in unit.lutt:
-            self._lutt.insert(entry, unit)
+        self._routes.insert(unit)
 
     def unit(self, spu: Spu) -> Unit | None:
         """The unit that works for an SPU; None where it is not one of these."""
@@ -99,14 +98,12 @@ class Processing:
             self._deregister(unit)
 
     def _register(self, unit: Unit) -> None:
-        for entry in unit.lutt:
-            self._lutt.insert(entry, unit)
+        self._routes.insert(unit)
         self._cts.hold(unit.context)
         self._costs[unit] = Costs()
 
     def _deregister(self, unit: Unit) -> None:
-        for entry in unit.lutt:
-            self._lutt.remove(entry, unit)
+        self._routes.remove(unit)
         self._cts.release(unit.context)
         del self._costs[unit]
 
@@ -116,18 +113,9 @@ class Processing:
 
     def match(self, delta: Delta) -> Queues:
         """The units that a change concerns, each with its ARTQ; the store already has it."""
-        changed = self._lutt.runs(delta)  # what a CTS wants is in a LUTT too
+        changed = self._routes.runs(delta)  # what a CTS wants is in a LUTT too
         self._cts.apply(changed)
-        found = self._lutt.match(delta, changed)
-        for unit in self._clocked:
-            found.setdefault(unit, Artq())
-        queues: dict[Unit, Artq] = {}
-        hits = 0
-        for unit, artq in found.items():
-            reached = unit.reach(artq)
-            if reached or not unit.members:
-                hits += reached
-                queues[unit] = artq
+        queues, hits = self._routes.match(delta, changed, self._clocked)
         self._statistics.lutt_hits += hits
         self._statistics.lutt_misses += len(self._units) - hits
         return queues
@@ -175,6 +163,7 @@ class Processing:
             hits=unit.hits(shown),
             costs=self._costs.get(unit, Costs()),
             is_subscribed=spu is not None,
+            alike=self._routes.alike(unit),
             in_worker=in_worker,
         )
 

@@ -19,7 +19,8 @@ from typing import Protocol
 
 from gateway.engine.compile import TierCompiler
 from gateway.engine.context_store import ContextStore
-from gateway.engine.processing import Processing, Queues
+from gateway.engine.processing import Processing
+from gateway.engine.routes import Queues
 from gateway.engine.spu import Change, Spu
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.worker_messages import (

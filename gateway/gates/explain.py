@@ -91,6 +91,7 @@ def described(explanation: Explanation) -> JsonObject:
         "refused": dict(explanation.refused),
         "lutt": [_entry(entry, explanation.cts) for entry in explanation.lutt],
         "members": explanation.members,
+        "alike": explanation.alike,
         "parameters": explanation.parameters,
         "hits": explanation.hits,
         "costs": {"updates": costs.updates, "ms": costs.time_ns / 1e6, "rows": costs.rows},

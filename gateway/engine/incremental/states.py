@@ -118,18 +118,14 @@ class States:
         self._by_predicate = _by_predicate(artq.removed, artq.added)
         self.predicates = frozenset(self._by_predicate)
         self._findings = {} if findings is None else findings
-        for key, (predicates, _) in tuple(self._findings.items()):
-            if self.changes(predicates):
-                del self._findings[key]
+        forget(self._findings, self.predicates)
         self.after = Now(store)
         self.before = Past(self.after, frozenset(artq.added), artq.removed, self.predicates)
         self.either = Past(self.after, (), artq.removed, self.predicates)
 
     def changes(self, predicates: Predicates) -> bool:
         """Whether a quad with one of these has changed."""
-        if predicates is None:
-            return bool(self.predicates)
-        return not predicates.isdisjoint(self.predicates)
+        return _changes(predicates, self.predicates)
 
     def kept(self, owner: Hashable, predicates: Predicates) -> dict[Any, Any]:
         """What somebody has found by looking up these, which are the same in both states."""
@@ -140,6 +136,19 @@ class States:
         if predicate is None:
             return self.removed, self.added
         return self._by_predicate.get(predicate, (_NOTHING, _NOTHING))
+
+
+def forget(findings: Findings, changed: frozenset[Term]) -> None:
+    """Leave out what was found by looking up one of these predicates."""
+    for key, (predicates, _) in tuple(findings.items()):
+        if _changes(predicates, changed):
+            del findings[key]
+
+
+def _changes(predicates: Predicates, changed: frozenset[Term]) -> bool:
+    if predicates is None:
+        return bool(changed)
+    return not predicates.isdisjoint(changed)
 
 
 def _by_predicate(removed: Sequence[Quad], added: Sequence[Quad]) -> Mapping[Term, Sides]:

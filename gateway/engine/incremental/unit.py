@@ -1,26 +1,40 @@
 """`IncrementalUnit`: the tier beyond plain joins: OPTIONAL, MINUS, EXISTS, FILTER, UNION ...
 
-Place: between the LUTT index and the notification, one per subscribed query of this tier.
+Place: between the LUTT index and the notification, one per subscribed query of this tier. Those
+that differ in constants alone are a `family`, which finds out for all of them whom a change
+concerns.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Protocol
 
 from gateway.engine.incremental.aggregates import UnsureError
 from gateway.engine.incremental.answers import Answer, Bag, Remembered, RowSet, Truth
 from gateway.engine.incremental.grouping import GroupedAnswer
 from gateway.engine.incremental.query import IncrementalQuery
-from gateway.engine.incremental.states import Findings, Now, States
+from gateway.engine.incremental.skeleton import skeletons
+from gateway.engine.incremental.states import Findings, Now, States, forget
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sole import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
+from gateway.rdf.terms import Term
+
+
+class Together(Protocol):
+    """What a family tells its members."""
+
+    @property
+    def hits(self) -> int:
+        """Updates that reached all members."""
 
 
 class IncrementalUnit(SoleMember):
     """Evaluates the solutions that a Delta concerns, before and after.
 
-    Invariant: it sees every change that its LUTT lets through; its findings rest on that.
+    Invariant: it sees every change that its LUTT lets through, or else is told to `forget`; its
+    findings rest on that. In a family it is not shown changes that concern none of its solutions.
     """
 
     tier = "incremental"
@@ -33,11 +47,36 @@ class IncrementalUnit(SoleMember):
         self._query = query
         self._answer: Answer | None = None
         self._findings: Findings = {}
+        self._family: Together | None = None
+        self.skeletons, self.constants = skeletons(query.plans)
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
         """It looks up what its patterns match."""
         return self.lutt
+
+    @property
+    def has_groups_within(self) -> bool:
+        """Whether at times only the store can say what its answer has become."""
+        return self._query.has_groups_within
+
+    def enter(self, family: Together) -> None:
+        """Be a member of a family from now on."""
+        self._family = family
+        self._hits -= family.hits
+
+    def leave(self) -> None:
+        """The reverse of `enter`."""
+        self._hits = self.hits(self.members[0])
+        self._family = None
+
+    def hits(self, spu: Spu) -> int:
+        """How many updates reached it, alone or with its family."""
+        return super().hits(spu) + (self._family.hits if self._family else 0)
+
+    def forget(self, predicates: Collection[Term]) -> None:
+        """Quads with these have changed unseen."""
+        forget(self._findings, frozenset(predicates))
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer; of a set, how often each row is derived is counted at the first."""
