@@ -19,8 +19,10 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
+from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.absence import Absences, AbsenceTemplates
+from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.config import Config
 from gateway.cores import one_core
@@ -30,10 +32,12 @@ from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
 from gateway.fetch import HttpFetch
+from gateway.gates.actuators import ActuatorsGate
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.external_commands import ExternalCommands
 from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import Load, application, serve
@@ -55,7 +59,7 @@ from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
-from gateway.republish import Republisher
+from gateway.republish import Publisher, Republisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
@@ -101,6 +105,7 @@ class Gateway:
         self._parts: Parts
         self._protection: Protection
         self._subscribing: Subscribing
+        self._actuating: Actuating
 
     async def __aenter__(self) -> Self:
         """Start everything. Raises ConfigurationError or StorageError with what to do."""
@@ -170,13 +175,19 @@ class Gateway:
         await self._start_subscribing(starting, crossing)
         publisher, listening = self._mqtt(inbox, mappings, crossing)
         self._parts.publisher = publisher
+        surroundings = Surroundings(
+            self.scheduler, profiles, identity, journal, crossing, self._clocks
+        )
+        await self._start_actuating(starting, surroundings, publisher)
         ingest.on_notices(DeviceRequests(publisher).hear)
         queries = {name: template.text for name, template in profiles.queries.items()}
 
         def sent(rule: str, topic: str, payload: bytes) -> None:
-            journal.note(identity.actuation(rule, topic, payload))
+            if self._actuating.topics.name(topic) is None:
+                journal.note(identity.actuation(rule, topic, payload))
 
-        republisher = Republisher(self.scheduler, publisher, queries, crossing, sent)
+        through = self._actuating.publisher_of_rules()
+        republisher = Republisher(self.scheduler, through, queries, crossing, sent)
         await self._start_republishing(starting, republisher, profiles)
         self._parts.profiles = ProfileReload(
             files,
@@ -185,12 +196,13 @@ class Gateway:
             scheduler=self.scheduler,
             ingest=ingest,
             republisher=republisher,
+            actuating=self._actuating,
         )
         await starting.enter_async_context(self._task(self._parts.profiles.run, "profiles"))
         await starting.enter_async_context(listening)
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
-        await self._start_http(starting, engine)
+        await self._start_http(starting, engine, identity)
         self.scheduler.start_timers()
 
     def _ingest(
@@ -230,6 +242,16 @@ class Gateway:
         await starting.enter_async_context(self._task(republisher.run, "republish"))
         await self._learn(profiles, "RULES", republisher.learn)
         await republisher.settled()
+
+    async def _start_actuating(
+        self, starting: AsyncExitStack, surroundings: Surroundings, publisher: Publisher
+    ) -> None:
+        """Commands can be asked for from now on, and readings confirm them."""
+        self._actuating = Actuating(surroundings, publisher, self._config.actuation.limits())
+        self._parts.actuating = self._actuating
+        await starting.enter_async_context(self._actuating.learning(self._parts.ingest))
+        run = self._actuating.consumer.run
+        await starting.enter_async_context(self._task(run, "actuation"))
 
     async def _start_subscribing(self, starting: AsyncExitStack, crossing: Crossing) -> None:
         protection = self._protection
@@ -281,13 +303,21 @@ class Gateway:
         )
         broker, gate = embedded_broker(
             settings,
-            lambda message: accept_into(inbox, crossing, message),
+            lambda message: self._accept(inbox, crossing, message),
             *self._protection.broker_rules(mqtt.users),
             self._subscribing,
             now=self._clocks.now,
         )
         publisher = EmbeddedPublisher(broker, crossing)
         return publisher, self._serving(broker, gate, publisher)
+
+    async def _accept(self, inbox: Inbox, crossing: Crossing, message: Message) -> None:
+        """Take a message of the embedded broker: a command, or a reading."""
+        topics = self._actuating.topics
+        if topics.name(message.topic) is None:
+            await accept_into(inbox, crossing, message)
+        else:
+            await topics.accept(message)
 
     @asynccontextmanager
     async def _connected(
@@ -297,7 +327,11 @@ class Gateway:
         self.mqtt_port = self._config.mqtt.port
         external.start()
         try:
-            async with self._subscribing.over(dialled):
+            topics = self._actuating.topics
+            commands = ExternalCommands(
+                dialled, topics.topic_filter, topics.accept, self._clocks.now
+            )
+            async with self._subscribing.over(dialled), commands:
                 yield
         finally:
             inbox.close()
@@ -318,7 +352,9 @@ class Gateway:
         host_id = self._config.sparkplug.host_id
         return sparkplug_presence(host_id, self._clocks.now()) if host_id else None
 
-    async def _start_http(self, starting: AsyncExitStack, engine: Engine) -> None:
+    async def _start_http(
+        self, starting: AsyncExitStack, engine: Engine, identity: Identity
+    ) -> None:
         config = self._config
         engine.rights_of = self._protection.update_rights
         pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
@@ -334,6 +370,12 @@ class Gateway:
             *operations_gate(condition, self._protection.guard).routes(),
             *MappingsGate(Onboarding(self.scheduler), self._protection.guard).routes(),
             *inspection_routes(self._parts, self._protection.guard),
+            *ActuatorsGate(
+                self._actuating,
+                identity.actuation_iri(""),
+                request_limits(config),
+                self._protection.guard,
+            ).routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))
         socket_routes: list[BaseRoute] = [

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from rich.console import Console
 
 from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
+from gateway.cli_actuate import add_actuate
 from gateway.cli_archive import run_archive
 from gateway.cli_journal import add_collect, add_journal
 from gateway.cli_mapping import add_mapping
@@ -147,6 +148,7 @@ def _add_others(commands: _Commands) -> None:
     _command(commands, "archive", _version, "jobs on Spark; see sosa-gateway archive --help")
     add_mapping(commands, HTTP_URL)
     add_quarantine(commands, HTTP_URL)
+    add_actuate(commands, HTTP_URL)
     add_journal(commands, _config)
     add_collect(commands)
     _command(commands, "bench", _version, "measure; see sosa-gateway bench --help")

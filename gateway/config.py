@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 import jsap
+from gateway.actuation.limits import ActuationLimits
 from gateway.config_values import (
     ONE_AS_LIST,
     Count,
@@ -32,6 +33,7 @@ from gateway.config_values import (
     Port,
     Seconds,
     Token,
+    TopicPrefix,
 )
 from gateway.errors import ConfigurationError
 from gateway.journal import JournalLimits
@@ -281,6 +283,22 @@ class SecuritySettings(Section):
     sepatest: bool = False
 
 
+class ActuationSettings(Section):
+    """Commands to actuators (docs/actuators.md): `topic`/NAME/set takes them by MQTT.
+
+    One that nothing has confirmed in `time_limit_s` has failed, unless its actuator says
+    otherwise. Of each actuator the last `keep` that have ended stay in the store.
+    """
+
+    topic: TopicPrefix = "actuators"
+    time_limit_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 30.0
+    keep: Count = 20
+
+    def limits(self) -> ActuationLimits:
+        """The same for the parts."""
+        return ActuationLimits(self.topic, self.time_limit_s, self.keep)
+
+
 class JsapSettings(Section):
     """JSAP profiles, in order; a bare word names one that ships."""
 
@@ -422,6 +440,7 @@ class Config(Section):
     tls: TlsSettings = TlsSettings()
     security: SecuritySettings = SecuritySettings()
     jsap: JsapSettings = JsapSettings()
+    actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()

@@ -43,6 +43,12 @@ def _origin(text: str) -> str:
     return text
 
 
+def _topic_prefix(text: str) -> str:
+    if not re.fullmatch(r"[^+#$/\x00][^+#\x00]{0,200}(?<!/)", text):
+        raise ValueError("use the beginning of a topic without + and #, and no / at its ends")
+    return text
+
+
 Port = Annotated[int, Field(ge=0, le=65535)]
 Host = Annotated[str, AfterValidator(_host)]
 Count = Annotated[int, Field(ge=1)]
@@ -50,6 +56,7 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Origin = Annotated[str, AfterValidator(_origin)]
 Token = Annotated[str, AfterValidator(_token)]
 OptionalToken = Annotated[str, AfterValidator(_optional_token)]
+TopicPrefix = Annotated[str, AfterValidator(_topic_prefix)]
 IriPrefix = Annotated[str, AfterValidator(_iri_prefix)]
 ONE_AS_LIST = BeforeValidator(_one_as_list)
 """A single text stands for a list of it."""

@@ -38,6 +38,7 @@ from gateway.store.update import BoundUpdate
 log = logging.getLogger(__name__)
 
 Listener = Callable[[Message, Sequence[Notice]], None]
+Records = Callable[[Sequence[Record]], None]
 
 _GROUP = 256
 _REPLAY = 1000
@@ -100,6 +101,8 @@ class Ingest:
         self._plausibility = plausibility
         self._listeners: list[Listener] = []
         self._errands: deque[Callable[[], None]] = deque()
+        self._on_accepted: list[Records] = []
+        self._on_stored: list[Records] = []
         self._stopping = threading.Event()
 
     def between_messages(self, errand: Callable[[], None]) -> None:
@@ -114,6 +117,11 @@ class Ingest:
     def on_notices(self, listener: Listener) -> None:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._listeners.append(listener)
+
+    def on_records(self, *, accepted: Records, stored: Records) -> None:
+        """Have observations told: in the ingest thread as they come, when the store has them."""
+        self._on_accepted.append(accepted)
+        self._on_stored.append(stored)
 
     def recover(self, query_text: Callable[[str], str]) -> None:
         """Bring the store, and what is known of it, to where the journal is; before `run`.
@@ -192,7 +200,10 @@ class Ingest:
                 listener(message, decoded.notices)
         alive = () if message.retained else new
         absences = self.absences.note(alive, decoded.notices, message.received_at)
-        return _Accepted(delivery, tuple(self._identify(new, message)), absences)
+        records = tuple(self._identify(new, message))
+        for accepted in self._on_accepted:
+            accepted(records)
+        return _Accepted(delivery, records, absences)
 
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
         """A message from the quarantine: of long ago, so no sign of life and nobody's request."""
@@ -311,6 +322,9 @@ class Ingest:
             self.statistics.failed += 1
             extra = {"topic": delivery.message.topic, "reason": str(result)}
             log.error("observation_not_stored", extra=extra)
+        if not isinstance(result, GatewayError):
+            for stored in self._on_stored:
+                stored(accepted.records)
         for instead in request.remainders:
             if not _is_refused(result):
                 break

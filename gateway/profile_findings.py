@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions
 
 from gateway.absence import AbsenceTemplates
+from gateway.actuation.actuators import Actuators
+from gateway.actuation.templates import ActuationTemplates
 from gateway.engine import Notification
 from gateway.errors import GatewayError, SparqlSyntaxError
 from gateway.mappings import MappingTable
@@ -85,23 +87,28 @@ def _bound(template: Template) -> str:
     )
 
 
-_OWN = ("STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS", "RULES")
+_OWN = (
+    *("STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS", "RULES"),
+    *("ACTUATORS", "REQUESTED", "ACTUATIONS", "OBSERVATIONS"),
+)
 """The queries that the gateway itself asks."""
 
 
 def together_findings(together: Profiles, identity: Identity) -> Iterator[Finding]:
     """What is wrong with what the gateway makes of all profiles: its own templates and queries,
-    mappings and rules.
+    mappings, actuators and rules.
     """
     place = ", ".join(together.sources)
     try:
         ObservationTemplates(together, identity)
         AbsenceTemplates(together, identity)
+        ActuationTemplates(together)
         own = {name: together.query_text(name) for name in _OWN}
     except (JsapError, GatewayError) as error:
         yield profile_problem(error, place)
         return
     yield from _mappings(together.places, _answer(together.mappings, own["MAPPINGS"]))
+    yield from _actuators(together.places, _answer(together.mappings, own["ACTUATORS"]))
     yield from _rules(together.places, _answer(together.mappings, own["RULES"]), together.queries)
 
 
@@ -126,6 +133,13 @@ _KEYS = {
     "availability_topic": "availability",
 }
 """What a member of a mapping is called in a profile."""
+
+
+def _actuators(homes: Mapping[str, str], told: Notification) -> Iterator[Finding]:
+    actuators = Actuators()
+    actuators.learn(told)
+    for iri, reason in actuators.errors.items():
+        yield Finding(homes.get(iri, ""), f"actuator <{iri}>: {reason}")
 
 
 def _rules(

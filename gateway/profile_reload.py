@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.absence import AbsenceTemplates
+from gateway.actuation.actuating import Actuating
+from gateway.actuation.templates import ActuationTemplates
 from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.ingest import Ingest
 from gateway.profile_findings import template_findings, together_findings
@@ -31,7 +33,7 @@ _POLL_S = 1.0
 _HELD_S = 30.0
 """How long ingest may be at the messages that came before."""
 
-_SUBSCRIBED = ("MAPPINGS", "CAPABILITIES", "RULES")
+_SUBSCRIBED = ("MAPPINGS", "CAPABILITIES", "RULES", "ACTUATORS", "REQUESTED")
 """The queries that the gateway has subscribed to since its start."""
 
 Stamp = tuple[int, int, int] | None
@@ -88,6 +90,7 @@ class ProfileReload:
         scheduler: Scheduler,
         ingest: Ingest,
         republisher: Republisher,
+        actuating: Actuating,
     ) -> None:
         self.profiles = profiles
         self.error = ""
@@ -98,6 +101,7 @@ class ProfileReload:
         self._scheduler = scheduler
         self._ingest = ingest
         self._republisher = republisher
+        self._actuating = actuating
         self._turn = asyncio.Lock()
         self._asked = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -203,10 +207,12 @@ class ProfileReload:
                 )
         observations = ObservationTemplates(new, self._identity)
         absences = AbsenceTemplates(new, self._identity)
+        actuations = ActuationTemplates(new)
 
         def commit() -> None:
             self._ingest.present.templates = observations
             self._ingest.absences.templates = absences
+            self._actuating.renew(actuations)
 
         return new, commit
 

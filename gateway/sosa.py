@@ -58,14 +58,14 @@ class Identity:
         """The IRI that the observations of one MQTT message share."""
         return f"{self.base_iri}{self.gateway}/message/{position}"
 
+    def actuation_iri(self, name: str) -> str:
+        """The IRI of an actuation that was asked for by a gate."""
+        return f"{self.base_iri}{self.gateway}/actuation/{name}"
+
     def actuation(self, rule: str, topic: str, payload: bytes) -> Actuation:
-        """A command sent now; its actuator is known by the topic alone."""
-        try:
-            lexical, datatype = payload.decode(), XSD + "string"
-        except UnicodeDecodeError:
-            lexical, datatype = b64encode(payload).decode(), XSD + "base64Binary"
+        """A command that a rule sends now; its actuator is known by the topic alone."""
         actuator = f"{self.base_iri}{self.gateway}/actuator/{quote(topic, safe='')}"
-        return Actuation(actuator, topic, lexical, datatype, datetime.now(UTC), rule)
+        return Actuation(actuator, topic, *payload_literal(payload), datetime.now(UTC), rule)
 
     def position(self, observation: str) -> Position:
         """The reverse of `observation`; ValueError for an IRI that this gateway did not make."""
@@ -76,6 +76,14 @@ class Identity:
     def node(self) -> NamedNode:
         """The gateway itself."""
         return NamedNode(f"{self.base_iri}{self.gateway}")
+
+
+def payload_literal(payload: bytes) -> tuple[str, str]:
+    """Lexical form and datatype of a command's payload."""
+    try:
+        return payload.decode(), XSD + "string"
+    except UnicodeDecodeError:
+        return b64encode(payload).decode(), XSD + "base64Binary"
 
 
 def result_time(record: Record) -> datetime:

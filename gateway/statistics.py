@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
+from gateway.actuation.actuating import Actuating
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
@@ -37,6 +38,7 @@ class Parts:
     shipper: Shipper | None = None
     republisher: Republisher | None = None
     profiles: ProfileReload | None = None
+    actuating: Actuating | None = None
     embedded: EmbeddedBroker | None = None
     external: ExternalBroker | None = None
     publisher: EmbeddedPublisher | ExternalBroker | None = None
@@ -299,8 +301,32 @@ def _commands(parts: Parts) -> Iterator[Measure]:
     if republisher is not None:
         yield Measure("commands", "messages published by rules", lambda: republisher.published)
         yield Measure("commands_failed", "rows a rule could not fill", lambda: republisher.failed)
+    if parts.actuating is not None:
+        yield from _actuations(parts.actuating)
     if publisher is not None:
         yield Measure("commands_dropped", "commands beyond the queue", lambda: publisher.dropped)
+
+
+def _actuations(actuating: Actuating) -> Iterator[Measure]:
+    consumer, actuators = actuating.consumer, actuating.actuators
+    yield Measure(
+        "actuations",
+        "actuations by what became of them",
+        lambda: asdict(consumer.statistics),
+        label="outcome",
+    )
+    yield Measure(
+        "actuations_pending",
+        "sent, neither confirmed nor failed",
+        lambda: len(consumer.orders.pending),
+        is_counter=False,
+    )
+    yield Measure(
+        "actuators", "that can be told something", lambda: len(actuators.by_iri), is_counter=False
+    )
+    yield Measure(
+        "actuators_refused", "that are wrong", lambda: len(actuators.errors), is_counter=False
+    )
 
 
 def _embedded(broker: EmbeddedBroker) -> Iterator[Measure]:

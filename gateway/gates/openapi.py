@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from gateway import __version__
 from gateway.gates.media_types import GRAPHS, RESULTS
+from gateway.gates.openapi_actuators import actuator_paths
 from gateway.gates.openapi_inspection import inspection_paths
 from gateway.gates.openapi_parts import COUNT as _COUNT
 from gateway.gates.openapi_parts import READ as _READ
@@ -95,6 +96,7 @@ def document() -> Json:
             **_operations(),
             **_mappings(),
             **inspection_paths(),
+            **actuator_paths(),
         },
         "components": {
             "securitySchemes": {

@@ -12,7 +12,7 @@ from typing import Self
 
 from adapters.observation import USUAL, Circumstances, Observation, TimeSource
 
-SCHEMA = "1.1"
+SCHEMA = "1.2"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -151,6 +151,7 @@ class Actuation:
     """A command that was sent; the journal gives it an identity when it writes it.
 
     `actuator` and `rule` are IRIs ("" for no rule); `lexical` and `datatype` are the payload.
+    `actuation` is its IRI in the store, with what it acts on, where it is there.
     """
 
     actuator: str
@@ -159,6 +160,9 @@ class Actuation:
     datatype: str
     sent_at: datetime
     rule: str = ""
+    actuation: str = ""
+    acts_on_property: str = ""
+    feature_of_interest: str = ""
 
     def encode(self, sequence: int) -> bytes:
         """One line, marked `"a":1`."""
@@ -171,8 +175,13 @@ class Actuation:
             "i": micros(self.sent_at),
             "o": self.topic,
         }
-        if self.rule:
-            fields["r"] = self.rule
+        named = {
+            "p": self.acts_on_property,
+            "f": self.feature_of_interest,
+            "r": self.rule,
+            "x": self.actuation,
+        }
+        fields |= {member: iri for member, iri in named.items() if iri}
         return encode_fields(fields)
 
 

@@ -29,3 +29,6 @@ CLOCK = NamedNode(GW + "clock")
 
 DELAYED_GRAPH = NamedNode("https://sosa-gateway.example/graph/delayed")
 """The UPDATEs that wait for their time (gateway/engine/delayed.py)."""
+
+ACTUATIONS_GRAPH = NamedNode("https://sosa-gateway.example/graph/actuations")
+"""What actuators were asked to do, and what became of it (docs/actuators.md)."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from adapters.topic_filter import TopicFilter, TopicTrie
 from gateway.rdf.namespaces import (
+    ACTUATIONS_GRAPH,
     CHANGES_GRAPH,
     DELAYED_GRAPH,
     MAPPINGS_GRAPH,
@@ -30,6 +31,8 @@ class Capability(StrEnum):
 
     MAPPINGS = "mappings"
     """Write the graphs of mappings, rules, proposals: what devices mean, what is sent to them."""
+    COMMAND = "command"
+    """Write the graph of actuations: have actuators do something."""
     OPERATIONS = "operations"
     """See metrics, counters, quarantine and the dashboard."""
     SYSTEM = "system"
@@ -38,6 +41,7 @@ class Capability(StrEnum):
 
 _OF_THE_GATEWAY = {
     Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH, PROPOSALS_GRAPH, CHANGES_GRAPH}),
+    Capability.COMMAND: frozenset[GraphName]({ACTUATIONS_GRAPH}),
     Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH}),
 }
 """The graphs that an UPDATE sees and touches by a capability and not otherwise."""
@@ -48,7 +52,8 @@ class Policy:
     """Rights of an identity; what is not named is not allowed, None is everything.
 
     `update` is about what an UPDATE writes; its WHERE reads what `query` lets read. The graphs of
-    mappings, state and delayed UPDATEs it sees and touches only by the capability for them.
+    mappings, actuations, state and delayed UPDATEs it sees and touches only by the capability for
+    them.
 
     >>> policy = Policy(publish=frozenset({"home/+/state"}), receive=frozenset({"home/#"}))
     >>> policy.may_publish("home/lamp/state"), policy.may_publish("home/lamp/set")

@@ -53,8 +53,8 @@ PREFIX gw: <https://sosa-gateway.example/ns#>
 MAPPINGS = "https://sosa-gateway.example/graph/mappings"
 VALUES = PREFIXES + "SELECT ?observation ?value { ?observation sosa:hasSimpleResult ?value }"
 WAIT_S = 20.0
-OWN_SUBSCRIPTIONS = 3
-"""The gateway's own: mappings, capabilities of sensors, rules."""
+OWN_SUBSCRIPTIONS = 5
+"""The gateway's own: mappings, capabilities of sensors, actuators, requested actuations, rules."""
 
 SHARED = Path(os.environ.get("SOSA_GATEWAY_SHARED", Path(__file__).parents[3] / "shared"))
 

@@ -30,10 +30,10 @@ def test_the_document_has_every_member_of_a_line() -> None:
     network = Circumstances(TimeSource.NETWORK, historical=True)
     everything = Observation("s", "p", "f", "v", XSD + "string", "u", BEGIN, "7", network)
     line = Record(Position(1, 2), 1, everything, BEGIN, "k", clock_suspect=True).encode()
-    command = Actuation("s", "o", "v", XSD + "string", BEGIN, "r").encode(1)
+    command = Actuation("s", "o", "v", XSD + "string", BEGIN, "r", "x").encode(1)
     written = set(re.findall(r'[{,]"([a-z])":', (line + command).decode()))
     documented = set(re.findall(r"^\| `([a-z])` \|", DOCUMENT, re.MULTILINE))
-    assert written == documented == set("qamspfvduticnzlkor")
+    assert written == documented == set("qamspfvduticnzlkorx")
 
 
 def test_duckdb_reads_segments_by_the_sql_of_the_document(

@@ -97,6 +97,12 @@ def test_profile_has_no_warning() -> None:
         "WATCH_STREAM",
         "RAISE_ABSENCE",
         "CLEAR_ABSENCE",
+        "REQUEST_ACTUATION",
+        "SEND_ACTUATION",
+        "CONFIRM_ACTUATION",
+        "FAIL_ACTUATION",
+        "SUPERSEDE_ACTUATION",
+        "FORGET_ACTUATION",
     ]
     assert [*PROFILE.queries] == [
         "OBSERVATIONS",
@@ -107,6 +113,9 @@ def test_profile_has_no_warning() -> None:
         "CAPABILITIES",
         "MAPPINGS",
         "RULES",
+        "ACTUATORS",
+        "REQUESTED",
+        "ACTUATIONS",
     ]
 
 

@@ -1,0 +1,140 @@
+"""`Actuating`: the parts of this package put together.
+
+Place on the way of the data: made by `app` at the start, when messages can go out and before any
+comes in.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gateway.actuation.actuators import Actuators
+from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
+from gateway.actuation.commands import Commands
+from gateway.actuation.consumer import Consumer
+from gateway.actuation.ear import Ear
+from gateway.actuation.history import History
+from gateway.actuation.last_reading import LastReadings
+from gateway.actuation.ledger import Ledger
+from gateway.actuation.limits import ActuationLimits
+from gateway.actuation.orders import Order, Orders, Seen
+from gateway.actuation.recovery import recover
+from gateway.actuation.templates import ActuationTemplates
+from gateway.actuation.wishes import time_of, wishes
+from gateway.clocks import Clocks
+from gateway.crossing import Crossing
+from gateway.engine import Notification
+from gateway.ingest import Ingest
+from gateway.journal import Actuation, Journal
+from gateway.profiles import Profiles
+from gateway.republish import Publisher
+from gateway.scheduler import Scheduler, Sink
+from gateway.sosa import Identity, payload_literal
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What it stands on."""
+
+    scheduler: Scheduler
+    profiles: Profiles
+    identity: Identity
+    journal: Journal
+    crossing: Crossing
+    clocks: Clocks
+
+
+class Actuating:
+    """Actuators, the consumer of actuations, and the ways to ask for one."""
+
+    def __init__(self, around: Surroundings, publisher: Publisher, limits: ActuationLimits) -> None:
+        self._around = around
+        self._publisher = publisher
+        templates = ActuationTemplates(around.profiles)
+        self._history = History(limits.keep)
+        self.actuators = Actuators()
+        self.consumer = Consumer(
+            around.scheduler,
+            publisher,
+            templates,
+            self.actuators,
+            orders=Orders(limits.time_limit_s),
+            history=self._history,
+            note=self._journal,
+            clocks=around.clocks,
+        )
+        self.commands = Commands(around.scheduler, templates, self.consumer, around.identity)
+        statistics = self.consumer.statistics
+        self.topics = CommandTopics(limits.prefix, self.actuators, self.commands, statistics)
+        query = around.scheduler.engine.query
+        self.ledger = Ledger(around.profiles, query)
+        self._readings = LastReadings(around.profiles, query)
+
+    def publisher_of_rules(self) -> ActuatingPublisher:
+        """What rules publish by."""
+        around = self._around
+        return ActuatingPublisher(self._publisher, self.topics, around.crossing, around.clocks.now)
+
+    def renew(self, templates: ActuationTemplates) -> None:
+        """The profiles have others now."""
+        self.consumer.templates = self.commands.templates = templates
+
+    @asynccontextmanager
+    async def learning(self, ingest: Ingest) -> AsyncIterator[None]:
+        """Take up what was left, then learn of requested actuations and of readings."""
+        around = self._around
+        await self._subscribe("ACTUATORS", self.actuators.learn)
+        await asyncio.to_thread(self._recover)
+        await self._subscribe("REQUESTED", self._requested)
+        ear = Ear(self.actuators, around.identity, self._hear, self._readings.of)
+        ingest.on_notices(ear.noticed)
+        ingest.on_records(accepted=ear.accepted, stored=ear.stored)
+        yield
+
+    def _recover(self) -> None:
+        """What is there may be confirmed by a reading that came when nobody listened."""
+        around, consumer = self._around, self.consumer
+        rows = self.ledger.rows()
+        consumer.left_over = recover(
+            rows,
+            self.actuators,
+            consumer.orders,
+            self._history,
+            templates=consumer.templates,
+            clocks=around.clocks,
+        )
+        times = [(row["actuation"], time_of(row["requestedAt"]) or _EVER) for row in rows]
+        self.topics.recall((str(getattr(iri, "value", "")), time) for iri, time in times)
+        for pending in consumer.orders.pending:
+            if (seen := self._readings.confirming(pending)) is not None:
+                around.crossing.call(consumer.hear, seen)
+
+    async def _subscribe(self, query: str, sink: Sink) -> None:
+        around = self._around
+        text = around.profiles.query_text(query)
+        await around.scheduler.subscribe(text, sink=sink, is_prompt=True)
+
+    def _requested(self, notification: Notification) -> None:
+        self._around.crossing.call(self.consumer.take, wishes(notification))
+
+    def _hear(self, seen: Seen) -> None:
+        if seen.stream[1:] in self.consumer.orders.subjects:
+            self._around.crossing.call(self.consumer.hear, seen)
+
+    def _journal(self, order: Order, now: datetime) -> None:
+        actuator, message = order.actuator, order.message
+        self._around.journal.note(
+            Actuation(
+                actuator.iri,
+                message.topic,
+                *payload_literal(message.payload),
+                now,
+                actuation=order.wish.iri,
+                acts_on_property=actuator.observed_property,
+                feature_of_interest=actuator.feature,
+            )
+        )

@@ -1,0 +1,208 @@
+"""`Consumer`: takes requested actuations, sends commands, and sees how they end.
+
+Place on the way of the data: a task of the event loop. The subscription REQUESTED and ingest tell
+it what there is; it writes by UPDATEs of the scheduler, and publishes.
+
+At most once: that an actuation is sent is on the store's disk before its command is published, and
+what is marked so is never published again, whatever happens in between. What was marked and not
+published, because the process was killed, ends by its time limit.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from gateway.actuation.actuators import Actuators
+from gateway.actuation.history import History
+from gateway.actuation.orders import Order, Orders, Pending, Refusal, Seen, Wish
+from gateway.actuation.statistics import ActuationStatistics
+from gateway.actuation.templates import ActuationTemplates, sent_mark
+from gateway.clocks import SYSTEM_CLOCKS, Clocks
+from gateway.engine import Outcome
+from gateway.errors import GatewayError, StorageError, TooManyRequestsError
+from gateway.republish import Publisher
+from gateway.store.update import BoundUpdate
+
+log = logging.getLogger(__name__)
+
+_PAUSE_S = 0.5
+"""A disk that does not take an UPDATE, or a full queue, is tried again after this."""
+
+_LONGEST_S = 60.0
+
+Note = Callable[[Order, datetime], None]
+
+
+class Updating(Protocol):
+    """Where UPDATEs go; raises a GatewayError."""
+
+    async def update(self, update: Sequence[BoundUpdate], /) -> Outcome:
+        """Run one."""
+        ...
+
+
+class Consumer:
+    """`run` is a task of the event loop, in which `take` and `hear` are called.
+
+    `note` is told of each command that goes out.
+    """
+
+    def __init__(
+        self,
+        scheduler: Updating,
+        publisher: Publisher,
+        templates: ActuationTemplates,
+        actuators: Actuators,
+        *,
+        orders: Orders,
+        history: History,
+        note: Note = lambda *_: None,
+        clocks: Clocks = SYSTEM_CLOCKS,
+    ) -> None:
+        self.statistics = ActuationStatistics()
+        self.left_over: Sequence[BoundUpdate] = ()
+        self.orders = orders
+        self._scheduler = scheduler
+        self._publisher = publisher
+        self.templates = templates
+        self._actuators = actuators
+        self._history = history
+        self._note = note
+        self._clocks = clocks
+        self._wishes: list[Wish] = []
+        self._seen: deque[Seen] = deque()
+        self._woken = asyncio.Event()
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    def take(self, wishes: Iterable[Wish]) -> None:
+        """Actuations are requested."""
+        self._wishes += wishes
+        self._woken.set()
+
+    def hear(self, seen: Seen) -> None:
+        """A reading came that may confirm something."""
+        if seen.stream[1:] in self.orders.subjects:
+            self._seen.append(seen)
+            self._woken.set()
+
+    def ending(self, actuation: str) -> asyncio.Event:
+        """Set when the actuation ends; to be asked for before it is requested."""
+        return self._waiting.setdefault(actuation, asyncio.Event())
+
+    def forget(self, actuation: str) -> None:
+        """Nobody waits for its end any more."""
+        self._waiting.pop(actuation, None)
+
+    async def run(self) -> None:
+        """Serve until cancelled; first of all write what `left_over` says of an earlier life."""
+        await self._write(self.left_over)
+        while True:
+            await self._wait()
+            self._woken.clear()
+            await self.work()
+
+    async def work(self) -> None:
+        """Do all that there is to do now."""
+        while self._seen:
+            await self._confirm(self._seen.popleft())
+        await self._fail_late()
+        wishes, self._wishes = self._wishes, []
+        if wishes:
+            await self._serve(wishes)
+
+    async def _wait(self) -> None:
+        wait_s = self.orders.wait_s(self._clocks.steady())
+        try:
+            async with asyncio.timeout(min(_LONGEST_S, _LONGEST_S if wait_s is None else wait_s)):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _serve(self, wishes: Sequence[Wish]) -> None:
+        refusals, orders = self.orders.decide(wishes, self._actuators.by_iri.get, self._now())
+        await self._refuse(refusals)
+        for order in orders:
+            await self._send(order)
+
+    async def _refuse(self, refusals: Sequence[Refusal]) -> None:
+        for refusal in refusals:
+            wish = refusal.wish
+            await self._end(wish.actuator, wish.iri, self._failed(wish.iri, refusal.reason))
+
+    async def _send(self, order: Order) -> None:
+        """Mark it, supersede those before it, and publish, in this order."""
+        now = self._now()
+        older = [self.templates.supersede(iri, now) for iri in order.older]
+        try:
+            outcome = await self._scheduler.update([*older, self.templates.send(order, now)])
+        except (StorageError, TooManyRequestsError) as error:
+            log.error("actuation_not_sent", extra={"reason": str(error)})
+            await asyncio.sleep(_PAUSE_S)
+            self._wishes.insert(0, order.wish)  # decided again: meanwhile it may be too late
+            self._woken.set()
+            return
+        self.orders.given_up(order.actuator.iri)
+        if sent_mark(order.wish.iri) in outcome.delta.added:
+            self._publish(order, now)
+        else:  # taken back meanwhile, or sent before
+            reason = "it was sent before: ask for a new actuation"
+            iri = order.wish.iri
+            await self._end(order.actuator.iri, iri, self._failed(iri, reason))
+        for iri in order.older:
+            self.statistics.superseded += 1
+            await self._end(order.actuator.iri, iri)
+
+    def _publish(self, order: Order, now: datetime) -> None:
+        self.orders.sent(order, now, self._clocks.steady())
+        self.statistics.sent += 1
+        self._note(order, now)
+        message = order.message
+        self._publisher.publish(message.topic, message.payload, message.qos, message.retain)
+        extra = {"actuation": order.wish.iri, "topic": message.topic}
+        log.info("actuation_sent", extra=extra)
+
+    async def _confirm(self, seen: Seen) -> None:
+        for pending in self.orders.observed(seen):
+            self.statistics.confirmed += 1
+            await self._end_pending(pending, self.templates.confirm(pending, seen))
+
+    async def _fail_late(self) -> None:
+        for pending in self.orders.due(self._clocks.steady()):
+            limit_s = self.orders.time_limit_s(pending.actuator)
+            reason = f"no reading confirmed it in {limit_s:g} s"
+            await self._end_pending(pending, self._failed(pending.iri, reason))
+
+    def _failed(self, iri: str, reason: str) -> BoundUpdate:
+        self.statistics.failed += 1
+        log.warning("actuation_failed", extra={"actuation": iri, "reason": reason})
+        return self.templates.fail(iri, reason, self._now())
+
+    async def _end_pending(self, pending: Pending, update: BoundUpdate) -> None:
+        await self._end(pending.actuator.iri, pending.iri, update)
+
+    async def _end(self, actuator: str, actuation: str, *updates: BoundUpdate) -> None:
+        """Write how it ended, let the oldest go, and tell who waits for it."""
+        is_known = actuator in self._actuators.by_iri
+        gone = self._history.add(actuator, actuation, is_known=is_known)
+        await self._write([*updates, *map(self.templates.forget, gone)])
+        if (waiting := self._waiting.get(actuation)) is not None:
+            waiting.set()
+
+    async def _write(self, updates: Sequence[BoundUpdate]) -> None:
+        """As often as it takes: until it is written nothing else can be either."""
+        while updates:
+            try:
+                await self._scheduler.update(updates)
+                return
+            except (StorageError, TooManyRequestsError) as error:
+                log.error("actuation_not_written", extra={"reason": str(error)})
+                await asyncio.sleep(_PAUSE_S)
+            except GatewayError as error:
+                log.error("actuation_not_written", extra={"reason": str(error)})
+                return
+
+    def _now(self) -> datetime:
+        return self._clocks.now()

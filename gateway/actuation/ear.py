@@ -1,0 +1,86 @@
+"""`Ear`: the readings among all that ingest accepts which may confirm a command.
+
+Place on the way of the data: called by ingest for every message, so it lets go at once of what
+concerns no actuator. A reading counts when the store has it. A device that repeats its cached state
+makes no observation of it (adapters.repetition): such a heartbeat says that the last one still
+holds, so the last one of each stream that matters is known here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pyoxigraph import Literal, NamedNode
+
+from adapters.memory import Recent
+from adapters.message import Message
+from adapters.notice import Heartbeat, Notice
+from adapters.observation import StreamKey
+from gateway.actuation.actuators import Actuators
+from gateway.actuation.orders import Seen
+from gateway.actuation.values import Reading
+from gateway.journal import Record
+from gateway.sosa import Identity
+
+_STREAMS = 10_000
+
+Hear = Callable[[Seen], None]
+FindLast = Callable[[StreamKey], Seen | None]
+
+
+class Ear:
+    """`hear` is told each reading, in whatever thread it was found; `find_last` knows the one
+    before the start.
+    """
+
+    def __init__(
+        self, actuators: Actuators, identity: Identity, hear: Hear, find_last: FindLast
+    ) -> None:
+        self._actuators = actuators
+        self._identity = identity
+        self._hear = hear
+        self._find_last = find_last
+        self._last = Recent[StreamKey, Seen](_STREAMS)
+
+    def accepted(self, records: Sequence[Record]) -> None:
+        """Observations have their identity; in the thread of ingest, in order."""
+        subjects = self._actuators.subjects
+        for record in records if subjects else ():
+            if self._matters(record):
+                self._last.put(record.observation.stream, self._seen(record))
+
+    def stored(self, records: Sequence[Record]) -> None:
+        """The store has them; in the thread of the scheduler."""
+        subjects = self._actuators.subjects
+        for record in records if subjects else ():
+            if self._matters(record):
+                self._hear(self._seen(record))
+
+    def noticed(self, message: Message, notices: Sequence[Notice]) -> None:
+        """Heartbeats; in the thread of ingest, before the observations of the same message."""
+        subjects = self._actuators.subjects
+        for notice in notices if subjects else ():
+            if isinstance(notice, Heartbeat) and notice.stream[1:] in subjects:
+                self._repeated(notice.stream, message)
+
+    def _repeated(self, stream: StreamKey, message: Message) -> None:
+        """What was last seen still holds."""
+        last = self._last.get(stream)
+        if last is None and (last := self._find_last(stream)) is not None:
+            self._last.put(stream, last)
+        if last is not None and not message.retained:
+            self._hear(replace(last, received_at=message.received_at))
+
+    def _matters(self, record: Record) -> bool:
+        seen = record.observation
+        how = seen.circumstances
+        return seen.stream[1:] in self._actuators.subjects and not (how.seed or how.historical)
+
+    def _seen(self, record: Record) -> Seen:
+        observation = record.observation
+        value = Literal(observation.lexical, datatype=NamedNode(observation.datatype))
+        return Seen(
+            self._identity.observation(record.position),
+            observation.stream,
+            Reading(value, observation.unit),
+            record.ingested_at,
+        )

@@ -1,0 +1,63 @@
+"""Requested actuations as the answer of a query tells them.
+
+Place on the way of the data: between the subscription REQUESTED, or the query ACTUATIONS at the
+start, and `orders`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from pyoxigraph import Literal, NamedNode
+
+from gateway.actuation.orders import Wish
+from gateway.engine import Notification
+from gateway.rdf.terms import Term
+
+Fields = Mapping[str, Term | None]
+
+
+def wishes(notification: Notification) -> list[Wish]:
+    """The actuations that an UPDATE has requested, in the order in which they were asked for."""
+    results = notification.results
+    rows = [dict(zip(results.variables, row, strict=True)) for row in results.added]
+    return wishes_of(rows, is_old=notification.sequence == 0)
+
+
+def wishes_of(rows: Iterable[Fields], *, is_old: bool) -> list[Wish]:
+    """Those of the rows of an answer."""
+    groups: dict[str, list[Fields]] = {}
+    for row in rows:
+        actuation = row["actuation"]
+        if isinstance(actuation, NamedNode):  # a blank node could not be named by our UPDATEs
+            groups.setdefault(actuation.value, []).append(row)
+    found = [_wish(iri, group, is_old) for iri, group in groups.items()]
+    return sorted(found, key=_order)
+
+
+def _order(wish: Wish) -> tuple[bool, datetime, str]:
+    """Those of one UPDATE have one time, unless they say another."""
+    time = wish.requested_at
+    return (time is None, time or datetime.min.replace(tzinfo=UTC), wish.iri)
+
+
+def _wish(iri: str, group: Sequence[Fields], is_old: bool) -> Wish:
+    row = group[0]
+    actuator, value = row["actuator"], row["value"]
+    return Wish(
+        iri,
+        actuator.value if isinstance(actuator, NamedNode) else "",
+        value if len(group) == 1 and isinstance(value, Literal) else None,
+        time_of(row["requestedAt"]),
+        is_old,
+    )
+
+
+def time_of(term: Term | None) -> datetime | None:
+    """An xsd:dateTime; None for none that can be read. Without a zone it is UTC."""
+    if not isinstance(term, Literal):
+        return None
+    try:
+        time = datetime.fromisoformat(term.value)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,102 @@
+"""`sosa-gateway actuators` and `actuate`: what can be set, and setting it, at a running gateway.
+
+Place on the way of the data: a client of the HTTP gate below /actuators (docs/actuators.md).
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gateway import cli_client
+from gateway.actuation.values import is_boolean, is_number, value_of
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Members: TypeAlias = Mapping[str, Any]
+
+_WAIT_S = 30.0
+_MOST_S = 50.0
+
+
+def add_actuate(commands: _Commands, url: str) -> None:
+    """The two commands; `url` is where a gateway is by default."""
+    purpose = "what can be set at a running gateway, and what was last"
+    parser = commands.add_parser("actuators", help=purpose, description=purpose)
+    parser.set_defaults(command=_list)
+    cli_client.add_access(parser, url)
+    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
+    purpose = "command an actuator of a running gateway"
+    parser = commands.add_parser("actuate", help=purpose, description=purpose)
+    parser.set_defaults(command=_actuate)
+    cli_client.add_access(parser, url)
+    parser.add_argument("actuator", metavar="ACTUATOR", help="its name or IRI")
+    parser.add_argument("value", metavar="VALUE", help="true, 21.5, ON ...")
+    parser.add_argument(
+        "--wait",
+        nargs="?",
+        type=_seconds,
+        const=_WAIT_S,
+        default=0.0,
+        metavar="S",
+        help=f"until it is confirmed or has failed; default: {_WAIT_S:g} s",
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= _MOST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 to {_MOST_S:g} seconds")
+    return seconds
+
+
+def _list(options: argparse.Namespace) -> int:
+    answer = _ask(options, "GET", "/actuators")
+    if options.json:
+        sys.stdout.write(f"{json.dumps(answer, ensure_ascii=False)}\n")
+        return 0
+    table = Table("actuator", "takes", "last value", "status")
+    for each in answer["actuators"]:
+        last = each.get("last", {})
+        cells = (each["name"], _takes(each), last.get("value", ""), last.get("status", ""))
+        table.add_row(*(Text(_shown(cell)) for cell in cells))
+    Console().print(table)
+    return 0
+
+
+def _actuate(options: argparse.Namespace) -> int:
+    """0 where it is confirmed, or on its way where nobody waits for that."""
+    value = value_of(options.value)
+    sent: object = value.value
+    if is_boolean(value) or is_number(value):
+        sent = json.loads(value.value)
+    path = f"/actuators/{quote(options.actuator, safe='')}/command"
+    entry = _ask(options, "POST", path, {"value": sent, "wait": options.wait})
+    reason = f": {entry['reason']}" if "reason" in entry else ""
+    sys.stdout.write(f"{entry['id']} {entry['status']}{reason}\n")
+    return 0 if entry["status"] == "confirmed" or not options.wait else 1
+
+
+def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:
+    access = cli_client.Access(options.ca, options.credentials)
+    return cli_client.call(f"{options.url}{path}", method, body, access)
+
+
+def _takes(actuator: Members) -> str:
+    words = ", ".join(actuator.get("values", ()))
+    low, high = actuator.get("minimum", ""), actuator.get("maximum", "")
+    numbers = f"{low} to {high} {actuator.get('unit', '').rpartition('/')[2]}".strip()
+    return ", ".join(each for each in (words, numbers if numbers != "to" else "") if each) or "any"
+
+
+def _shown(cell: object) -> str:
+    text = json.dumps(cell) if isinstance(cell, bool) else str(cell)
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)

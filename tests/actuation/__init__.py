@@ -1,0 +1,1 @@
+"""Actuators: commands, confirmations, and what must never happen twice."""
