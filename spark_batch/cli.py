@@ -21,6 +21,7 @@ from spark_batch.jobs.derive import Rollup
 from spark_batch.jobs.export_rdf import FORMATS, Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.quality import Quality
+from spark_batch.jobs.query import Question, query
 from spark_batch.landing import landing_zone
 from spark_batch.session import spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         summary = options.run(options)
         summary.seconds = time.monotonic() - started
-        sys.stdout.write(summary.to_json() + "\n")
+        options.summary_to().write(summary.to_json() + "\n")
         if options.metrics is not None:
             summary.write_metrics(options.metrics)
     except ArchiveError as error:
@@ -54,14 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    for add in (_add_ingest, _add_derived, _add_upkeep, _add_fleet):
+    for add in (_add_ingest, _add_derived, _add_query, _add_upkeep, _add_fleet):
         add(jobs)
     return parser
 
 
 def _job(jobs: _Jobs, name: str, run: Job, purpose: str) -> argparse.ArgumentParser:
     parser = jobs.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, summary_to=lambda: sys.stdout)
     parser.add_argument("--metrics", type=Path, metavar="FILE", help="write Prometheus text")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     return parser
@@ -114,6 +115,18 @@ def _add_derived(jobs: _Jobs) -> None:
     parser.add_argument("--profile", type=Path, metavar="FILE.jsap", help="of another shape")
 
 
+def _add_query(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "query", _query, "answer a SPARQL SELECT over the observations")
+    parser.add_argument("query", metavar="QUERY|FILE.rq", help="a SELECT, or a file that has one")
+    parser.add_argument("--json", dest="form", action="store_const", const="json", default="table")
+    parser.add_argument("--csv", dest="form", action="store_const", const="csv")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the answer; default: printed")
+    parser.add_argument("--explain", action="store_true", help="say what would be read, and how")
+    parser.add_argument("--profile", type=Path, metavar="FILE.jsap", help="of another shape")
+    # The answer has standard output for itself.
+    parser.set_defaults(summary_to=lambda: sys.stderr)
+
+
 def _add_upkeep(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
     parser.add_argument("--files", type=_positive, default=4, help="leave days with so many")
@@ -158,6 +171,30 @@ def _export_rdf(options: argparse.Namespace) -> Summary:
     export = Export(options.out, options.format, options.since, options.until, options.profile)
     archive, dry_run = Archive(options.archive), options.dry_run
     return export_rdf(archive, _sessions(options), export, _progress(options), dry_run=dry_run)
+
+
+def _query(options: argparse.Namespace) -> Summary:
+    question = Question(_text(options.query), options.form, options.out, options.profile)
+    return query(
+        Archive(options.archive),
+        _sessions(options),
+        question,
+        _progress(options),
+        explain=options.explain,
+        dry_run=options.dry_run,
+    )
+
+
+def _text(given: str) -> str:
+    """A query, or the text of the file that has it."""
+    if "{" in given:
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArchiveError(
+            f"{given!r} is neither a query nor a file with one: {error}", "give one of them"
+        ) from error
 
 
 def _compact(options: argparse.Namespace) -> Summary:

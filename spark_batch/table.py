@@ -10,7 +10,7 @@ import math
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -88,6 +88,15 @@ class Table:
             (file for file in files if wanted is None or file.day in wanted),
             key=lambda file: (file.day, file.path),
         )
+
+    def files_with(self, values: Mapping[str, frozenset[str]]) -> set[str]:
+        """Paths of files that may have these values in these columns, by the log."""
+        actions = pa.table(self._log().get_add_actions(flatten=True)).to_pylist()
+        return {
+            action["path"]
+            for action in actions
+            if all(_may_have(action, name, wanted) for name, wanted in values.items())
+        }
 
     def read(self, spark: SparkSession, days: Iterable[date] | None = None) -> DataFrame:
         """The rows of these days with their `day`; columns that a file lacks are null."""
@@ -251,6 +260,13 @@ class Table:
 def day_of(path: Path) -> date:
     """The partition of a file that a run wrote."""
     return date.fromisoformat(path.parent.name.removeprefix("day="))
+
+
+def _may_have(action: Mapping[str, Any], column: str, values: frozenset[str]) -> bool:
+    least, greatest = action.get(f"min.{column}"), action.get(f"max.{column}")
+    if least is None or greatest is None:
+        return True
+    return any(least <= value <= greatest for value in values)
 
 
 def null_counts(footer: pq.FileMetaData) -> Counter[str]:

@@ -35,14 +35,20 @@ def documents(rows: DataFrame, shapes: Shapes, *, quads: bool) -> DataFrame:
     return rows.where("kind = 'observation'").select(text.alias("value")).where("value IS NOT NULL")
 
 
+def is_named() -> Column:
+    """Whether every name of a row can be written as an IRI: others are in no export."""
+    return ~reduce(Column.__or__, [_is_foreign(name) for name in IRI_COLUMNS])
+
+
 def foreign_iris(rows: DataFrame) -> DataFrame:
     """Distinct rows of `IRI_COLUMNS` in which something cannot be written as an IRI."""
     named = rows.where("kind = 'observation'").select(*IRI_COLUMNS).distinct()
-    wrong = [
-        F.col(name).rlike(_NOT_IN_IRI) | ~F.col(name).rlike("^[A-Za-z][A-Za-z0-9+.-]*:")
-        for name in IRI_COLUMNS
-    ]
-    return named.where(reduce(Column.__or__, [F.coalesce(each, F.lit(False)) for each in wrong]))
+    return named.where(~is_named())
+
+
+def _is_foreign(name: str) -> Column:
+    wrong = F.col(name).rlike(_NOT_IN_IRI) | ~F.col(name).rlike("^[A-Za-z][A-Za-z0-9+.-]*:")
+    return F.coalesce(wrong, F.lit(False))
 
 
 def without_foreign(rows: DataFrame, wrong: Sequence[Mapping[str, object]]) -> DataFrame:
