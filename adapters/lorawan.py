@@ -138,7 +138,8 @@ class LorawanAdapter:
                 _add_decoded(rule, stream, uplink, findings)
             else:
                 _add_read(rule, stream, uplink, readings, findings)
-        findings.faults[:] = dict.fromkeys(findings.faults)
+        if findings.faults:
+            findings.faults[:] = dict.fromkeys(findings.faults)
         if not findings:
             findings.faults.append(missing(streams))
         return findings
@@ -235,9 +236,13 @@ def objects_at(node: Json, key: str) -> list[Object]:
 
 def first_time(texts: Sequence[str]) -> Time:
     """The first of `texts` that names a time; the fault of the first where none does."""
-    times = [read_time(text) for text in texts if text]
-    good = (time for time in times if not isinstance(time, Fault))
-    return next(good, times[0] if times else None)
+    refused: Fault | None = None
+    for text in texts:
+        time = read_time(text) if text else None
+        if isinstance(time, datetime):
+            return time
+        refused = refused or time
+    return refused
 
 
 def port_of(text: str) -> int | None:

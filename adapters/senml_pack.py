@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from typing import Any
 
 from adapters.device_time import EXACT
 from adapters.fault import Fault, FaultReason, excerpt
@@ -72,9 +73,10 @@ _TYPES: dict[str, tuple[type, str]] = {
 }
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 _DEFAULT_VERSION = JsonNumber("10")
+_ZERO = Decimal(0)
 _ADDITION = Context(prec=2 * MAX_DIGITS + 1)
 
-Fields = Mapping[str, Json]
+Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def resolve(document: Json) -> list[Record] | Fault:
     """The records of a pack, in the order of the pack; linear in its size."""
     if type(document) is not list or not document:
         return Fault(None, FaultReason.SENML_STRUCTURE, "a pack is an array of 1 or more records")
-    base: dict[str, Json] = {}
+    base: dict[str, Any] = {}
     records = []
     for number, fields in enumerate(document, 1):
         try:
@@ -116,25 +118,30 @@ class _DefectError(ValueError):
         self.reason = reason
 
 
-def _resolved(fields: Json, base: dict[str, Json]) -> Record:
-    """The record of `fields`; its base fields go into `base`."""
-    if type(fields) is not dict:
+def _resolved(document: Json, base: dict[str, Any]) -> Record:
+    """The record of `document`; its base fields go into `base`."""
+    if type(document) is not dict:
         raise _DefectError("a record is an object")
+    fields: Fields = document
     _refuse_labels(fields)
-    _refuse_version(fields, base)
-    base.update((label, fields[label]) for label in BASE_LABELS & fields.keys())
-    total = _total(_number(base, "bs"), _number(fields, "s"))
+    if "bver" in fields or "bver" not in base:
+        _refuse_version(fields, base)
+    for label in fields:
+        if label in BASE_LABELS:
+            base[label] = fields[label]
+    total = _total(base.get("bs"), fields.get("s"))
     return Record(
-        _name(_text(base, "bn"), _text(fields, "n")),
-        _text(fields, "u") or _text(base, "bu") or None,
-        EXACT.add(_seconds(base, "bt"), _seconds(fields, "t")),
+        _name(base.get("bn", ""), fields.get("n", "")),
+        fields.get("u") or base.get("bu") or None,
+        _seconds(base.get("bt"), fields.get("t")),
         _value(fields, base, has_sum=total is not None),
         total,
-        _promise(fields),
+        _promise(fields["ut"]) if "ut" in fields else None,
     )
 
 
 def _refuse_labels(fields: Fields) -> None:
+    """What is known has the right type from here on."""
     for label, value in fields.items():
         known = _TYPES.get(label)
         if known is None:
@@ -144,10 +151,10 @@ def _refuse_labels(fields: Fields) -> None:
             raise _DefectError(f"{label} is no {known[1]}")
 
 
-def _refuse_version(fields: Fields, base: dict[str, Json]) -> None:
+def _refuse_version(fields: Fields, base: dict[str, Any]) -> None:
     """All records have one version (4.4): that of the first, 10 where it says nothing."""
-    version = _number(fields, "bver")
-    established = _number(base, "bver")
+    version: JsonNumber | None = fields.get("bver")
+    established: JsonNumber | None = base.get("bver")
     if established is None:
         base["bver"] = established = version or _DEFAULT_VERSION
     if version is None:
@@ -177,7 +184,7 @@ def _value(fields: Fields, base: Fields, has_sum: bool) -> Result | Fault | None
         return _other_value(fields)
     if not labels and has_sum:
         return None
-    value = _total(_number(base, "bv"), _number(fields, "v"))
+    value = _total(base.get("bv"), fields.get("v"))
     if value is None:
         raise _DefectError("neither a value nor a sum")
     return value
@@ -187,8 +194,8 @@ def _other_value(fields: Fields) -> Result | Fault:
     if "vb" in fields:
         return TRUE if fields["vb"] else FALSE
     if "vd" in fields:
-        return _data_result(_text(fields, "vd"))
-    return string_result(_text(fields, "vs"))
+        return _data_result(fields["vd"])
+    return string_result(fields["vs"])
 
 
 def _data_result(text: str) -> Result:
@@ -221,20 +228,13 @@ def _float_total(left: float, right: float) -> Result | Fault:
     return Result(repr(total), DOUBLE)
 
 
-def _promise(fields: Fields) -> float | None:
-    seconds = float(_number(fields, "ut") or 0)
-    return seconds if 0 < seconds < math.inf else None
+def _promise(seconds: JsonNumber) -> float | None:
+    promised = float(seconds)
+    return promised if 0 < promised < math.inf else None
 
 
-def _text(fields: Fields, label: str) -> str:
-    value = fields.get(label)
-    return value if isinstance(value, str) else ""
-
-
-def _number(fields: Fields, label: str) -> JsonNumber | None:
-    value = fields.get(label)
-    return value if isinstance(value, JsonNumber) else None
-
-
-def _seconds(fields: Fields, label: str) -> Decimal:
-    return EXACT.create_decimal(_number(fields, label) or 0)
+def _seconds(base: JsonNumber | None, own: JsonNumber | None) -> Decimal:
+    if base is None or own is None:
+        alone = own or base
+        return _ZERO if alone is None else EXACT.create_decimal(alone)
+    return EXACT.add(EXACT.create_decimal(base), EXACT.create_decimal(own))

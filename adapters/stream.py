@@ -5,8 +5,9 @@ results into Observation values with the `Stream`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from adapters.conversion import INSTEAD, convert
 from adapters.fault import Fault
@@ -36,7 +37,7 @@ class Stream:
     unit: str | None
     device_unit: str | None = None
     words: Words = ()
-    retained: Retained = Retained.SEED
+    retained: Retained = field(default=Retained.SEED, hash=False)  # slow to hash
     expires_after_s: float | None = None
 
     @property
@@ -85,11 +86,16 @@ class Stream:
 
     def named(self, name: str) -> "Stream":
         """The stream with `name` in the place of `{name}`."""
-        return replace(
-            self,
-            sensor=fill_name(self.sensor, name),
-            feature_of_interest=fill_name(self.feature_of_interest, name),
-        )
+        return _named(self, name)
+
+
+@lru_cache(maxsize=8192)
+def _named(stream: Stream, name: str) -> Stream:
+    return replace(
+        stream,
+        sensor=fill_name(stream.sensor, name),
+        feature_of_interest=fill_name(stream.feature_of_interest, name),
+    )
 
 
 @dataclass(frozen=True, slots=True)

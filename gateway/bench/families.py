@@ -1,16 +1,16 @@
 """`families`: what a message of each device family costs, beside the bare store's share of it.
 
 Place on the way of the data: adapter -> template -> store -> engine, in this process, store in
-memory, default profile; no broker, no journal. The cases are those that the tests play, with other
-numbers in each round. A bare pyoxigraph store runs the same UPDATE texts, in turns with us, and
-must end with the same observations.
+memory, default profile; no broker, no journal. The cases are those that the tests play, a day later
+and with other numbers in each round. A bare pyoxigraph store runs the same UPDATE texts, in turns
+with us, and must end with the same observations.
 """
 
 import gc
+import logging
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from time import process_time
@@ -23,6 +23,7 @@ from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
 from gateway.bench.family_cases import Case, cases, varied
+from gateway.bench.family_times import days_later
 from gateway.bench.inprocess import Request, request_texts, result_rows
 from gateway.bench.report import Experiment, Outcome, Skipped, TableRow, digest
 from gateway.bench.workload import LATEST_QUERY
@@ -122,13 +123,8 @@ class _Play:
         self._sequence = 0
 
     def messages(self, dice: random.Random, number: int) -> Sequence[Message]:
-        """The case's messages, `number` seconds later and with other numbers."""
-        later = timedelta(seconds=number)
-        found = (varied(dice, each.message) for each in self._sent)
-        return [
-            Message(each.topic, each.payload, datetime.now(UTC) + later, retained=each.retained)
-            for each in found
-        ]
+        """The case's messages, `number` days later and with other numbers."""
+        return [days_later(varied(dice, each.message), number) for each in self._sent]
 
     def take(self, message: Message, observations: Sequence[Observation]) -> Request:
         """One message's UPDATE, as ingest makes it."""
@@ -162,6 +158,7 @@ def measure(rounds: int = ROUNDS, folder: Path = FOLDER) -> Iterator[Outcome]:
     if PLAIN not in by_family:
         yield Skipped("families", f"no cases in {folder}: run it in a checkout")
         return
+    logging.getLogger("gateway.present").setLevel(logging.ERROR)  # cases change units each round
     families = [_Family(name, group, rounds) for name, group in by_family.items()]
     for family in families:
         family.run()
