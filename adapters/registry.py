@@ -136,6 +136,8 @@ class Registry:
         payload = Payload(message)
         found = [each.adapter.decode(payload, each.streams) for each in bound]
         all_found = found[0] if len(found) == 1 else _merged(found)
+        if len(all_found.faults) > 1:
+            all_found.faults = _told_once(payload, all_found.faults)
         known.policies.apply(all_found, is_retained=message.retained)
         observations = tuple([seen for _, seen in all_found.observations])
         changes = map(self._units.change, observations)
@@ -173,6 +175,16 @@ def _merged(found: Sequence[Findings]) -> Findings:
     elif len(gone) > 1:
         faults = [Fault(None, FaultReason.MISSING, gone[0].detail)]
     return Findings(observations, faults, notices)
+
+
+def _told_once(payload: Payload, faults: Sequence[Fault]) -> list[Fault]:
+    """Bytes that are no text or no JSON are one fault, however many mappings read them."""
+    whole = payload.document()
+    if not isinstance(whole, Fault):
+        return list(faults)
+    same = (whole.reason, whole.detail)
+    told = (whole if (each.reason, each.detail) == same else each for each in faults)
+    return list(dict.fromkeys(told))
 
 
 def _check(order: int, mapping: Mapping) -> _Checked:

@@ -25,6 +25,8 @@ from gateway.cli_quarantine import add_quarantine
 from gateway.cli_run import run_gateway, run_loop
 from gateway.config import Config
 from gateway.config_file import load_config
+from gateway.demo.fleet.command import fleet_command
+from gateway.demo.fleet.session import FleetOptions
 from gateway.demo.session import DemoOptions, run_demo
 from gateway.errors import ConfigurationError, GatewayError
 from gateway.profile_findings import Finding
@@ -94,13 +96,20 @@ def _add_service(commands: _Commands) -> None:
 
 def _add_demo(commands: _Commands) -> None:
     parser = _command(commands, "demo", _demo, "a gateway with simulated devices, live")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--replay", type=Path, metavar="FILE.csv", help="publish these readings instead"
+    )
+    instead.add_argument(
+        "--fleet", type=_positive, metavar="N", help="N devices of all dialects that know the truth"
+    )
+    parser.add_argument(
+        "--minutes", type=_not_negative, default=60.0, help="simulated time of a fleet; default: 60"
     )
     parser.add_argument(
         "--speed",
         type=_not_negative,
-        help="times real time; house: 60, replay: 0 (as fast as it goes)",
+        help="times real time; house: 60, replay and fleet: 0 (as fast as it goes)",
     )
     parser.add_argument("--duration", type=_not_negative, metavar="S", help="end after S seconds")
     parser.add_argument("--plain", action="store_true", help="lines instead of a live screen")
@@ -157,6 +166,12 @@ def _add_others(commands: _Commands) -> None:
     _command(commands, "version", _version, "print the version")
 
 
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return int(text[:9])
+
+
 def _not_negative(text: str) -> float:
     try:
         value = float(text)
@@ -200,6 +215,11 @@ def _report(findings: Sequence[Finding]) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    if options.fleet is not None:
+        if options.landing is not None:
+            raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
+        fleet = FleetOptions(options.fleet, options.minutes, options.seed, options.speed or 0.0)
+        return run_loop(fleet_command(fleet, options.duration))
     run_loop(
         run_demo(
             DemoOptions(

@@ -5,7 +5,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from gateway.app import Gateway
 from gateway.cli_logs import configure_logs
@@ -18,13 +18,15 @@ else:
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def run_loop(main: Coroutine[Any, Any, None]) -> None:
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
     """Run `main` in the platform's fastest event loop."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(main)
+        return runner.run(main)
 
 
 def run_gateway(config: Config) -> None:

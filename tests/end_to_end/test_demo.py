@@ -42,7 +42,7 @@ def finished(process: subprocess.Popen[str], timeout_s: float = END_TIMEOUT_S) -
 def figures(out: str) -> dict[str, float]:
     summary = out.splitlines()[-1]
     assert summary.startswith("summary: ")
-    return {name: float(value) for name, value in re.findall(r"(\w+)=(\S+)", summary)}
+    return {name: float(value) for name, value in re.findall(r"(\w+)=([^\s:]+)", summary)}
 
 
 def read_until(process: subprocess.Popen[str], text: str) -> str:
@@ -140,3 +140,20 @@ def test_the_service_ends_well_on_a_signal(tmp_path: Path, number: signal.Signal
         assert process.wait(END_TIMEOUT_S) == 0
     assert events[-1] == "stopping"
     assert (tmp_path / "data").is_dir()
+
+
+def test_a_fleet_is_compared_with_its_truth() -> None:
+    with started("demo", "--fleet", "25", "--minutes", "3", "--seed", "7") as process:
+        out = finished(process, 60)
+    counted = figures(out)
+    assert counted["simulated_s"] == 180
+    assert counted["messages"] > 75
+    assert out.endswith("all equal\n")
+    assert "zigbee2mqtt" in out
+
+
+def test_a_fleet_ends_well_on_ctrl_c() -> None:
+    with started("demo", "--fleet", "25", "--minutes", "10000") as process:
+        read_until(process, "simulated")
+        process.send_signal(signal.SIGINT)
+        assert finished(process, 60).endswith("all equal\n")

@@ -1,0 +1,56 @@
+"""The dialects of the fleet: one class a kind of device, every format of the gateway among them."""
+
+from gateway.demo.fleet.device import Device
+from gateway.demo.fleet.dialects.announced import Esphome, HomeAssistant, Homie4, Homie5
+from gateway.demo.fleet.dialects.bluetooth import Ruuvi, Theengs
+from gateway.demo.fleet.dialects.household import Tasmota, Zigbee
+from gateway.demo.fleet.dialects.loggers import (
+    BytesLogger,
+    CborLogger,
+    CsvLogger,
+    FiwareLogger,
+    HexLogger,
+    JsonLogger,
+    MsgpackLogger,
+    SensorThingsLogger,
+    TextLogger,
+)
+from gateway.demo.fleet.dialects.lorawan import ChirpStack, Ttn
+from gateway.demo.fleet.dialects.plain import Scalar
+from gateway.demo.fleet.dialects.senml import SenmlCbor, SenmlJson
+from gateway.demo.fleet.dialects.shelly import Shelly, ShellyGen1
+from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
+
+DIALECTS: tuple[type[Device], ...] = (
+    Zigbee,
+    Tasmota,
+    Shelly,
+    ShellyGen1,
+    Esphome,
+    HomeAssistant,
+    Homie4,
+    Homie5,
+    ChirpStack,
+    Ttn,
+    SenmlJson,
+    SenmlCbor,
+    SparkplugNode,
+    Ruuvi,
+    Theengs,
+    FiwareLogger,
+    SensorThingsLogger,
+    Scalar,
+    JsonLogger,
+    CborLogger,
+    MsgpackLogger,
+    CsvLogger,
+    BytesLogger,
+    HexLogger,
+    TextLogger,
+)
+
+
+def devices(count: int, seed: int) -> list[Device]:
+    """So many devices, every dialect in turn."""
+    kinds = len(DIALECTS)
+    return [DIALECTS[number % kinds](number // kinds, seed) for number in range(count)]

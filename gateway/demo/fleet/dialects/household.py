@@ -1,0 +1,171 @@
+"""Zigbee2MQTT and Tasmota, as they are by default: cached values, times without a zone.
+
+Sources: documentation of Zigbee2MQTT 2 (MQTT topics, cache_state, last_seen, availability) and of
+Tasmota (SENSOR, LWT, TempUnit, Epoch).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from gateway.demo.fleet.acts import DEVICE, NETWORK, UNTIMED, Act, Connect, Sent, StreamKey, When
+from gateway.demo.fleet.channel import Channel
+from gateway.demo.fleet.device import Device, MappingFields, iso, shifted
+
+BEHIND_ONE_BRIDGE = 20
+
+
+class Zigbee(Device):
+    """Behind a bridge that repeats all it knows in each message.
+
+    Every second one has `last_seen`, which the bridge stamps. After a null anything is news.
+    """
+
+    family = "zigbee2mqtt"
+    faults = ("null", "cached", "torn", "repeat", "offline", "silence")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        self.client = f"zigbee-bridge-{number // BEHIND_ONE_BRIDGE}"
+        self.topic = f"zigbee2mqtt/{self.name}"
+        self.channels = {
+            "temperature": Channel(self.key("temperature"), "DEG_C", 2137, 2),
+            "humidity": Channel(self.key("humidity"), "PERCENT_RH", 462, 1, high=900),
+            "battery": Channel(self.key("battery"), "PERCENT", 87, 0, step=1),
+        }
+        self._off = False
+
+    def mappings(self) -> Sequence[MappingFields]:
+        """The units stand in the mappings, as exposes have them."""
+        units = {"temperature": "°C", "humidity": "%RH", "battery": "%"}
+        return [
+            self.mapping(self.topic, channel, selector=member, unit=units[member])
+            for member, channel in self.channels.items()
+        ]
+
+    def arrive(self, now: datetime) -> Iterator[Act]:
+        """The bridge is there for all of them; one is as good as another to connect it."""
+        del now
+        if self.number % BEHIND_ONE_BRIDGE == 0:
+            yield Connect(self.client)
+
+    def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
+        """All attributes, whichever has changed."""
+        keys = tuple(channel.key for channel in self.channels.values())
+        if self._off:
+            self._off = False
+            yield self._availability("online", alive=keys)
+        if fault == "offline":
+            self._off = True
+            yield self._availability("offline", gone=keys)
+            return
+        if fault not in {"cached", "null"}:
+            self._measure()
+        values = {member: channel.value for member, channel in self.channels.items()}
+        state: dict[str, object] = {**values, "linkquality": self.dice.randint(20, 255)}
+        when = UNTIMED
+        if self.number % 2:
+            state["last_seen"], when = iso(now), When(now, NETWORK)
+        seen = [self.expected(channel, when=when) for channel in self.channels.values()]
+        if fault == "null":
+            state["temperature"] = None
+            del seen[0]
+            self.channels["temperature"].reading += 1
+        alive = tuple(each.stream for each in seen)
+        wrong = ("null",) if fault == "null" else ()
+        yield Sent(self.client, self.topic, _json(state), tuple(seen), wrong, alive)
+
+    def _measure(self) -> None:
+        for channel, chance in zip(self.channels.values(), (0.8, 0.4, 0.05), strict=True):
+            if self.dice.random() < chance:
+                channel.move(self.dice)
+
+    def _availability(
+        self, word: str, alive: tuple[StreamKey, ...] = (), gone: tuple[StreamKey, ...] = ()
+    ) -> Sent:
+        payload = _json({"state": word})
+        topic = f"{self.topic}/availability"
+        return Sent(self.client, topic, payload, alive=alive, gone=gone, retain=True)
+
+
+class Tasmota(Device):
+    """Nested sensors; half of them tell the time as Epoch, the others without a zone.
+
+    A local time is no time, but it tells a message from another.
+    """
+
+    family = "tasmota"
+    faults = ("null", "lost", "vanish", "torn", "fahrenheit", "again", "past", "future", "unset")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        # Halves of a degree: what is a number of one place in Fahrenheit too.
+        self.air = Channel(self.key("air", "temperature"), "DEG_C", 41, 0, low=20, high=60)
+        self.power = Channel(self.key("power"), "W", 41, 0, high=2000)
+        self.total = Channel(self.key("total", "energy"), "KiloW-HR", 112_481, 3, high=10**9)
+        self.channels = (self.air, self.power, self.total)
+        self.tells_epoch = bool(number % 2)
+
+    def mappings(self) -> Sequence[MappingFields]:
+        """Only the temperature's unit is told by the device."""
+        topic = f"tele/{self.name}/SENSOR"
+        return [
+            self.mapping(topic, self.air, selector="BME280.Temperature", unit="°C"),
+            self.mapping(topic, self.power, selector="ENERGY.Power[0]"),
+            self.mapping(topic, self.total, selector="ENERGY.Total"),
+        ]
+
+    def streams(self) -> Sequence[StreamKey]:
+        """All."""
+        return [channel.key for channel in self.channels]
+
+    def will(self) -> Sent:
+        """LWT, retained."""
+        return replace(self._lwt(b"Offline"), gone=tuple(self.streams()))
+
+    def arrive(self, now: datetime) -> Iterator[Act]:
+        """It says that it is there."""
+        yield from super().arrive(now)
+        yield replace(self._lwt(b"Online"), alive=tuple(self.streams()))
+
+    def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
+        """One telemetry message; "again" is the same once more, as after a lost PUBACK."""
+        for channel in self.channels:
+            channel.move(self.dice)
+        celsius = self.air.raw / 2
+        told = shifted(now, fault)
+        shown = round(celsius * 9 / 5 + 32, 1) if fault == "fahrenheit" else celsius
+        power, total = [self.power.value, 0], self.total.value
+        state: dict[str, object] = {
+            "Time": told.strftime("%Y-%m-%dT%H:%M:%S"),
+            "BME280": {"Temperature": None if fault == "null" else shown, "Humidity": 44.8},
+            "ENERGY": {"Total": total, "Power": power, "Voltage": 231},
+            "TempUnit": "F" if fault == "fahrenheit" else "C",
+        }
+        when = UNTIMED
+        if self.tells_epoch:
+            unset = fault == "unset"
+            state["Epoch"] = 17 if unset else int(told.timestamp())
+            when = UNTIMED if unset else When(told, DEVICE, fault == "future")
+        seen = [self.expected(self.air, celsius, when)]
+        seen += [self.expected(each, when=when) for each in (self.power, self.total)]
+        wrong: list[str] = ["null"] if fault == "null" else []
+        if fault == "vanish":
+            del state["BME280"]
+        if fault in {"null", "vanish"}:
+            del seen[0]
+        if fault == "unset" and self.tells_epoch:
+            wrong += ["time_unusable"] * len(seen)
+        topic = f"tele/{self.name}/SENSOR"
+        sent = Sent(self.client, topic, _json(state), tuple(seen), tuple(wrong))
+        yield sent
+        if fault == "again":
+            yield sent
+
+    def _lwt(self, word: bytes) -> Sent:
+        return Sent(self.client, f"tele/{self.name}/LWT", word, retain=True)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

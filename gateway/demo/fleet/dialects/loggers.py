@@ -1,0 +1,247 @@
+"""Devices with a clock and a counter of their own, in the formats that belong to no family.
+
+A logger tells what it measured, when, and the how many-th that was; one may hold messages back and
+send them in another order. What differs is how it writes: JSON, CBOR, MessagePack, CSV, bytes, hex
+digits, a line of text, FIWARE's measures, an Observation of SensorThings.
+"""
+
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import cbor2
+import msgpack
+
+from gateway.demo.fleet.acts import DEVICE, UNTIMED, Sent, When
+from gateway.demo.fleet.channel import Channel, fixed
+from gateway.demo.fleet.device import Device, MappingFields, iso, shifted
+
+PROMISE_S = 200.0
+_MISSING = 0x8000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a logger tells at once; `air` None where the sensor gave nothing.
+
+    `unix` are seconds since 1970, `air` and `level` tenths.
+    """
+
+    unix: int
+    count: int
+    air: int | None
+    level: int
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """As a document."""
+        air = None if self.air is None else self.air / 10
+        return {"ts": self.unix * 1000, "n": self.count, "air": air, "level": self.level / 10}
+
+
+class Logger(Device):
+    """`encode` writes a line; `selectors` say where air, level, time and counter stand."""
+
+    faults = ("null", "past", "repeat", "torn", "late", "future", "silence", "unset")
+    selectors: ClassVar[tuple[str, str, str, str]]
+    null_reason: ClassVar[str] = "null"
+    unset_reasons: ClassVar[Sequence[str]] = ("time_unusable", "time_unusable")
+    _held: Sent | None = None
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        self.air = Channel(self.key("air", "temperature"), "DEG_C", 203, 1)
+        self.level = Channel(self.key("level"), "CentiM", 1200, 1, high=9000)
+        self.topic = f"fleet/{self.kind or self.family}/{self.name}"
+
+    def mappings(self) -> Sequence[MappingFields]:
+        """With a promise, and units of the mappings."""
+        air, level, time, count = self.selectors
+        more: dict[str, str | float] = {"expiresAfter": PROMISE_S}
+        more |= {name: text for name, text in (("time", time), ("sequence", count)) if text}
+        return [
+            self.mapping(self.topic, self.air, selector=air, unit="°C", **more),
+            self.mapping(self.topic, self.level, selector=level, unit="cm", **more),
+        ]
+
+    def encode(self, line: Line) -> bytes:
+        """The payload."""
+        raise NotImplementedError
+
+    def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
+        """One line; "late" holds it back behind the next one."""
+        self.air.move(self.dice)
+        self.level.move(self.dice)
+        sent = self._sent(now, fault)
+        if fault == "late" and self._held is None:
+            self._held = sent
+            return
+        yield sent
+        if self._held is not None:
+            held, self._held = self._held, None
+            yield held
+
+    def _sent(self, now: datetime, fault: str) -> Sent:
+        told = shifted(now, fault)
+        unset = fault == "unset"
+        unix = 86_417 if unset else int(told.timestamp())
+        air = None if fault == "null" else self.air.raw
+        line = Line(unix, self.turns, air, self.level.raw)
+        when = UNTIMED if unset else When(told, DEVICE, fault == "future")
+        seen = [self.expected(channel, when=when) for channel in (self.air, self.level)]
+        wrong: tuple[str, ...] = tuple(self.unset_reasons) if unset else ()
+        if air is None:
+            del seen[0]
+            wrong = (self.null_reason,)
+        promises = {each.stream: PROMISE_S for each in seen}
+        payload = self.encode(line)
+        return Sent(self.client, self.topic, payload, tuple(seen), wrong, promises=promises)
+
+
+class JsonLogger(Logger):
+    """A flat object."""
+
+    family = "json"
+    selectors = ("$.air", "$.level", "$.ts", "$.n")
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        return json.dumps(line.members).encode()
+
+
+class CborLogger(Logger):
+    """The object in CBOR."""
+
+    family = "cbor"
+    selectors = JsonLogger.selectors
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        return cbor2.dumps(line.members)
+
+
+class MsgpackLogger(Logger):
+    """The object in MessagePack."""
+
+    family = "msgpack"
+    selectors = JsonLogger.selectors
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        packed: bytes = msgpack.packb(line.members)
+        return packed
+
+
+class CsvLogger(Logger):
+    """A header and a row; a value that is not there is an empty cell."""
+
+    family = "csv"
+    selectors = ("air", "level", "time", "n")
+    null_reason = "empty"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        air = "" if line.air is None else fixed(line.air, 1)
+        return f"time;n;air;level\n{line.unix};{line.count};{air};{fixed(line.level, 1)}\n".encode()
+
+    def torn(self, sent: Sent) -> Sent:
+        """A quote that nobody closes."""
+        payload = sent.payload.replace(b"\n", b'\n"', 1)
+        return replace(super().torn(sent), payload=payload)
+
+
+class BytesLogger(Logger):
+    """Twelve bytes, big endian; 0x8000 says that there is no value."""
+
+    family = "bytes"
+    selectors = ("i16be@6 *0.1 !0x8000", "u32be@8 *0.1", "u32be@0", "u16be@4")
+    null_reason = "sentinel"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        air = _MISSING if line.air is None else line.air
+        return struct.pack(">IHHI", line.unix, line.count, air, line.level)
+
+    def torn(self, sent: Sent) -> Sent:
+        """Both values are behind the end, and each says so."""
+        return replace(super().torn(sent), wrong=("malformed", "malformed"))
+
+
+class HexLogger(BytesLogger):
+    """The same in hex digits; half a digit more makes it none."""
+
+    family = "hex"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        return super().encode(line).hex().encode()
+
+    def torn(self, sent: Sent) -> Sent:
+        """One digit is missing."""
+        return replace(Logger.torn(self, sent), payload=sent.payload[:-1])
+
+
+class TextLogger(Logger):
+    """A line for people; what cannot be read matches nothing."""
+
+    family = "text"
+    selectors = (
+        "A=(?P<value>[-0-9.a-z]+) .*n=(?P<seq>[0-9]+) t=(?P<time>[0-9]+)$",
+        "L=(?P<value>[0-9.]+) n=(?P<seq>[0-9]+) t=(?P<time>[0-9]+)$",
+        "",
+        "",
+    )
+    torn_reason = "missing"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        air = "null" if line.air is None else fixed(line.air, 1)
+        return f"A={air} L={fixed(line.level, 1)} n={line.count} t={line.unix}".encode()
+
+
+class FiwareLogger(Logger):
+    """Measures of an IoT Agent, the time in ISO 8601, without a counter."""
+
+    family = "fiware"
+    selectors = ("air", "level", "", "")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        self.topic = f"/json/fleet/{self.name}/attrs"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger; every third one is an array."""
+        measure = line.members
+        del measure["ts"], measure["n"]
+        measure["TimeInstant"] = _zulu(line.unix)
+        return json.dumps([measure] if line.count % 3 == 0 else measure).encode()
+
+
+class SensorThingsLogger(Logger):
+    """Observations created by MQTT; the interval of each ends when it was measured."""
+
+    family = "sensorthings"
+    selectors = ("$.result", "$.parameters.level", "", "")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        self.topic = f"v1.1/Datastreams({number})/Observations"
+
+    def encode(self, line: Line) -> bytes:
+        """See Logger."""
+        time = _zulu(line.unix)
+        return json.dumps(
+            {
+                "phenomenonTime": f"{_zulu(line.unix - 60)}/{time}",
+                "resultTime": time,
+                "result": line.members["air"],
+                "parameters": {"level": line.members["level"]},
+            }
+        ).encode()
+
+
+def _zulu(unix: int) -> str:
+    return iso(datetime.fromtimestamp(unix, UTC))

@@ -1,0 +1,196 @@
+"""A Sparkplug B edge node with one device: births, aliases, a counter that wraps, deaths.
+
+It tells what changed by alias alone, and gives its births again when the host asks for them.
+Source: Eclipse Sparkplug 3.0, sections 5 and 6.4.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from gateway.demo.fleet.acts import DEVICE, Act, Connect, Expected, Sent, StreamKey, When
+from gateway.demo.fleet.channel import Channel
+from gateway.demo.fleet.device import BACK_S, Device, MappingFields
+from gateway.demo.fleet.dialects import sparkplug_writer as writer
+from gateway.demo.fleet.dialects.sparkplug_writer import BOOLEAN, DOUBLE, INT32, INT64, Metric
+
+REBIRTH = "Node Control/Rebirth"
+_SUSPICIOUS = {"null": "null", "bad": "bad_quality", "stale": "stale"}
+_QUALITIES = {"bad": 0, "stale": 500}
+
+
+@dataclass(slots=True)
+class _Point:
+    """A metric: what was said of it last, and what must be observed where it was not heard."""
+
+    channel: Channel
+    name: str
+    told: Metric
+    seen: Expected | None = None
+
+    @property
+    def birth(self) -> bytes:
+        """With its name."""
+        return writer.metric(replace(self.told, name=self.name))
+
+    @property
+    def data(self) -> bytes:
+        """By its alias."""
+        return writer.metric(replace(self.told, unit=""))
+
+
+class SparkplugNode(Device):
+    """Three metrics; "gap" loses a message, so that the host asks for the births."""
+
+    family = "sparkplug"
+    period_s = 20
+    faults = ("historical", "gap", "null", "lost", "bad", "torn", "copy", "stale")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        air = Channel(self.key("Temperature", "temperature"), "DEG_C", 1835, 2, high=4000)
+        count = Channel(self.key("Count"), None, -3, 0, low=-500, high=500)
+        running = Channel(self.key("Running"), None, 0)
+        self.points = [
+            _Point(air, "Temperature", Metric(1, DOUBLE, None, 0, unit="°C")),
+            _Point(count, "Count", Metric(2, INT32, None, 0)),
+            _Point(running, "Running", Metric(3, BOOLEAN, None, 0)),
+        ]
+        self.asked = 0
+        self.asks = 0
+        self._answered = 0
+        self._lost = False
+        self._bd_seq = 250
+        self._seq = 240 * (number % 2) - 1
+
+    def mappings(self) -> Sequence[MappingFields]:
+        """One mapping for each metric of all nodes; the unit is told by the birth."""
+        place = "urn:fleet:{1}"
+        return [
+            {
+                "id": f"urn:fleet:mapping:sparkplug:{point.name}",
+                "topic": "spBv1.0/fleet/DDATA/+/probe",
+                "format": self.family,
+                "selector": point.name,
+                "sensor": f"{place}:{point.name}",
+                "property": point.channel.key[1],
+                "feature": place,
+            }
+            for point in self.points
+        ]
+
+    def streams(self) -> Sequence[StreamKey]:
+        """All."""
+        return [point.channel.key for point in self.points]
+
+    def hear(self, payload: bytes) -> None:
+        """A command of the host."""
+        self.asked += REBIRTH.encode() in payload
+
+    def arrive(self, now: datetime) -> Iterator[Act]:
+        """Connect with a will of its own number, then the births."""
+        self._bd_seq = (self._bd_seq + 1) % 256
+        death = writer.payload(_ms(now), None, self._session(now))
+        topic = self._topic("NDEATH", "")
+        will = Sent(self.client, topic, death, gone=tuple(self.streams()))
+        yield Connect(self.client, will, (self._topic("NCMD", ""),))
+        if not self.turns:
+            for point in self.points:
+                self._measure(point, now)
+        else:
+            self._seq = -1
+        yield from self._births(now)
+
+    def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
+        """What changed. A message that was lost or torn is missed at the next one."""
+        if self.asked > self._answered:
+            self._answered = self.asked
+            self._seq = -1
+            yield from self._births(now)
+        if fault == "gap":
+            self._seq += 1
+            self._lost = True
+        if fault == "historical":
+            yield self._history(now)
+            return
+        changed = [point for point in self.points if self.dice.random() < 0.6] or self.points[:1]
+        seen, wrong = [], []
+        for point in changed:
+            self._measure(point, now)
+            seen += [point.seen] if point.seen else []
+        if fault in _SUSPICIOUS:
+            wrong.append(_SUSPICIOUS[fault])
+            self._spoil(changed[0], fault)
+            del seen[0]
+        sent = self._sent("DDATA", now, [point.data for point in changed], seen, wrong)
+        yield sent
+        if fault == "copy":
+            yield sent
+
+    def torn(self, sent: Sent) -> Sent:
+        """Births never are; the last byte of a message is, and the host misses its number."""
+        if "BIRTH" in sent.topic:
+            return sent
+        torn = replace(super().torn(sent), payload=sent.payload[:-1])
+        self._lost = True
+        return torn
+
+    def _measure(self, point: _Point, now: datetime) -> None:
+        """Another value, or for the switch perhaps the same one, measured now."""
+        point.channel.move(self.dice)
+        value: bool | float = point.channel.value
+        if point.told.datatype == BOOLEAN:
+            value = self.dice.random() < 0.5
+        point.told = replace(point.told, value=value, timestamp_ms=_ms(now), quality=None)
+        point.seen = self.expected(point.channel, value, When(now, DEVICE))
+
+    def _spoil(self, point: _Point, fault: str) -> None:
+        value = None if fault == "null" else point.told.value
+        point.told = replace(point.told, value=value, quality=_QUALITIES.get(fault))
+        point.seen = None
+
+    def _history(self, now: datetime) -> Sent:
+        """What was measured while nobody listened."""
+        then = now - timedelta(seconds=BACK_S)
+        point = self.points[0]
+        value = point.channel.value
+        told = Metric(1, DOUBLE, value, _ms(then), historical=True)
+        seen = self.expected(point.channel, value, When(then, DEVICE, historical=True))
+        seen = replace(seen, reading=f"history-{self.turns}")
+        return self._sent("DDATA", now, [writer.metric(told)], [seen])
+
+    def _births(self, now: datetime) -> Iterator[Sent]:
+        rebirth = writer.metric(Metric(0, BOOLEAN, False, _ms(now), REBIRTH))
+        self._lost = False
+        yield self._sent("NBIRTH", now, [self._session(now), rebirth], [], device="")
+        seen = [point.seen for point in self.points if point.seen]
+        sent = self._sent("DBIRTH", now, [point.birth for point in self.points], seen)
+        yield replace(sent, alive=tuple(self.streams()))
+
+    def _session(self, now: datetime) -> bytes:
+        return writer.metric(Metric(0, INT64, self._bd_seq, _ms(now), "bdSeq"))
+
+    def _sent(
+        self,
+        kind: str,
+        now: datetime,
+        metrics: Sequence[bytes],
+        seen: Sequence[Expected],
+        wrong: Sequence[str] = (),
+        *,
+        device: str = "probe",
+    ) -> Sent:
+        if kind == "DDATA" and self._lost:
+            self._lost = False
+            self.asks += 1
+        self._seq = (self._seq + 1) % 256
+        payload = writer.payload(_ms(now), self._seq, *metrics)
+        topic = self._topic(kind, device)
+        return Sent(self.client, topic, payload, tuple(seen), tuple(wrong), qos=0)
+
+    def _topic(self, kind: str, device: str) -> str:
+        return "/".join(filter(None, ("spBv1.0/fleet", kind, self.name, device)))
+
+
+def _ms(time: datetime) -> int:
+    return int(time.timestamp() * 1000)

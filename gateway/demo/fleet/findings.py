@@ -1,0 +1,160 @@
+"""What the gateway has made of the fleet, read as anybody can: journal, store, quarantine.
+
+Place on the way of the data: behind the gateway. Observations are the journal's lines and the rows
+of a SPARQL query; absences are the rows of a subscription, with the simulated time of each step;
+the quarantine is its file.
+"""
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+
+from gateway.demo.fleet.acts import FLUSHED, GATEWAY, UNIT, XSD, Expected, StreamKey
+from gateway.demo.fleet.simulated import SimulatedTime
+from gateway.demo.fleet.truth import Cleared, Observed, Raised
+from gateway.engine import Notification
+from gateway.journal import Record, read_journal
+from gateway.rdf.namespaces import GW
+from gateway.rdf.solutions import Row
+
+STORE_QUERY = """\
+PREFIX sosa: <http://www.w3.org/ns/sosa/>  PREFIX qudt: <http://qudt.org/schema/qudt/>
+PREFIX gw: <https://sosa-gateway.example/ns#>
+SELECT ?sensor ?property ?feature ?result ?unit ?time ?ingested ?source ?suspect {
+  ?o sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ;
+     sosa:hasFeatureOfInterest ?feature ; sosa:hasSimpleResult ?result ;
+     sosa:resultTime ?time ; gw:ingestedAt ?ingested ; gw:timeSource ?source .
+  OPTIONAL { ?o sosa:hasResult ?node . ?node qudt:hasUnit ?unit }
+  OPTIONAL { ?o gw:clockSuspect ?suspect }
+}"""
+ABSENT_QUERY = """\
+PREFIX gw: <https://sosa-gateway.example/ns#>
+SELECT ?sensor ?property ?feature ?since ?reason {
+  ?stream gw:absentSince ?since ; gw:absenceReason ?reason ;
+     gw:ofSensor ?sensor ; gw:ofProperty ?property ; gw:ofFeature ?feature }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store says of an observation; `result` is its canonical form."""
+
+    stream: StreamKey
+    result: str
+    unit: str
+    time: datetime
+    ingested_at: datetime
+    source: str
+    suspect: bool
+
+
+def journalled(folder: Path) -> Iterator[Observed]:
+    """The observations in the journal below `folder`."""
+    for record in read_journal(folder):
+        if record.observation.stream != FLUSHED:
+            yield _observed(record)
+
+
+def _observed(record: Record) -> Observed:
+    seen = record.observation
+    how = seen.circumstances
+    expected = Expected(
+        seen.stream,
+        "",
+        seen.lexical,
+        seen.datatype.removeprefix(XSD),
+        None if seen.unit is None else seen.unit.removeprefix(UNIT),
+        seen.phenomenon_time,
+        GATEWAY if seen.phenomenon_time is None else how.time_source.value,
+        record.clock_suspect,
+        how.historical,
+    )
+    return Observed(expected, record.ingested_at)
+
+
+async def stored(http_port: int) -> list[Stored]:
+    """The observations that a client of the SPARQL endpoint gets. Raises httpx.HTTPError."""
+    async with httpx.AsyncClient(timeout=120) as client:
+        answer = await client.post(
+            f"http://127.0.0.1:{http_port}/query",
+            data={"query": STORE_QUERY},
+            headers={"Accept": "application/sparql-results+json"},
+        )
+    answer.raise_for_status()
+    rows = answer.json()["results"]["bindings"]
+    found = [_stored({name: term["value"] for name, term in row.items()}) for row in rows]
+    return [each for each in found if each.stream != FLUSHED]
+
+
+def _stored(row: dict[str, str]) -> Stored:
+    return Stored(
+        (row["sensor"], row["property"], row["feature"]),
+        row["result"],
+        row.get("unit", "").removeprefix(UNIT),
+        datetime.fromisoformat(row["time"]),
+        datetime.fromisoformat(row["ingested"]),
+        row["source"].removeprefix(GW),
+        row.get("suspect") == "true",
+    )
+
+
+class AbsenceLog:
+    """A sink of the absences' subscription: what was raised and cleared, and when."""
+
+    def __init__(self, time: SimulatedTime) -> None:
+        self.events: list[Raised | Cleared] = []
+        self._time = time
+
+    def __call__(self, notification: Notification) -> None:
+        """In the scheduler's thread; simulated time stands still until it has settled."""
+        now = self._time.now
+        for row in notification.results.added:
+            *stream, since, reason = _texts(row)
+            when = datetime.fromisoformat(since)
+            self.events.append(Raised(_key(stream), when, reason.removeprefix(GW), now))
+        for row in notification.results.removed:
+            self.events.append(Cleared(_key(_texts(row)[:3]), now))
+
+
+class QuarantineLog:
+    """Reads the quarantine's file as it grows and is rotated; `wrong` is as in Truth."""
+
+    def __init__(self, folder: Path) -> None:
+        self.wrong: Counter[tuple[datetime, str, str]] = Counter()
+        self.payloads: dict[tuple[datetime, str, str], bytes] = {}
+        self._path = folder / "quarantine.jsonl"
+        self._read = 0
+
+    def collect(self) -> None:
+        """Take up what is new."""
+        size = self._path.stat().st_size if self._path.exists() else 0
+        if size < self._read:
+            self._take(self._path.with_suffix(".jsonl.1"))
+            self._read = 0
+        if size > self._read:
+            self._take(self._path)
+
+    def _take(self, path: Path) -> None:
+        with path.open("rb") as file:
+            file.seek(self._read)
+            for line in file:
+                entry = json.loads(line)
+                received = datetime.fromisoformat(entry["received_at"])
+                item = (received, entry["topic"], entry["reason"])
+                self.wrong[item] += 1
+                self.payloads[item] = base64.b64decode(entry["payload_base64"])
+            self._read = file.tell()
+
+
+def _texts(row: Row) -> list[str]:
+    return [getattr(term, "value", "") for term in row]
+
+
+def _key(texts: list[str]) -> StreamKey:
+    sensor, observed_property, feature = texts
+    return sensor, observed_property, feature

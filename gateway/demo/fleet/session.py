@@ -1,0 +1,184 @@
+"""`sosa-gateway demo --fleet N`: a gateway, the fleet at its broker, the comparison at the end.
+
+Place on the way of the data: around all of it. The gateway is the one that ships, on its defaults,
+in a temporary folder and on free ports; only its clocks are the simulation's.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from rich.console import Console
+
+from gateway.app import Gateway
+from gateway.cli_logs import configure_logs
+from gateway.config import (
+    SHIPPED_PROFILES,
+    Config,
+    GatewaySettings,
+    HttpSettings,
+    JsapSettings,
+    LogSettings,
+    MqttSettings,
+    WebSocketSettings,
+)
+from gateway.demo.fleet import comparison, findings
+from gateway.demo.fleet.comparison import Compared, compare, of_stream
+from gateway.demo.fleet.device import STEP_S, Device
+from gateway.demo.fleet.dialects import devices
+from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
+from gateway.demo.fleet.findings import AbsenceLog, QuarantineLog
+from gateway.demo.fleet.simulated import SimulatedTime, capabilities_update, write_profile
+from gateway.demo.fleet.simulation import Simulation
+from gateway.demo.fleet.truth import Truth
+
+REPORT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOptions:
+    """`speed` is the most simulated seconds in one of the wall clock, 0 for no bound."""
+
+    count: int
+    minutes: float = 60.0
+    seed: int = 0
+    speed: float = 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was compared; the fleet's truth and the gateway are equal, or not."""
+
+    compared: tuple[Compared, ...] = ()
+    messages: Counter[str] = field(default_factory=Counter)
+    elapsed_s: int = 0
+    wall_s: float = 0.0
+
+    @property
+    def differences(self) -> list[comparison.Difference]:
+        """Of all aspects."""
+        return [each for compared in self.compared for each in compared.differences]
+
+
+async def run_fleet(
+    options: FleetOptions, console: Console, stop: asyncio.Event | None = None
+) -> Outcome:
+    """Run a fleet to its end, or until `stop`; raises a GatewayError when it cannot go on."""
+    fleet = devices(options.count, options.seed)
+    with TemporaryDirectory(prefix="sosa-gateway-fleet-") as name:
+        folder = Path(name)
+        config = fleet_config(folder, write_profile(fleet, folder), options.count)
+        configure_logs(config.log)
+        return await _Session(options, fleet, config, console).run(stop or asyncio.Event())
+
+
+def fleet_config(folder: Path, profile: Path, count: int) -> Config:
+    """The defaults of a gateway, in a folder, on free ports, with room for the devices."""
+    return Config(
+        gateway=GatewaySettings(id="fleet", data_dir=folder / "data"),
+        mqtt=MqttSettings(port=0, connections=count + 100),
+        http=HttpSettings(port=0),
+        websocket=WebSocketSettings(port=0),
+        jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
+        log=LogSettings(level="error"),
+    )
+
+
+class _Session:
+    def __init__(
+        self, options: FleetOptions, fleet: Sequence[Device], config: Config, console: Console
+    ) -> None:
+        self._options = options
+        self._fleet = fleet
+        self._config = config
+        self._console = console
+        self._time = SimulatedTime()
+        self._truth = Truth()
+        self._absences = AbsenceLog(self._time)
+        self._quarantine = QuarantineLog(config.gateway.data_dir)
+        self._stored: list[findings.Stored] = []
+        self._began = monotonic()
+        self._reported = self._began
+
+    async def run(self, stop: asyncio.Event) -> Outcome:
+        async with Gateway(self._config, self._time.clocks) as gateway:
+            update = capabilities_update(self._fleet)
+            if update:
+                await gateway.scheduler.update(update)
+            await gateway.scheduler.subscribe(findings.ABSENT_QUERY, sink=self._absences)
+            async with Simulation(
+                self._fleet, self._time, self._truth, gateway.mqtt_port
+            ) as simulation:
+                await self._play(gateway, simulation, stop)
+                self._stored = await findings.stored(gateway.http_port)
+        self._quarantine.collect()
+        return Outcome(
+            tuple(self._compare()),
+            self._truth.messages,
+            self._time.elapsed_s,
+            monotonic() - self._began,
+        )
+
+    async def _play(self, gateway: Gateway, simulation: Simulation, stop: asyncio.Event) -> None:
+        end_s = int(self._options.minutes * 60)
+        while True:
+            await simulation.step()
+            self._quarantine.collect()
+            self._report(gateway)
+            if stop.is_set() or self._time.elapsed_s >= end_s:
+                return
+            await self._pace()
+            self._time.elapsed_s += STEP_S
+
+    async def _pace(self) -> None:
+        if self._options.speed:
+            due = self._began + self._time.elapsed_s / self._options.speed
+            await asyncio.sleep(max(0.0, due - monotonic()))
+
+    def _report(self, gateway: Gateway) -> None:
+        now = monotonic()
+        if now - self._reported < REPORT_S:
+            return
+        self._reported = now
+        counted = gateway.statistics()
+        self._console.print(
+            f"{self._time.now:%H:%M:%S} simulated: {self._truth.messages.total()} messages, "
+            f"{counted['observations']} observations, {len(self._truth.absent)} streams absent, "
+            f"{self._quarantine.wrong.total()} in quarantine"
+        )
+
+    def _compare(self) -> Iterable[Compared]:
+        truth, labels = self._truth, self._truth.labels
+        journal = findings.journalled(self._config.gateway.data_dir / "journal")
+        yield compare(
+            "observations",
+            comparison.observations(truth),
+            journal,
+            lambda each: of_stream(each.expected.stream),
+        )
+        yield compare(
+            "store", comparison.in_store(truth), self._stored, lambda each: of_stream(each.stream)
+        )
+        yield compare(
+            "absences",
+            truth.absences,
+            self._absences.events,
+            lambda each: of_stream(each.stream),
+        )
+        yield compare(
+            "quarantine",
+            truth.wrong.elements(),
+            self._quarantine.wrong.elements(),
+            lambda each: labels.get(each[1], "?"),
+        )
+        nodes = [each for each in self._fleet if isinstance(each, SparkplugNode)]
+        yield compare(
+            "requests",
+            [node.name for node in nodes for _ in range(node.asks)],
+            [node.name for node in nodes for _ in range(node.asked)],
+            lambda each: each.rpartition("-")[0],
+        )
