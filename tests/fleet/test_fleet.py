@@ -51,9 +51,9 @@ async def test_a_thousand_devices_for_an_hour(seed: int) -> None:
 
 async def test_a_fleet_that_is_stopped_is_compared_as_far_as_it_came() -> None:
     stop = asyncio.Event()
-    asyncio.get_running_loop().call_later(1.0, stop.set)
-    outcome = await run_fleet(FleetOptions(SMALL, minutes=600.0), Console(quiet=True), stop)
-    assert 0 < outcome.elapsed_s < 36_000
+    stop.set()
+    outcome = await run_fleet(FleetOptions(SMALL), Console(quiet=True), stop)
+    assert outcome.elapsed_s == 0
     assert outcome.messages.total() > 0
     assert differences(outcome) == []
 
