@@ -2,16 +2,14 @@
 
 Place on the way of the data: behind the gateway. Observations are the journal's lines and the rows
 of a SPARQL query; absences are the rows of a subscription, with the simulated time of each step;
-the quarantine is its file.
+the quarantine is listed over HTTP.
 """
 
-import base64
-import json
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -121,34 +119,25 @@ class AbsenceLog:
             self.events.append(Cleared(_key(_texts(row)[:3]), now))
 
 
-class QuarantineLog:
-    """Reads the quarantine's file as it grows and is rotated; `wrong` is as in Truth."""
+async def quarantined(http_port: int) -> list[tuple[datetime, str, str]]:
+    """As `Truth.wrong`, page by page, as anybody lists the quarantine. Raises httpx.HTTPError."""
+    found: list[tuple[datetime, str, str]] = []
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", timeout=120) as client:
+        page: dict[str, str] = {"limit": "1000"}
+        while True:
+            answer = await client.get("/quarantine", params=page)
+            answer.raise_for_status()
+            listed = answer.json()
+            found += [each for entry in listed["entries"] for each in _wrong(entry)]
+            if not listed["next"]:
+                return found
+            page["before"] = listed["next"]
 
-    def __init__(self, folder: Path) -> None:
-        self.wrong: Counter[tuple[datetime, str, str]] = Counter()
-        self.payloads: dict[tuple[datetime, str, str], bytes] = {}
-        self._path = folder / "quarantine.jsonl"
-        self._read = 0
 
-    def collect(self) -> None:
-        """Take up what is new."""
-        size = self._path.stat().st_size if self._path.exists() else 0
-        if size < self._read:
-            self._take(self._path.with_suffix(".jsonl.1"))
-            self._read = 0
-        if size > self._read:
-            self._take(self._path)
-
-    def _take(self, path: Path) -> None:
-        with path.open("rb") as file:
-            file.seek(self._read)
-            for line in file:
-                entry = json.loads(line)
-                received = datetime.fromisoformat(entry["received_at"])
-                item = (received, entry["topic"], entry["reason"])
-                self.wrong[item] += 1
-                self.payloads[item] = base64.b64decode(entry["payload_base64"])
-            self._read = file.tell()
+def _wrong(entry: dict[str, Any]) -> Iterator[tuple[datetime, str, str]]:
+    received = datetime.fromisoformat(entry["received_at"])
+    for fault in entry["faults"]:
+        yield received, entry["topic"], fault["reason"]
 
 
 def _texts(row: Row) -> list[str]:

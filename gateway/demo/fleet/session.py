@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -22,6 +23,7 @@ from gateway.config import (
     GatewaySettings,
     HttpSettings,
     JsapSettings,
+    LimitsSettings,
     LogSettings,
     MqttSettings,
     WebSocketSettings,
@@ -31,12 +33,14 @@ from gateway.demo.fleet.comparison import Compared, compare, of_stream
 from gateway.demo.fleet.device import STEP_S, Device
 from gateway.demo.fleet.dialects import devices
 from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
-from gateway.demo.fleet.findings import AbsenceLog, QuarantineLog
+from gateway.demo.fleet.findings import AbsenceLog
 from gateway.demo.fleet.simulated import SimulatedTime, capabilities_update, write_profile
 from gateway.demo.fleet.simulation import Simulation
 from gateway.demo.fleet.truth import Truth
 
 REPORT_S = 2.0
+_QUARANTINE, _QUARANTINE_BYTES = 1_000, 1_000_000
+"""Room for all that a device can get wrong in a long run: nothing is pushed out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,9 @@ def fleet_config(folder: Path, profile: Path, count: int) -> Config:
         http=HttpSettings(port=0),
         websocket=WebSocketSettings(port=0),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
+        limits=LimitsSettings(
+            quarantine_messages=_QUARANTINE * count, quarantine_bytes=_QUARANTINE_BYTES * count
+        ),
         log=LogSettings(level="error"),
     )
 
@@ -99,7 +106,7 @@ class _Session:
         self._time = SimulatedTime()
         self._truth = Truth()
         self._absences = AbsenceLog(self._time)
-        self._quarantine = QuarantineLog(config.gateway.data_dir)
+        self._quarantined: list[tuple[datetime, str, str]] = []
         self._stored: list[findings.Stored] = []
         self._began = monotonic()
         self._reported = self._began
@@ -115,7 +122,7 @@ class _Session:
             ) as simulation:
                 await self._play(gateway, simulation, stop)
                 self._stored = await findings.stored(gateway.http_port)
-        self._quarantine.collect()
+                self._quarantined = await findings.quarantined(gateway.http_port)
         return Outcome(
             tuple(self._compare()),
             self._truth.messages,
@@ -127,7 +134,6 @@ class _Session:
         end_s = int(self._options.minutes * 60)
         while True:
             await simulation.step()
-            self._quarantine.collect()
             self._report(gateway)
             if stop.is_set() or self._time.elapsed_s >= end_s:
                 return
@@ -148,7 +154,7 @@ class _Session:
         self._console.print(
             f"{self._time.now:%H:%M:%S} simulated: {self._truth.messages.total()} messages, "
             f"{counted['observations']} observations, {len(self._truth.absent)} streams absent, "
-            f"{self._quarantine.wrong.total()} in quarantine"
+            f"{counted['quarantined']} in quarantine"
         )
 
     def _compare(self) -> Iterable[Compared]:
@@ -172,7 +178,7 @@ class _Session:
         yield compare(
             "quarantine",
             truth.wrong.elements(),
-            self._quarantine.wrong.elements(),
+            self._quarantined,
             lambda each: labels.get(each[1], "?"),
         )
         nodes = [each for each in self._fleet if isinstance(each, SparkplugNode)]
