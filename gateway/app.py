@@ -59,6 +59,7 @@ from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
+from gateway.raw_messages import RawMessages
 from gateway.republish import Publisher, Republisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
@@ -226,6 +227,7 @@ class Gateway:
             absences=Absences(AbsenceTemplates(profiles, identity), self._clocks.steady),
             plausibility=plausibility,
             quarantine=Quarantine(config.gateway.data_dir, config.limits.of_quarantine()),
+            raw=RawMessages(config.limits.of_raw_messages()),
             future=timedelta(seconds=config.limits.future_s),
             now=self._clocks.now,
         )

@@ -38,6 +38,7 @@ from gateway.config_values import (
 from gateway.errors import ConfigurationError
 from gateway.journal import JournalLimits
 from gateway.quarantine import QuarantineLimits
+from gateway.raw_messages import RawLimits
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
 
@@ -330,6 +331,8 @@ class LimitsSettings(Section):
     quarantine_messages: Count = 10_000
     quarantine_bytes: Count = 4_194_304
     quarantine_payload_bytes: Count = 65_536
+    raw_messages: Annotated[int, Field(ge=0)] = 2_000
+    raw_bytes: Annotated[int, Field(ge=0)] = 4_194_304
     query_solutions: Count = 100_000
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
     queries: Count = 2
@@ -348,6 +351,10 @@ class LimitsSettings(Section):
         return QuarantineLimits(
             self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
         )
+
+    def of_raw_messages(self) -> RawLimits:
+        """Those of the ring of raw messages."""
+        return RawLimits(self.raw_messages, self.raw_bytes)
 
 
 class RemoteSettings(Section):

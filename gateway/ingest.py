@@ -31,6 +31,7 @@ from gateway.mappings import MappingTable
 from gateway.plausibility import Plausibility
 from gateway.present import Present, Request
 from gateway.quarantine import Quarantine, was_accepted
+from gateway.raw_messages import RawMessages
 from gateway.recollection import Recollection
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
@@ -83,6 +84,7 @@ class Ingest:
         absences: Absences,
         plausibility: Plausibility,
         quarantine: Quarantine,
+        raw: RawMessages | None = None,
         future: timedelta = timedelta(days=1),
         now: Callable[[], datetime] = SYSTEM_CLOCKS.now,
     ) -> None:
@@ -92,6 +94,7 @@ class Ingest:
         self._journal = journal
         self._mappings = mappings
         self.quarantine = quarantine
+        self.raw = raw or RawMessages()
         self._future = future
         self._now = now
         self._duplicates = Duplicates()
@@ -203,6 +206,7 @@ class Ingest:
         records = tuple(self._identify(new, message))
         for accepted in self._on_accepted:
             accepted(records)
+        self.raw.add(message, self._mappings.mappings, records)
         return _Accepted(delivery, records, absences)
 
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:

@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from gateway.gates.profiles_gate import ProfilesGate
 from gateway.gates.quarantine_gate import QuarantineGate
+from gateway.gates.raw_messages_gate import RawMessagesGate
 from gateway.quarantine_replay import QuarantineReplay
 from gateway.security.guard import Guard
 from gateway.statistics import Parts
@@ -19,4 +20,8 @@ def inspection_routes(parts: Parts, guard: Guard) -> list[Route]:
         routes += ProfilesGate(parts.profiles, guard).routes()
     quarantine = parts.ingest.quarantine
     replay = QuarantineReplay(quarantine, parts.inbox)
-    return [*routes, *QuarantineGate(quarantine, replay, guard).routes()]
+    return [
+        *routes,
+        *QuarantineGate(quarantine, replay, guard).routes(),
+        *RawMessagesGate(parts.ingest.raw, parts.ingest.present.identity, guard).routes(),
+    ]

@@ -129,6 +129,12 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
             label="reason",
         ),
         Measure(
+            "raw_messages",
+            "messages kept as they came",
+            lambda: len(parts.ingest.raw),
+            is_counter=False,
+        ),
+        Measure(
             "quarantine_kept",
             "messages in quarantine now",
             lambda: len(parts.ingest.quarantine),

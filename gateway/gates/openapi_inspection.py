@@ -13,7 +13,7 @@ _TEXTS: Json = {"type": "array", "items": TEXT}
 
 def inspection_paths() -> Json:
     """Their paths."""
-    return {**_profiles(), **_quarantine()}
+    return {**_profiles(), **_quarantine(), **_messages()}
 
 
 def _profiles() -> Json:
@@ -120,6 +120,23 @@ def _quarantine() -> Json:
                 one,
             )
         },
+    }
+
+
+def _messages() -> Json:
+    message: Json = {
+        "type": "object",
+        "required": ["number", "received_at", "topic", "observations", "observation"],
+        "properties": {"number": COUNT, "topic": TEXT, "payload": TEXT, "payload_base64": TEXT},
+    }
+    chosen = [each for each in _CHOICE if each["name"] in {"topic", "before"}]
+    answers = {"200": answer("they", _JSON, _list_of("messages", message))}
+    return {
+        "/messages": {
+            "get": operation(
+                "the last messages, the newest first", [*chosen, _LIMIT], answers, READ
+            )
+        }
     }
 
 

@@ -4,7 +4,6 @@ Place on the way of the data: beside it; docs/quarantine.md shows each request. 
 messages of those topics that it may receive, and replays or discards those that it may publish.
 """
 
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from adapters.topic_filter import TopicFilter
 from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
 from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
+from gateway.gates.payload_json import number_of, payload_members, topic_of
 from gateway.gates.wire import JsonObject
 from gateway.quarantine import Entry, Quarantine
 from gateway.quarantine_replay import Replayed
@@ -45,13 +44,13 @@ class Replaying(Protocol):
 class Choice:
     """Which entries: of a reason, of a mapping (its IRI), of topics; older than `before`.
 
-    >>> Choice.of(QueryParams("reason=null&topic=lab/%2B"), {"limit"}).topic.text
+    >>> Choice.of(QueryParams("reason=null&topic=lab/%2B"), {"limit"}).topic
     'lab/+'
     """
 
     reason: str | None = None
     mapping: str | None = None
-    topic: TopicFilter | None = None
+    topic: str | None = None
     before: int | None = None
 
     @classmethod
@@ -62,7 +61,7 @@ class Choice:
             if name not in known:
                 raise BadRequestError(f"there is no parameter {name!r}", ", ".join(sorted(known)))
         before = number_of(asked, "before", 1, 10**18)
-        return cls(asked.get("reason"), asked.get("mapping"), _topic(asked.get("topic")), before)
+        return cls(asked.get("reason"), asked.get("mapping"), topic_of(asked), before)
 
     def has(self, entry: Entry) -> bool:
         """Whether it is one of them."""
@@ -70,27 +69,8 @@ class Choice:
             (self.before is None or int(entry.id) < self.before)
             and (self.reason in {None, *(each.reason.value for each in entry.faults)})
             and (self.mapping in {None, *(each.mapping for each in entry.faults)})
-            and (self.topic is None or covers(self.topic.text, entry.message.topic))
+            and (self.topic is None or covers(self.topic, entry.message.topic))
         )
-
-
-def number_of(asked: QueryParams, name: str, least: int, most: int) -> int | None:
-    """A parameter that is a whole number. Raises BadRequestError."""
-    text = asked.get(name)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-        raise BadRequestError(f"{name}={text!r}", f"give a number from {least} to {most}")
-    return int(text)
-
-
-def _topic(text: str | None) -> TopicFilter | None:
-    if text is None:
-        return None
-    try:
-        return TopicFilter.parse(text)
-    except ValueError as error:
-        raise BadRequestError(f"topic={text!r}: {error}", "give an MQTT topic filter") from error
 
 
 class QuarantineGate:
@@ -127,7 +107,7 @@ class QuarantineGate:
 
     async def _show(self, request: Request) -> Response:
         entry = self._find(request, self._policy(request))
-        return JSONResponse(_described(entry) | _payload(entry))
+        return JSONResponse(_described(entry) | payload_members(entry.message.payload))
 
     async def _replay(self, request: Request) -> Response:
         policy = self._policy(request)
@@ -215,22 +195,6 @@ def _faults(told: Entry | Replayed) -> list[JsonObject]:
         {"reason": each.reason.value, "detail": each.detail, "mapping": each.mapping}
         for each in told.faults
     ]
-
-
-def _payload(entry: Entry) -> JsonObject:
-    return payload_members(entry.message.payload)
-
-
-def payload_members(payload: bytes) -> JsonObject:
-    """A payload as JSON can have it: as text where it is one.
-
-    >>> payload_members(b"21.5"), payload_members(b"\\xff")
-    ({'payload': '21.5'}, {'payload_base64': '/w=='})
-    """
-    try:
-        return {"payload": payload.decode()}
-    except UnicodeDecodeError:
-        return {"payload_base64": b64encode(payload).decode()}
 
 
 def _outcome(replayed: Replayed) -> JsonObject:
