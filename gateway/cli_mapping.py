@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gateway import cli_client
+from gateway.cli_inspection import add_inspection
 
 Members: TypeAlias = Mapping[str, Any]
 Action: TypeAlias = Callable[[argparse.Namespace], int]
@@ -21,6 +22,7 @@ def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     parser = commands.add_parser("mapping", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _action(inner, "list", _list, "all mappings, with what is wrong with one", url)
+    add_inspection(inner, url)
 
 
 def _action(

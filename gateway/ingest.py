@@ -92,9 +92,9 @@ class Ingest:
         self._inbox = inbox
         self._scheduler = scheduler
         self._journal = journal
-        self._mappings = mappings
+        self.mappings = mappings
         self.quarantine = quarantine
-        self.raw = raw or RawMessages()
+        self.raw = RawMessages() if raw is None else raw
         self._future = future
         self._now = now
         self._duplicates = Duplicates()
@@ -134,7 +134,7 @@ class Ingest:
         """
         engine = self._scheduler.engine
         self._duplicates.recall(self._journal.tail(100_000))
-        known = Recollection(self.present, self.absences, self._plausibility, self._mappings.memory)
+        known = Recollection(self.present, self.absences, self._plausibility, self.mappings.memory)
         known.of_store(engine, query_text, self._now())
         if self.present.applied is not None:
             self._journal.begin_after(self.present.applied.epoch)
@@ -206,7 +206,7 @@ class Ingest:
         records = tuple(self._identify(new, message))
         for accepted in self._on_accepted:
             accepted(records)
-        self.raw.add(message, self._mappings.mappings, records)
+        self.raw.add(message, self.mappings.mappings, records)
         return _Accepted(delivery, records, absences)
 
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
@@ -260,7 +260,7 @@ class Ingest:
 
     def _decode(self, message: Message) -> Decoded:
         try:
-            return self._mappings.registry.decode(message)
+            return self.mappings.registry.decode(message)
         except Exception as error:  # a defect of an adapter costs this message, never the worker
             log.exception("adapter_crashed", extra={"topic": message.topic})
             fault = Fault(None, FaultReason.MALFORMED, f"internal error: {error!r}"[:200])

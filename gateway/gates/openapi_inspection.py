@@ -13,7 +13,7 @@ _TEXTS: Json = {"type": "array", "items": TEXT}
 
 def inspection_paths() -> Json:
     """Their paths."""
-    return {**_profiles(), **_quarantine(), **_messages()}
+    return {**_profiles(), **_quarantine(), **_messages(), **_why()}
 
 
 def _profiles() -> Json:
@@ -138,6 +138,22 @@ def _messages() -> Json:
             )
         }
     }
+
+
+def _why() -> Json:
+    parameters = [
+        _parameter("iri", "an observation, its result, its instant, or what one is about"),
+        *(
+            _parameter(name, "of a triple, as in N-Triples")
+            for name in ("subject", "predicate", "object", "graph")
+        ),
+    ]
+    origin: Json = {
+        "type": "object",
+        "required": ["iri", "journal", "template", "message", "mappings", "certain"],
+    }
+    answers = {"200": answer("where it came from", _JSON, _list_of("observations", origin))}
+    return {"/mappings/why": {"get": operation("why is this here?", parameters, answers, READ)}}
 
 
 def _list_of(name: str, item: Json) -> Json:

@@ -1,0 +1,124 @@
+"""`sosa-gateway mapping why | messages`: what became of messages, looked at from both ends.
+
+Place on the way of the data: a client of the gates /mappings/why and /messages, in the group of
+commands that `cli_mapping` has; docs/mappings.md.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
+
+from gateway import cli_client
+from gateway.errors import BadRequestError
+
+Members: TypeAlias = Mapping[str, Any]
+Action: TypeAlias = Callable[[argparse.Namespace], int]
+
+
+def add_inspection(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
+) -> None:
+    """Adds to the commands of `mapping`; `url` is where a gateway is by default."""
+    asked = _action(commands, "why", _why, "where an observation, or a triple, came from", url)
+    asked.add_argument(
+        "terms",
+        nargs="+",
+        metavar="TERM",
+        help="an IRI, or subject predicate object [graph] as in N-Triples",
+    )
+    listed = _action(commands, "messages", _messages, "the last messages as they came", url)
+    listed.add_argument("--topic", metavar="FILTER", help="MQTT topic filter")
+    listed.add_argument("--before", metavar="N", help="older ones alone")
+    listed.add_argument("--limit", type=int, metavar="N", help="most of them; default: 20")
+
+
+def _action(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    action: Action,
+    purpose: str,
+    url: str,
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(command=action)
+    cli_client.add_access(parser, url)
+    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
+    return parser
+
+
+def _ask(options: argparse.Namespace, path: str, asked: Mapping[str, object]) -> Any:
+    given = {name: value for name, value in asked.items() if value is not None}
+    access = cli_client.Access(options.ca, options.credentials)
+    return cli_client.call(f"{options.url}{path}?{urlencode(given)}", "GET", None, access)
+
+
+def _why(options: argparse.Namespace) -> int:
+    """0 when an observation wrote it."""
+    answer = _ask(options, "/mappings/why", _question(options.terms))
+    lines = [line for each in answer["observations"] for line in _origin_lines(each)]
+    if not answer["stored"]:
+        lines.append("it is not in the store now")
+    _tell(options, answer, [*([answer["reason"]] if answer["reason"] else []), *lines])
+    return 0 if answer["observations"] else 1
+
+
+def _question(terms: list[str]) -> dict[str, object]:
+    if len(terms) == 1:
+        return {"iri": terms[0]}
+    if len(terms) not in {3, 4}:
+        raise BadRequestError("this is no triple", "give an IRI, or subject predicate object")
+    return dict(zip(("subject", "predicate", "object", "graph"), terms, strict=False))
+
+
+def _origin_lines(origin: Members) -> Iterable[str]:
+    yield origin["iri"]
+    message, line, template = origin["message"], origin["journal"], origin["template"]
+    if message is not None:
+        yield f"  message   {message['topic']} at {message['received_at']}"
+        yield f"  kept in   {message['kept_in']}"
+        yield f"  payload   {_payload(message)}"
+    else:
+        yield "  message   not kept any more, or not for you"
+    for mapping in origin["mappings"]:
+        word = "mapping  " if origin["certain"] else "perhaps  "
+        yield f"  {word} {mapping['id']} ({mapping['source']})"
+        yield f"  path      {mapping['topic']} {mapping['format']} {mapping['selector']}"
+    if template is not None:
+        yield f"  template  {template['id']} ({template['file']})"
+    if line is not None:
+        unit = f" {line['unit']}" if line["unit"] else ""
+        yield f"  journal   {line['position']} in {line['segment']}: {line['result']}{unit}"
+    else:
+        yield "  journal   its line is not here any more; the archive may have it"
+
+
+def _messages(options: argparse.Namespace) -> int:
+    asked = {name: getattr(options, name) for name in ("topic", "before", "limit")}
+    answer = _ask(options, "/messages", asked)
+    lines = [_message_line(each) for each in answer["messages"]]
+    if answer["next"] is not None:
+        lines.append(f"more: --before {answer['next']}")
+    return _tell(options, answer, lines or ["nothing is kept"])
+
+
+def _message_line(message: Members) -> str:
+    count = message["observations"]
+    told = f"{count} observations" if count != 1 else "1 observation"
+    head = f"{message['number']}  {message['received_at']}  {message['topic']}  ({told})"
+    return f"{head}  {_payload(message)}"
+
+
+def _payload(message: Members) -> str:
+    return str(message.get("payload", f"base64 {message.get('payload_base64', '')}"))
+
+
+def _tell(options: argparse.Namespace, answer: object, lines: Iterable[str]) -> int:
+    if options.json:
+        lines = [json.dumps(answer, ensure_ascii=False, indent=2)]
+    else:
+        lines = map(cli_client.printable, lines)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0

@@ -1,0 +1,208 @@
+"""`Provenance`: from an observation, or a triple, back to the message that it came from.
+
+Place on the way of the data: against it, for people. The IRI of an observation is its position in
+the journal; ring and quarantine still have the last messages and the faulty ones; the mapping is
+found by decoding the message again with each mapping alone, or, without the message, by the IRIs
+that a mapping can make. What a template writes is told by filling it in again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import re2
+from pyoxigraph import NamedNode, Quad
+
+from adapters.mapping import Mapping, MappingError
+from adapters.message import Message
+from adapters.observation import Observation
+from adapters.registry import Registry
+from gateway.journal import Position, Record
+from gateway.journal.lookup import Found, look_up
+from gateway.mappings import MappingTable, mapping_of
+from gateway.profiles import Profiles
+from gateway.quarantine import Quarantine, was_accepted
+from gateway.raw_messages import RawMessages
+from gateway.rdf.canonical import canonical_quad
+from gateway.sosa import Identity, ObservationTemplates, unit_in_graph
+from gateway.store.quad_store import QuadStore
+from gateway.store.update import evaluate
+
+RING, QUARANTINE = "ring", "quarantine"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an observation came from, as far as it is still known.
+
+    `found` is its line in the journal; `message`, kept in `kept_in`, the message. `mappings` gave
+    it (`is_certain`: the message says so) or could have.
+    """
+
+    iri: str
+    found: Found | None = None
+    message: Message | None = None
+    kept_in: str = ""
+    mappings: tuple[Mapping, ...] = ()
+    is_certain: bool = False
+
+    @property
+    def template(self) -> str:
+        """The template that writes it, "" where its line is gone."""
+        if self.found is None:
+            return ""
+        is_quantity = unit_in_graph(self.found.record.observation) is not None
+        return "OBSERVE_QUANTITY" if is_quantity else "OBSERVE_VALUE"
+
+
+class Provenance:
+    """Looks for origins; its methods read files and may be called in any thread.
+
+    `profiles` and `templates` give those in force.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        mappings: MappingTable,
+        raw: RawMessages,
+        quarantine: Quarantine,
+        *,
+        journal: Path,
+        profiles: Callable[[], Profiles],
+        templates: Callable[[], ObservationTemplates],
+    ) -> None:
+        self.identity = identity
+        self._mappings = mappings
+        self._raw = raw
+        self._quarantine = quarantine
+        self._journal = journal
+        self._profiles = profiles
+        self._templates = templates
+
+    def observation_of(self, iri: str) -> str | None:
+        """The observation whose node this is: its own, its result's or its instant's."""
+        for ending in ("", "/result", "/time"):
+            if iri.endswith(ending):
+                bare = iri[: len(iri) - len(ending)]
+                try:
+                    if self.identity.observation(self.identity.position(bare)) == bare:
+                        return bare
+                except ValueError:
+                    continue
+        return None
+
+    def origins(self, iris: Collection[str]) -> list[Origin]:
+        """Of observations by their IRIs, in the order of the journal."""
+        positions = {self.identity.position(iri): iri for iri in iris}
+        found = look_up(self._journal, positions)
+        return [self._origin(at, positions[at], found.get(at)) for at in sorted(positions)]
+
+    def writers(self, quad: Quad, origins: Iterable[Origin]) -> list[Origin]:
+        """Those whose template writes the quad."""
+        wanted = canonical_quad(quad)
+        return [origin for origin in origins if wanted in self._written(origin)]
+
+    def of_stream(self, sensor: str, observed_property: str, feature: str) -> tuple[Mapping, ...]:
+        """The mappings of now that could have given an observation of a stream."""
+        stream = (sensor, observed_property, feature)
+        return tuple(each for each in self._mappings.mappings if _can_give(each, stream))
+
+    def place_of(self, mapping: Mapping) -> str:
+        """The file and JSON path that a mapping is from; "" where an UPDATE has made it what it is.
+
+        A proposal that was confirmed, or one applied over HTTP, is an UPDATE too.
+        """
+        profiles = self._profiles()
+        node = NamedNode(mapping.iri)
+        quads = [quad for quad in profiles.mappings if quad.subject == node]
+        try:
+            is_files = mapping_of(node, map(canonical_quad, quads)) == mapping
+        except MappingError:
+            return ""
+        return profiles.places.get(mapping.iri, "") if is_files else ""
+
+    def place_of_node(self, iri: str) -> str:
+        """The file and JSON path of the node, if the store has of it what the file says."""
+        mapping = next((each for each in self._mappings.mappings if each.iri == iri), None)
+        return "" if mapping is None else self.place_of(mapping)
+
+    def place_of_template(self, name: str) -> str:
+        """The file of an update of the profiles."""
+        return self._profiles().places.get(f"updates.{name}", "")
+
+    def _origin(self, position: Position, iri: str, found: Found | None) -> Origin:
+        raw = self._raw.of(position)
+        record = None if found is None else found.record
+        message, kept_in = (None, "") if raw is None else (raw.message, RING)
+        mappings: Sequence[Mapping] = self._mappings.mappings if raw is None else raw.mappings
+        if message is None and record is not None:
+            message = self._in_quarantine(record)
+            kept_in = "" if message is None else QUARANTINE
+        if record is None:
+            return Origin(iri, None, message, kept_in)
+        seen = record.observation
+        gave = () if message is None else _giving(mappings, message, seen)
+        could = gave or tuple(each for each in mappings if _can_give(each, seen.stream))
+        return Origin(iri, found, message, kept_in, could, bool(gave))
+
+    def _in_quarantine(self, record: Record) -> Message | None:
+        """A message that gave the observation and was faulty besides."""
+        for entry in self._quarantine:
+            is_its = entry.message.received_at == record.ingested_at
+            if is_its and was_accepted(record.observation, entry.accepted):
+                return entry.message
+        return None
+
+    def _written(self, origin: Origin) -> frozenset[Quad]:
+        if origin.found is None:
+            return frozenset()
+        record, templates = origin.found.record, self._templates()
+        updates = [templates.observe(record)]
+        if record.clock_suspect:
+            updates.append(templates.suspect(record))
+        return frozenset(evaluate(QuadStore.open(None), updates).added)
+
+
+def _giving(
+    mappings: Iterable[Mapping], message: Message, seen: Observation
+) -> tuple[Mapping, ...]:
+    """The mappings that, each alone, make this observation of the message.
+
+    Families that remember may need more than this message: then none is found.
+    """
+    return tuple(
+        mapping
+        for mapping in mappings
+        if _can_give(mapping, seen.stream)
+        and any(
+            each.stream == seen.stream
+            and each.lexical == seen.lexical
+            and each.phenomenon_time == seen.phenomenon_time
+            for each in Registry.compile([mapping])[0].decode(message).observations
+        )
+    )
+
+
+def _can_give(mapping: Mapping, stream: tuple[str, str, str]) -> bool:
+    sensor, observed_property, feature = stream
+    return (
+        mapping.observed_property == observed_property
+        and _fits(mapping.sensor, sensor)
+        and _fits(mapping.feature_of_interest, feature)
+    )
+
+
+def _fits(template: str, iri: str) -> bool:
+    """Whether filling in the template can make the IRI; in linear time, whatever they are."""
+    if "{" not in template:
+        return template == iri
+    constants = _PLACEHOLDER.split(template)
+    pattern = ".+".join(re2.escape(constant) for constant in constants)
+    try:
+        return re2.fullmatch(pattern, iri) is not None
+    except re2.error:
+        return False
+
+
+_PLACEHOLDER = re2.compile(r"\{(?:[1-9][0-9]{0,2}|name)\}")
