@@ -33,6 +33,7 @@ _PLAIN = "{value}"
 _LONGEST_VALUE = 4096
 _TRUTHS = frozenset({"true", "false"})
 _USUAL = Words()
+_QOS = {"": 1, "0": 0, "1": 1, "2": 2}
 _BOOLEAN = NamedNode(XSD + "boolean")
 
 Fields = Mapping[str, str]
@@ -104,7 +105,7 @@ class Actuator:
             tolerance=tolerance,
             time_limit_s=None if time_limit is None else float(time_limit),
             name=fields.get("name", "") or quote(iri, safe=""),
-            qos=int(fields.get("qos") or "1"),
+            qos=_QOS.get(fields.get("qos", ""), -1),
             retain=fields.get("retain", "") in {"true", "1"},
         )
         actuator._require()
@@ -123,7 +124,7 @@ class Actuator:
             "step is not above 0": self.step is not None and self.step <= 0,
             "tolerance is below 0": self.tolerance < 0,
             "timeLimit is not above 0": self.time_limit_s is not None and self.time_limit_s <= 0,
-            "qos is 0, 1 or 2": self.qos not in {0, 1, 2},
+            "qos is 0, 1 or 2": self.qos < 0,
             f"name {self.name!a} is no topic level": not set("/+#\0").isdisjoint(self.name),
             "deviceUnit does not convert from unit": converted(
                 Decimal(0), self.unit, self.device_unit
@@ -176,7 +177,9 @@ class Actuator:
         words = [word for word in self.values if self.words.meaning(Literal(word)) is meaning]
         if words:
             return words[0]
-        return ("true" if meaning else "false") if is_boolean(value) and not self.values else None
+        if self.values or self.is_numeric or not is_boolean(value):
+            return None
+        return "true" if meaning else "false"
 
     def _number(self, value: Literal) -> Literal:
         number = number_of(value)

@@ -46,7 +46,7 @@ def url(gateway: Gateway, path: str) -> str:
 
 
 async def get(gateway: Gateway, path: str) -> Any:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=False) as client:  # looking for CAs takes 40 ms
         answer = await client.get(url(gateway, path))
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -55,7 +55,7 @@ async def get(gateway: Gateway, path: str) -> Any:
 async def command(
     gateway: Gateway, value: object, name: str = "lamp", **members: object
 ) -> httpx.Response:
-    async with httpx.AsyncClient(timeout=WAIT_S) as client:
+    async with httpx.AsyncClient(timeout=WAIT_S, verify=False) as client:
         return await client.post(
             url(gateway, f"/actuators/{name}/command"), json={"value": value, **members}
         )

@@ -354,6 +354,10 @@ class Program:
         self._process.terminate()
         return self._process.wait(WAIT_S)
 
+    def wait(self) -> int:
+        """Until it ends by itself; the exit status."""
+        return self._process.wait(WAIT_S)
+
     def kill(self) -> None:
         """SIGKILL, wherever it is."""
         self._process.kill()

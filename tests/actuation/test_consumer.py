@@ -1,0 +1,204 @@
+"""The consumer over a real engine, with a clock that is told: any commands, readings, time steps.
+
+Invariants: of an actuator at most one actuation is sent and not ended; each ends in one state, or
+can still; what was published was published once, in the order of the wishes, and had been marked.
+"""
+
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, NamedNode
+
+from gateway.actuation.actuators import Actuators
+from gateway.actuation.consumer import Consumer
+from gateway.actuation.history import History
+from gateway.actuation.orders import Orders, Seen
+from gateway.actuation.recovery import recover
+from gateway.actuation.templates import ActuationTemplates
+from gateway.actuation.values import Reading, value_of
+from gateway.actuation.wishes import wishes
+from gateway.clocks import Clocks
+from gateway.config import Config
+from gateway.engine import Engine, Notification, Outcome
+from gateway.profiles import Profiles
+from gateway.rdf.namespaces import ACTUATIONS_GRAPH, GW
+from gateway.store.update import BoundUpdate
+
+PROFILES = Profiles.load(Config().jsap.profiles)
+TEMPLATES = ActuationTemplates(PROFILES)
+START = datetime(2026, 11, 21, 12, tzinfo=UTC)
+LIMIT_S = 10.0
+ACTUATORS = ("urn:a", "urn:b")
+ENDED = ("Confirmed", "Failed", "Superseded")
+
+
+def declared() -> str:
+    one = """<{iri}> a sosa:Actuator ; gw:commandTopic "{iri}" ; ssn:forProperty <urn:p> ;
+      gw:featureOfInterest <{iri}> ; gw:allowedValue "ON" , "OFF" ."""
+    return """PREFIX sosa: <http://www.w3.org/ns/sosa/> PREFIX ssn: <http://www.w3.org/ns/ssn/>
+      PREFIX gw: <https://sosa-gateway.example/ns#> INSERT DATA {
+      GRAPH <https://sosa-gateway.example/graph/mappings> { %s } }""" % " ".join(  # noqa: UP031
+        one.format(iri=iri) for iri in ACTUATORS
+    )
+
+
+class World:
+    """An engine, a consumer and a device that only counts; all by one clock."""
+
+    def __init__(self) -> None:
+        self.time_s = 0.0
+        self.engine = Engine.open(clock=self.micros)
+        self.published: list[tuple[str, str]] = []
+        self.engine.update(declared())
+        self.count = 0
+        self.begin()
+
+    def micros(self) -> int:
+        return int((self.now() - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self.time_s)
+
+    def begin(self) -> None:
+        """A life of the gateway: what an earlier one knew is forgotten."""
+        self.actuators = Actuators()
+        clocks = Clocks(self.now, lambda: self.time_s)
+        self.orders, history = Orders(LIMIT_S), History(1000)
+        self.consumer = Consumer(
+            self,
+            self,
+            TEMPLATES,
+            self.actuators,
+            orders=self.orders,
+            history=history,
+            note=lambda order, _: self.notes.append(order.wish.iri),
+            clocks=clocks,
+        )
+        self.notes: list[str] = []
+        self.sinks: dict[str, Any] = {}
+        self.subscribe("ACTUATORS", self.actuators.learn)
+        self.consumer.left_over = recover(
+            self.rows(), self.actuators, self.orders, history, templates=TEMPLATES, clocks=clocks
+        )
+        self.subscribe("REQUESTED", lambda told: self.consumer.take(wishes(told)))
+
+    def subscribe(self, query: str, sink: Any) -> None:
+        first = self.engine.subscribe(PROFILES.query_text(query))
+        self.sinks[first.spuid] = sink
+        self.tell(first)
+
+    def tell(self, notification: Notification) -> None:
+        self.sinks[notification.spuid](notification)
+
+    def end(self) -> None:
+        for spuid in self.sinks:
+            self.engine.unsubscribe(spuid)
+
+    async def update(self, update: Any, /) -> Outcome:
+        outcome = self.engine.update(update)
+        for notification in outcome.notifications:
+            self.tell(notification)
+        return outcome
+
+    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+        """Whatever is published had been marked before."""
+        assert not retain
+        assert self.statuses(self.notes[-1]) == ["Sent"]
+        self.published.append((topic, payload.decode()))
+
+    async def ask(self, actuator: str, values: list[str]) -> None:
+        updates: list[BoundUpdate] = []
+        for value in values:
+            self.count += 1
+            updates.append(TEMPLATES.request(f"urn:act:{self.count:04}", actuator, value_of(value)))
+        await self.update(updates)
+
+    def read(self, actuator: str, value: str) -> None:
+        stream = ("urn:s", "urn:p", actuator)
+        self.consumer.hear(Seen("urn:o", stream, Reading(Literal(value)), self.now()))
+
+    def rows(self) -> list[dict[str, Any]]:
+        results: Any = self.engine.query(PROFILES.query_text("ACTUATIONS"))
+        names = [variable.value for variable in results.variables]
+        return [dict(zip(names, row, strict=True)) for row in results]
+
+    def statuses(self, actuation: str) -> list[str]:
+        status = NamedNode(GW + "status")
+        quads = self.engine.store.match(NamedNode(actuation), status, None, ACTUATIONS_GRAPH)
+        return [str(quad.object)[1:-1].removeprefix(GW) for quad in quads]
+
+    def check(self) -> None:
+        """The invariants, of what the store says."""
+        open_of: Counter[str] = Counter()
+        for number in range(1, self.count + 1):
+            iri = f"urn:act:{number:04}"
+            statuses = self.statuses(iri)
+            assert len(statuses) == 1, (iri, statuses)
+        for row in self.rows():
+            if str(row["status"]) == f"<{GW}Sent>":
+                open_of[str(row["actuator"])] += 1
+        assert all(count == 1 for count in open_of.values()), open_of
+        assert sum(open_of.values()) == len(self.orders.pending)
+
+
+VALUE = st.sampled_from(["ON", "OFF", "BLUE"])
+ACTUATOR = st.sampled_from([*ACTUATORS, "urn:none"])
+STEP = st.one_of(
+    st.tuples(st.just("ask"), ACTUATOR, st.lists(VALUE, min_size=1, max_size=3)),
+    st.tuples(st.just("read"), ACTUATOR, VALUE),
+    st.tuples(st.just("pass"), st.floats(0, 12)),
+    st.tuples(st.just("work")),
+    st.tuples(st.just("restart")),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(STEP, max_size=25))
+def test_whatever_comes_each_ends_once_and_nothing_is_sent_twice(
+    steps: list[tuple[Any, ...]],
+) -> None:
+    asyncio.run(_live(steps))
+
+
+async def _live(steps: list[tuple[Any, ...]]) -> None:
+    world = World()
+    marked: list[str] = []
+    ended: dict[str, str] = {}
+    for kind, *given_ in [*steps, ("work",), ("pass", LIMIT_S + 1), ("work",)]:
+        match kind:
+            case "ask":
+                await world.ask(*given_)
+            case "read":
+                world.read(*given_)
+            case "pass":
+                world.time_s += given_[0]
+            case "work":
+                await world.consumer.work()
+                world.check()
+            case "restart":
+                marked += world.notes
+                world.end()
+                world.begin()
+                await world.update(list(world.consumer.left_over))
+        for number in range(1, world.count + 1):
+            iri = f"urn:act:{number:04}"
+            (status,) = world.statuses(iri)
+            assert ended.get(iri, status) == status
+            if status in ENDED:
+                ended[iri] = status
+    marked += world.notes
+    assert len(ended) == world.count
+    assert len(set(marked)) == len(marked) == len(world.published)
+    assert marked == sorted(marked, key=marked.index)
+    for actuator in ACTUATORS:
+        mine = [iri for iri in marked if actuator in _actuator(world, iri)]
+        assert mine == sorted(mine)
+    world.engine.close()
+
+
+def _actuator(world: World, iri: str) -> str:
+    return next(str(row["actuator"]) for row in world.rows() if str(row["actuation"]) == f"<{iri}>")
