@@ -24,10 +24,10 @@ class _Told(NamedTuple):
     unit: str | None
 
     def is_same(self, other: "_Told") -> bool:
-        """Equal as a value: a store keeps 21.50 as 21.5."""
+        """Equal as a value: 21 is 21.0, and a store keeps 21.50 as 21.5."""
         if self == other:
             return True
-        if self[1:] != other[1:] or self.datatype not in NUMERIC:
+        if self.unit != other.unit or not NUMERIC.issuperset((self.datatype, other.datatype)):
             return False
         return Decimal(self.lexical) == Decimal(other.lexical)
 
