@@ -183,8 +183,8 @@ def _told_once(payload: Payload, faults: Sequence[Fault]) -> list[Fault]:
     if not isinstance(whole, Fault):
         return list(faults)
     same = (whole.reason, whole.detail)
-    told = (whole if (each.reason, each.detail) == same else each for each in faults)
-    return list(dict.fromkeys(told))
+    others = [each for each in faults if (each.reason, each.detail) != same]
+    return others if len(others) == len(faults) else [whole, *others]
 
 
 def _check(order: int, mapping: Mapping) -> _Checked:
