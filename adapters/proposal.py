@@ -55,11 +55,15 @@ class Proposal:
 class Names:
     """The IRIs of proposals, below one base; each piece is percent-encoded.
 
+    Properties are below `properties` where that is given: what is observed is the same everywhere,
+    while a sensor is one gateway's.
+
     >>> Names("urn:x:").sensor("zigbee2mqtt", "0x00158d", "temperature")
     'urn:x:sensor/zigbee2mqtt/0x00158d/temperature'
     """
 
     base: str = "https://sosa-gateway.example/id/"
+    properties: str = ""
 
     def mapping(self, family: str, device: str, member: str) -> str:
         """Of a gw:Mapping; the same device and member always give the same one."""
@@ -75,7 +79,7 @@ class Names:
 
     def observed_property(self, quantity: str) -> str:
         """Of a property, from the quantity or else the family's own word for it."""
-        return self._iri("property", quantity)
+        return (self.properties or self.base) + "property/" + percent_encoded(quantity)
 
     def _iri(self, *pieces: str) -> str:
         return self.base + "/".join(map(percent_encoded, pieces))

@@ -118,6 +118,10 @@ class Registry:
         """What to subscribe to."""
         return self._filters
 
+    def knows(self, topic: str) -> bool:
+        """Whether a mapping reads messages of this topic; in any thread."""
+        return bool(self._trie.match(topic))
+
     def decode(self, message: Message) -> Decoded:
         """What `message` says. Never raises; a topic without a mapping gives UNMATCHED."""
         topic = message.topic

@@ -38,7 +38,6 @@ from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.external_broker import ExternalBroker, ExternalSettings
 from gateway.gates.external_commands import ExternalCommands
-from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import Load, application, serve
 from gateway.gates.query_pool import QueryPool
@@ -50,7 +49,7 @@ from gateway.ingest import Ingest
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
-from gateway.onboarding.onboarding import Onboarding
+from gateway.onboarding_setup import also_heard, mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
@@ -172,6 +171,9 @@ class Gateway:
         for name, learn in (("MAPPINGS", mappings.learn), ("CAPABILITIES", plausibility.learn)):
             await self._learn(profiles, name, learn)
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
+        onboarding = onboarding_of(config, self.scheduler, ingest, mappings, plausibility)
+        self._parts.onboarding = onboarding
+        await starting.enter_async_context(onboarding.run())
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
         publisher, listening = self._mqtt(inbox, mappings, crossing)
@@ -292,8 +294,9 @@ class Gateway:
             )
             self._parts.external = external
             external.on_connected(mappings.memory.of(SparkplugHost).doubt)
-            external.set_filters(mappings.registry.topic_filters)
-            mappings.on_change(external.set_filters)
+            set_filters = also_heard(self._config, external.set_filters)
+            set_filters(mappings.registry.topic_filters)
+            mappings.on_change(set_filters)
             return external, self._connected(external, dialled, inbox)
         settings = BrokerSettings(
             mqtt.host,
@@ -366,17 +369,18 @@ class Gateway:
         condition = Condition.of(self._parts, config.gateway.data_dir)
         await starting.enter_async_context(self._task(condition.vitals.run, "vitals"))
         names = called_names(config.http)
-        sparql = SparqlGates(self.scheduler, pool, config, self._protection.guard)
+        guard = self._protection.guard
+        sparql = SparqlGates(self.scheduler, pool, config, guard)
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
-            *operations_gate(condition, self._protection.guard).routes(),
-            *MappingsGate(Onboarding(self.scheduler), self._protection.guard).routes(),
-            *inspection_routes(self._parts, self._protection.guard),
+            *operations_gate(condition, guard).routes(),
+            *mappings_routes(self._parts.onboarding, guard, request_limits(config)),
+            *inspection_routes(self._parts, guard),
             *ActuatorsGate(
                 self._actuating,
                 identity.actuation_iri(""),
                 request_limits(config),
-                self._protection.guard,
+                guard,
             ).routes(),
         ]
         streams = EventStreamGate(subscribers, request_limits(config))

@@ -6,11 +6,15 @@ Place on the way of the data: a client of the HTTP gate below /mappings; docs/ma
 import argparse
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlencode
 
 from gateway import cli_client
 from gateway.cli_inspection import add_inspection
+from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
 Action: TypeAlias = Callable[[argparse.Namespace], int]
@@ -22,7 +26,52 @@ def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     parser = commands.add_parser("mapping", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _action(inner, "list", _list, "all mappings, with what is wrong with one", url)
+    _action(inner, "unknown", _unknown, "topics that no mapping reads, and what they may be", url)
+    _add_proposals(inner, url)
+    _add_try(inner, url)
+    changes = _action(inner, "apply", _apply, "add, replace, remove mappings as one change", url)
+    changes.add_argument(
+        "edits", metavar="JSON|@FILE", help='{"add": [...], "replace": [...], "remove": [ids]}'
+    )
+    undo = _action(inner, "undo", _undo, "take a change back", url)
+    undo.add_argument("id", metavar="ID", help="of `mapping history`")
+    undo.add_argument("--force", action="store_true", help="also what was changed since")
+    _action(inner, "history", _history, "changes, the last first", url)
     add_inspection(inner, url)
+
+
+def _add_proposals(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
+) -> None:
+    proposals = _action(commands, "proposals", _proposals, "mappings that devices propose", url)
+    proposals.add_argument("--status", choices=["proposed", "confirmed", "rejected", "withdrawn"])
+    proposals.add_argument("--device", metavar="NAME", help="of this device alone")
+    confirm = _action(commands, "confirm", _confirm, "make proposals mappings", url)
+    for name, what in (
+        ("feature", "of what it is observed: the room, not the device"),
+        ("sensor", "who observes"),
+        ("property", "what is observed"),
+        ("unit", "QUDT IRI or symbol"),
+    ):
+        confirm.add_argument(f"--{name}", metavar="IRI", help=what)
+    confirm.add_argument(
+        "--set", action="append", default=[], metavar="MEMBER=VALUE", help="of the mapping's JSON"
+    )
+    reject = _action(commands, "reject", _reject, "have proposals never accepted", url)
+    for parser in (confirm, reject):
+        parser.add_argument(
+            "ids", nargs="*", metavar="ID", help="of `mapping proposals`, `unknown`"
+        )
+        parser.add_argument("--device", metavar="NAME", help="all that this device proposes now")
+
+
+def _add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
+    parser = _action(commands, "try", _try, "what a message would be; nothing is changed", url)
+    parser.add_argument("topic", metavar="TOPIC")
+    parser.add_argument("payload", metavar="PAYLOAD|@FILE", help="@- reads standard input")
+    parser.add_argument("--mapping", metavar="JSON|@FILE", help="by this one, or a list of them")
+    parser.add_argument("--retained", action="store_true", help="as the broker had kept it")
+    parser.add_argument("--time", metavar="ISO", help="when it came; default: now")
 
 
 def _action(
@@ -69,6 +118,179 @@ _OTHERS = (
     *("unit", "deviceUnit", "time", "sequence", "trueValue", "falseValue", "expiresAfter"),
     *("availability", "retained", "actuator", "error"),
 )
+
+
+def _unknown(options: argparse.Namespace) -> int:
+    answer = _ask(options, "GET", "/mappings/unknown")
+    return _tell(options, answer, [_topic_lines(each) for each in answer["topics"]])
+
+
+def _topic_lines(topic: Members) -> list[Line]:
+    payloads = [
+        each.get("payload", each.get("payloadBase64")) for each in topic.get("payloads", ())
+    ]
+    return [
+        (topic["topic"], ""),
+        ("heard", f"{topic['count']} times, {topic['first']} to {topic['last']}"),
+        *(("payload", each) for each in payloads),
+        ("looks like", topic["family"] or "nothing that is known"),
+        *((each.get("id", ""), _guess(each)) for each in topic["guesses"]),
+    ]
+
+
+def _guess(guess: Members) -> str:
+    mapping = guess["mapping"]
+    words = (mapping.get("selector", ""), mapping["property"], mapping.get("unit", ""))
+    return " ".join(word for word in words if word)
+
+
+def _proposals(options: argparse.Namespace) -> int:
+    answer = {"proposals": _proposed(options, options.status, options.device)}
+    return _tell(options, answer, [_proposal_lines(each) for each in answer["proposals"]])
+
+
+def _proposed(options: argparse.Namespace, status: str | None, device: str | None) -> Any:
+    wanted = {"status": status, "device": device}
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    return _ask(options, "GET", f"/mappings/proposals?{query}")["proposals"]
+
+
+def _proposal_lines(proposal: Members) -> list[Line]:
+    command = proposal.get("command")
+    return [
+        (f"{proposal['id']}  {proposal['label']}", ""),
+        ("status", proposal["status"]),
+        ("device", f"{proposal['device']} ({proposal['family']})"),
+        *_mapping_lines(proposal["mapping"])[1:],
+        *([("set by", f"{command['topic']} {command.get('payload', '')}")] if command else []),
+        *((name, proposal[name]) for name in ("question", "error") if name in proposal),
+    ]
+
+
+def _confirm(options: argparse.Namespace) -> int:
+    members = {name: getattr(options, name) for name in ("feature", "sensor", "property", "unit")}
+    given = {name: value for name, value in members.items() if value is not None}
+    for text in options.set:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise BadRequestError(f"--set {text}", "write --set MEMBER=VALUE")
+        given[name] = _value(value)
+    body = {"ids": _ids(options), "mapping": given}
+    return _tell_change(options, _ask(options, "POST", "/mappings/proposals/confirm", body))
+
+
+def _value(text: str) -> object:
+    """A number where it is one: `expiresAfter` is."""
+    try:
+        number = json.loads(text)
+    except ValueError:
+        return text
+    return number if type(number) in {int, float} else text
+
+
+def _reject(options: argparse.Namespace) -> int:
+    ids = _ids(options)
+    _ask(options, "POST", "/mappings/proposals/reject", {"ids": ids})
+    return _tell(options, {"rejected": ids}, [[(f"{len(ids)} rejected", "")]])
+
+
+def _ids(options: argparse.Namespace) -> list[str]:
+    """Those that were typed, and what a device proposes. Raises BadRequestError for none."""
+    of_device = _proposed(options, "proposed", options.device) if options.device else []
+    ids = [*options.ids, *(each["id"] for each in of_device)]
+    if not ids:
+        raise BadRequestError(
+            "there is nothing to decide", "name ids of `sosa-gateway mapping proposals`"
+        )
+    return ids
+
+
+def _try(options: argparse.Namespace) -> int:
+    payload = _payload(options.payload)
+    message = {
+        "topic": options.topic,
+        "retained": options.retained,
+        "time": options.time,
+        **payload,
+    }
+    body: dict[str, object] = {"message": message}
+    if options.mapping is not None:
+        given = _json(options.mapping)
+        body["mappings"] = given if isinstance(given, list) else [given]
+    answer = _ask(options, "POST", "/mappings/try", body)
+    _tell(options, answer, [_observation_lines(each) for each in answer["observations"]])
+    if not options.json:
+        _tell(options, answer, [_trial_lines(answer)])
+    return 1 if answer["faults"] or answer["violations"] or not answer["matched"] else 0
+
+
+def _observation_lines(seen: Members) -> list[Line]:
+    told = [(name, value) for name, value in seen.items() if value not in (None, False)]
+    return [(f"observation: {seen['result']}", ""), *told[:3], *told[4:]]
+
+
+def _trial_lines(answer: Members) -> list[Line]:
+    matched = "" if answer["matched"] else "no mapping knows this topic: "
+    counts = f"observations: {len(answer['observations'])}, triples: {len(answer['triples'])}"
+    return [
+        (f"{matched}{counts}", ""),
+        *(("fault", f"{each['reason']}: {each['detail']}") for each in answer["faults"]),
+        *(("violation", f"{each['node']}: {each['message']}") for each in answer["violations"]),
+        *(("notice", " ".join(str(part) for part in each.values())) for each in answer["notices"]),
+    ]
+
+
+def _payload(argument: str) -> dict[str, str]:
+    """As text, or in base64 where a file is none."""
+    if not argument.startswith("@"):
+        return {"payload": argument}
+    try:
+        read = sys.stdin.buffer.read() if argument == "@-" else Path(argument[1:]).read_bytes()
+    except OSError as error:
+        raise BadRequestError(f"cannot read {argument[1:]}: {error}") from error
+    try:
+        return {"payload": read.decode()}
+    except UnicodeDecodeError:
+        return {"payloadBase64": b64encode(read).decode()}
+
+
+def _apply(options: argparse.Namespace) -> int:
+    return _tell_change(options, _ask(options, "POST", "/mappings/apply", _json(options.edits)))
+
+
+def _json(argument: str) -> Any:
+    try:
+        return json.loads(cli_client.read_text(argument))
+    except ValueError as error:
+        raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
+
+
+def _undo(options: argparse.Namespace) -> int:
+    body = {"id": options.id, "force": options.force}
+    return _tell_change(options, _ask(options, "POST", "/mappings/undo", body))
+
+
+def _history(options: argparse.Namespace) -> int:
+    answer = _ask(options, "GET", "/mappings/history")
+    return _tell(options, answer, [_change_lines(each) for each in answer["changes"]])
+
+
+def _tell_change(options: argparse.Namespace, answer: Members) -> int:
+    if not answer["changed"]:
+        return _tell(options, answer, [[("nothing changed: it is as it was asked for", "")]])
+    return _tell(options, answer, [_change_lines(answer["change"])])
+
+
+def _change_lines(change: Members) -> list[Line]:
+    before = {each["id"] for each in change["before"]}
+    after = {each["id"] for each in change["after"]}
+    who = f" by {change['by']}" if change["by"] else ""
+    return [
+        (f"change {change['id']}: {change['kind']}{who}, {change['at']}", ""),
+        *(("added", each) for each in sorted(after - before)),
+        *(("replaced", each) for each in sorted(after & before)),
+        *(("removed", each) for each in sorted(before - after)),
+    ]
 
 
 def _tell(options: argparse.Namespace, answer: object, blocks: Sequence[Sequence[Line]]) -> int:

@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 
 import jsap
 from gateway.actuation.limits import ActuationLimits
+from gateway.config_discovery import DiscoverySettings
 from gateway.config_values import (
     ONE_AS_LIST,
     Count,
@@ -442,6 +443,7 @@ class Config(Section):
     engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
     sparkplug: SparkplugSettings = SparkplugSettings()
+    discovery: DiscoverySettings = DiscoverySettings()
     http: HttpSettings = HttpSettings()
     websocket: WebSocketSettings = WebSocketSettings()
     tls: TlsSettings = TlsSettings()

@@ -19,8 +19,10 @@
     │   ├── AcceptError             400  accept_error          /oauth answers with JSON
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
+    │   ├── InvalidMappingError     400  invalid_mapping       a mapping that does not compile
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
     │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
+    │   ├── ConflictError           409  conflict              somebody else changed it since
     │   ├── CannotResumeError       410  cannot_resume         subscribe again
     │   ├── ChecksumError           422  checksum              a file is not what its name says
     │   ├── TooLargeError           413  too_large             a size limit was passed
@@ -172,6 +174,19 @@ class NotFoundError(ClientError):
 
     code = "not_found"
     http_status = 404
+
+
+class InvalidMappingError(ClientError):
+    """A mapping that is none, or that does not compile beside the others; nothing has changed."""
+
+    code = "invalid_mapping"
+
+
+class ConflictError(ClientError):
+    """What is asked for does not fit what is there now; nothing has changed."""
+
+    code = "conflict"
+    http_status = 409
 
 
 class NotAcceptableError(ClientError):

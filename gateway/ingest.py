@@ -41,6 +41,9 @@ log = logging.getLogger(__name__)
 Listener = Callable[[Message, Sequence[Notice]], None]
 Records = Callable[[Sequence[Record]], None]
 
+Hear = Callable[[Message, bool], None]
+"""Told of a message, and whether a mapping knows its topic."""
+
 _GROUP = 256
 _REPLAY = 1000
 
@@ -103,6 +106,7 @@ class Ingest:
         self.absences = absences
         self._plausibility = plausibility
         self._listeners: list[Listener] = []
+        self._hearers: list[Hear] = []
         self._errands: deque[Callable[[], None]] = deque()
         self._on_accepted: list[Records] = []
         self._on_stored: list[Records] = []
@@ -125,6 +129,10 @@ class Ingest:
         """Have observations told: in the ingest thread as they come, when the store has them."""
         self._on_accepted.append(accepted)
         self._on_stored.append(stored)
+
+    def on_heard(self, hear: Hear) -> None:
+        """Have `hear` told of every message, in the ingest thread; it must not wait or raise."""
+        self._hearers.append(hear)
 
     def recover(self, query_text: Callable[[str], str]) -> None:
         """Bring the store, and what is known of it, to where the journal is; before `run`.
@@ -193,6 +201,8 @@ class Ingest:
         self.statistics.messages += 1
         if not decoded.matched:
             self.statistics.unmapped += 1
+        for hear in self._hearers:
+            hear(message, decoded.matched)
         new, faults = self._believed(decoded, message)
         if faults:
             self.statistics.quarantined += 1

@@ -77,6 +77,12 @@ class Plausibility:
             capabilities[place] = (*capabilities.get(place, ()), _capability(fields))
         self._capabilities = capabilities
 
+    def out_of_range(self, seen: Observation, when: datetime) -> Fault | None:
+        """Why a result alone cannot be, whatever came before; in any thread."""
+        del when
+        value = _decimal(seen.lexical) if seen.datatype in NUMERIC else None
+        return None if value is None else _out_of_range(seen, value, self._of(seen))
+
     def fault(self, seen: Observation, when: datetime) -> Fault | None:
         """Why the result cannot be; None where it can. `when` is its time, or that of arrival."""
         known = self._of(seen)

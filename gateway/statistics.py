@@ -19,10 +19,12 @@ from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
 from gateway.metrics import Histogram, Measure
+from gateway.onboarding.onboarding import Onboarding
 from gateway.profile_reload import ProfileReload
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.shipping import Shipper
+from gateway.statistics_discovery import discovery_measures
 from gateway.statistics_journal import journal_measures
 
 
@@ -36,6 +38,7 @@ class Parts:
     inbox: Inbox
     ingest: Ingest
     shipper: Shipper | None = None
+    onboarding: Onboarding | None = None
     republisher: Republisher | None = None
     profiles: ProfileReload | None = None
     actuating: Actuating | None = None
@@ -77,6 +80,7 @@ def measures(parts: Parts) -> tuple[Measure, ...]:
     return (
         *_ingest(parts),
         *journal_measures(parts.journal, parts.shipper),
+        *discovery_measures(parts.onboarding),
         *_engine(parts),
         *performance_measures(parts.engine),
         *_workers(parts.engine),

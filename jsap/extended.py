@@ -10,7 +10,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, TypeVar
@@ -41,6 +41,10 @@ class _Item(BaseModel):
     id: str
 
 
+_LONGEST_S = 10**9
+"""Some thirty years of silence."""
+
+
 class _Mapping(_Item):
     topic: str
     format: str
@@ -54,7 +58,9 @@ class _Mapping(_Item):
     device_unit: str | None = Field(default=None, alias="deviceUnit")
     true_value: str | None = Field(default=None, alias="trueValue")
     false_value: str | None = Field(default=None, alias="falseValue")
-    expires_after: int | float | None = Field(default=None, gt=0, alias="expiresAfter")
+    expires_after: int | float | None = Field(
+        default=None, gt=0, le=_LONGEST_S, alias="expiresAfter"
+    )
     availability: str | None = None
     retained: OneOf["seed", "history", "drop"] | None = None
 
@@ -122,26 +128,31 @@ def one_mapping(members: object, namespaces: Mapping[str, str], path: str = "") 
 
     Raises JsapError with the JSON path, which begins with `path`.
     """
-    try:
-        mapping = _Mapping.model_validate(members)
-    except ValidationError as error:
-        raise first_error(error, path, "") from error
-    try:
-        return list(_Node(namespaces, "", path, mapping.id).mapping(mapping))
-    except (OverflowError, UnicodeEncodeError) as error:
-        raise JsapError(path, str(error), "give a text or number that RDF has") from error
+    mapping = _checked(_Mapping, members, path)
+    return _made(path, lambda: _Node(namespaces, "", path, mapping.id).mapping(mapping))
 
 
 def one_actuator(members: object, namespaces: Mapping[str, str], path: str = "") -> list[Quad]:
     """One item of `extended.actuators`, as `one_mapping`."""
+    actuator = _checked(_Actuator, members, path)
+    return _made(path, lambda: _Node(namespaces, "", path, actuator.id).actuator(actuator))
+
+
+def _checked(model: type[_AnyItem], members: object, path: str) -> _AnyItem:
     try:
-        actuator = _Actuator.model_validate(members)
+        return model.model_validate(members)
     except ValidationError as error:
         raise first_error(error, path, "") from error
+
+
+def _made(path: str, quads: Callable[[], Iterable[Quad]]) -> list[Quad]:
+    """The quads; JsapError also for what RDF has not, as half of a surrogate pair."""
     try:
-        return list(_Node(namespaces, "", path, actuator.id).actuator(actuator))
-    except (OverflowError, UnicodeEncodeError) as error:
-        raise JsapError(path, str(error), "give a text or number that RDF has") from error
+        return list(quads())
+    except JsapError:
+        raise
+    except ValueError as error:
+        raise JsapError(path, str(error), "give texts and numbers that RDF has") from error
 
 
 def mapping_members(node: NamedNode, quads: Iterable[Quad]) -> dict[str, str | int | float]:
@@ -161,6 +172,13 @@ def mapping_members(node: NamedNode, quads: Iterable[Quad]) -> dict[str, str | i
         if GW + term in by_term:
             members[member] = _member(by_term[GW + term].object)
     return members
+
+
+def is_member(quad: Quad) -> bool:
+    """Whether a node says by it what a mapping's JSON has a member for, its type included."""
+    if quad.predicate == _TYPE:
+        return quad.object == NamedNode(f"{GW}Mapping")
+    return quad.predicate.value in _MEMBER_TERMS
 
 
 def _member(value: object) -> str | int | float:
@@ -193,6 +211,8 @@ _TERMS = {
     "retained": "retained",
 }
 """The term, in our namespace, of each member of a mapping."""
+
+_MEMBER_TERMS = frozenset(GW + term for term in _TERMS.values())
 
 _NUMBERS = frozenset(
     f"http://www.w3.org/2001/XMLSchema#{name}" for name in ("integer", "decimal", "double", "float")

@@ -11,6 +11,7 @@ from gateway import __version__
 from gateway.gates.media_types import GRAPHS, RESULTS
 from gateway.gates.openapi_actuators import actuator_paths
 from gateway.gates.openapi_inspection import inspection_paths
+from gateway.gates.openapi_mappings import mapping_paths
 from gateway.gates.openapi_parts import COUNT as _COUNT
 from gateway.gates.openapi_parts import READ as _READ
 from gateway.gates.openapi_parts import TEXT as _TEXT
@@ -94,7 +95,7 @@ def document() -> Json:
             **_delayed(),
             **_explain(),
             **_operations(),
-            **_mappings(),
+            **mapping_paths(),
             **inspection_paths(),
             **actuator_paths(),
         },
@@ -228,17 +229,6 @@ def _operations() -> Json:
             )
         },
     }
-
-
-def _mappings() -> Json:
-    mapping: Json = {"type": "object", "required": ["id"], "properties": {"id": _TEXT}}
-    every: Json = {
-        "type": "object",
-        "required": ["mappings"],
-        "properties": {"mappings": {"type": "array", "items": mapping}},
-    }
-    answers = {"200": _answer("as a JSAP profile has them", ["application/json"], every)}
-    return {"/mappings": {"get": _operation("all mappings", (), answers, _READ)}}
 
 
 def _state(summary: str, schema: Json) -> Json:

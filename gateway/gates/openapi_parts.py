@@ -15,6 +15,7 @@ DESCRIPTIONS = {
     401: "no token, or one that is not valid (any more)",
     403: "the rights, the Host or the Origin do not allow it",
     404: "there is no such thing, or it may not be read",
+    409: "it is not as this request takes it to be",
     406: "no format that Accept names",
     408: "the body came too slowly",
     413: "the body or the result is beyond a limit",

@@ -1,21 +1,259 @@
-"""`Onboarding`: what the HTTP API can ask about mappings and do to them.
+"""`Onboarding`: what the API can ask about mappings and do to them; also runs the listening.
 
 Place on the way of the data: beside it; a facade over the parts of this package. Its coroutines
 are called on the event loop; what reads or changes mappings runs in the scheduler's thread.
 """
 
-from collections.abc import Sequence
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+from adapters.mapping import MappingError
+from adapters.message import Message
+from adapters.proposal import Names
+from adapters.registry import Registry
+from gateway.engine import Engine
+from gateway.errors import GatewayError, InvalidMappingError, StorageError, TooManyRequestsError
+from gateway.mappings import MappingTable, mapping_of
+from gateway.onboarding.changes import (
+    Author,
+    Kind,
+    MappingChange,
+    history,
+    replacing,
+    require_good,
+    undoing,
+)
+from gateway.onboarding.confirmation import confirming, deciding
+from gateway.onboarding.edits import Edits, mapping_node
+from gateway.onboarding.listening import Listening
 from gateway.onboarding.nodes import Members, described, stored_nodes
+from gateway.onboarding.noting import Announcement, Noted, Noting
+from gateway.onboarding.proposal_graph import all_proposals, find, status_of
+from gateway.onboarding.proposals import Status, StoredProposal, stored
+from gateway.onboarding.trial import Believe, Trial, Writing, try_message
+from gateway.onboarding.unknown import UnknownTopic, UnknownTopics
+from gateway.onboarding.violations import Violation, violations
+from gateway.rdf.delta import Delta
 from gateway.scheduler import Scheduler
+from jsap.errors import JsapError
+
+log = logging.getLogger(__name__)
+
+_TRIES = 50
+_PAUSE_S = 0.1
+
+
+Decide = Callable[[Engine], tuple[Delta, MappingChange | None]]
+"""What to change, and its record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How onboarding works: names of proposals, whose announcements are taken and accepted."""
+
+    names: Names
+    families: frozenset[str] = frozenset()
+    auto: frozenset[str] = frozenset()
+    topics: int = 1000
+    topic_bytes: int = 2_097_152
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A proposal with what has become of it."""
+
+    proposal: StoredProposal
+    status: Status
 
 
 class Onboarding:
     """One for each gateway."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        mappings: MappingTable,
+        writing: Callable[[], Writing],
+        terms: Terms,
+        believe: Believe | None = None,
+    ) -> None:
+        self.unknown = UnknownTopics(terms.topics, terms.topic_bytes)
         self._scheduler = scheduler
+        self._mappings = mappings
+        self._writing = writing
+        self._believe = believe
+        self._auto = terms.auto
+        self._loop = asyncio.get_running_loop()
+        self._trying = asyncio.Semaphore(1)
+        self.listening = Listening(
+            self._note, self.unknown, terms.names, families=terms.families, auto=terms.auto
+        )
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Listen as long as the block lasts."""
+        thread = threading.Thread(target=self.listening.run, name="discovery", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.listening.stop()
+            await asyncio.to_thread(thread.join)
 
     async def mappings(self) -> Sequence[Members]:
         """All mappings, as a profile's JSON."""
         return described(await self._scheduler.look(stored_nodes))
+
+    def unknown_topics(self) -> list[UnknownTopic]:
+        """Those that no mapping knows now, the last heard first."""
+        registry, seen = self._mappings.registry, self.unknown.list()
+        known = [each.topic for each in seen if registry.knows(each.topic)]
+        self.unknown.forget(known)
+        gone = set(known)
+        return [each for each in seen if each.topic not in gone]
+
+    async def proposals(self) -> list[Found]:
+        """Those that devices announced, by family, device and label."""
+
+        def look(engine: Engine) -> list[Found]:
+            nodes = stored_nodes(engine)
+            return [Found(each, status_of(each, nodes)) for each in all_proposals(engine)]
+
+        return await self._scheduler.look(look)
+
+    async def proposal(self, id_: str) -> Found:
+        """One proposal, or a guess about an unknown topic. Raises NotFoundError."""
+        guesses = self._guesses()
+
+        def look(engine: Engine) -> Found:
+            (found,) = find([*guesses, *all_proposals(engine)], [id_])
+            return Found(found, status_of(found, stored_nodes(engine)))
+
+        return await self._scheduler.look(look)
+
+    async def confirm(
+        self, ids: Sequence[str], changes: Mapping[str, object], identity: str
+    ) -> MappingChange | None:
+        """Make proposals, or guesses about unknown topics, mappings; None where they are already.
+
+        Raises NotFoundError, InvalidMappingError.
+        """
+        guesses = self._guesses()
+        return await self._change(
+            lambda engine: confirming(
+                engine, find([*guesses, *all_proposals(engine)], ids), changes, identity
+            )
+        )
+
+    async def reject(self, ids: Sequence[str]) -> None:
+        """Have proposals never accepted, until somebody confirms them. Raises NotFoundError."""
+        guesses = self._guesses()
+        await self._scheduler.decide(
+            lambda engine: deciding(
+                engine, find([*guesses, *all_proposals(engine)], ids), Status.REJECTED
+            )
+        )
+
+    async def apply(self, edits: Edits, identity: str) -> MappingChange | None:
+        """Add, replace and remove mappings as one change; None where there is nothing to change.
+
+        Raises InvalidMappingError, ConflictError, NotFoundError, BadRequestError.
+        """
+
+        def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
+            nodes = stored_nodes(engine)
+            wanted = edits.wanted(nodes)
+            require_good(nodes, wanted)
+            return replacing(engine, wanted, Author.now(identity, Kind.APPLY))
+
+        return await self._change(decide)
+
+    async def undo(self, number: str, identity: str, *, force: bool) -> MappingChange | None:
+        """Take a change back; None where it is already. Raises NotFoundError, ConflictError."""
+        return await self._change(lambda engine: undoing(engine, number, identity, force=force))
+
+    async def changes(self) -> list[MappingChange]:
+        """The history, the last change first."""
+        return await self._scheduler.look(history)
+
+    async def try_out(
+        self, message: Message, mappings: Sequence[Mapping[str, object]] = ()
+    ) -> tuple[Trial, tuple[Violation, ...]]:
+        """What a message would be by the mappings of now, or by those given alone.
+
+        Raises InvalidMappingError for one that does not compile.
+        """
+        registry = self._registry(mappings)
+        async with self._trying:
+            trial = await self._scheduler.look(
+                lambda engine: try_message(
+                    registry, message, self._writing(), store=engine.store, believe=self._believe
+                )
+            )
+            return trial, await asyncio.to_thread(violations, trial.triples)
+
+    def _registry(self, given: Sequence[Mapping[str, object]]) -> Registry:
+        if not given:
+            return Registry.compile(self._mappings.mappings)[0]
+        mappings = []
+        for place, members in enumerate(given):
+            node, quads = mapping_node(
+                {"id": f"urn:trial:{place}", **members}, f"mappings[{place}]"
+            )
+            try:
+                mappings.append(mapping_of(node, quads))
+            except MappingError as error:
+                raise InvalidMappingError(str(error), "correct this member") from error
+        registry, refused = Registry.compile(mappings)
+        if refused:
+            raise InvalidMappingError(str(refused[0]), "correct this member")
+        return registry
+
+    async def _change(self, decide: Decide) -> MappingChange | None:
+        """Make the change that is decided on; returns its record."""
+        records: list[MappingChange | None] = []
+
+        def decision(engine: Engine) -> Delta:
+            delta, record = decide(engine)
+            records.append(record)
+            return delta
+
+        await self._scheduler.decide(decision)
+        return records[-1]
+
+    def _guesses(self) -> list[StoredProposal]:
+        """What was guessed about unknown topics, as if it had been announced."""
+        guessed = []
+        for topic in self.unknown_topics():
+            for guess in topic.guesses:
+                try:
+                    guessed.append(stored(guess, topic.topic, topic.last_at))
+                except (JsapError, ValueError):
+                    continue  # shown without an id
+        return guessed
+
+    def _note(self, announcement: Announcement) -> Noted | None:
+        """Take an announcement up, in the thread of the listening."""
+        for _ in range(_TRIES):
+            noting: list[Noting] = []
+
+            def decision(engine: Engine, noting: list[Noting] = noting) -> Delta:
+                noting.append(Noting(engine, self._auto))
+                return noting[-1].take(announcement)
+
+            try:
+                deciding = self._scheduler.decide(decision)
+                asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
+                return noting[-1].noted
+            except (TooManyRequestsError, StorageError) as error:
+                log.warning("proposals_wait", extra={"reason": str(error)})
+                if self.listening.pause(_PAUSE_S):
+                    return None
+            except GatewayError as error:
+                log.error("proposals_not_stored", extra={"reason": str(error)})
+                return None
+        return None

@@ -1,0 +1,158 @@
+"""Listening to announcements and unknown messages, beside ingest, which it never holds up.
+
+Place on the way of the data: ingest tells of each message that no mapping knows, and of all on the
+announcement topics; a thread of its own asks the families what they are. Its queue has a bound in
+number and bytes: what finds no room is counted, and passed over. Announcements are mostly retained,
+so they come again; what was announced in the last moment before a kill -9 may not.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
+from adapters.families import FORMATS
+from adapters.message import Message
+from adapters.proposal import Names
+from adapters.topic_filter import TopicFilter, TopicTrie
+from gateway.onboarding.noting import Announcement, Noted
+from gateway.onboarding.unknown import UnknownTopics
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 1000
+MOST_WAITING_BYTES = 32 * 1024 * 1024
+
+GENERIC = frozenset({"json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"})
+"""Formats that any message may happen to have: what they suggest is a guess about an unknown topic,
+while what a family recognises as its own is a proposal."""
+
+Propose = Callable[[Announcement], Noted | None]
+"""Takes an announcement up; None where it could not be."""
+
+
+@dataclass(slots=True)
+class ListeningStatistics:
+    """Counters since the start."""
+
+    announcements: int = 0
+    passed_over: int = 0
+    proposed: int = 0
+    withdrawn: int = 0
+    accepted: int = 0
+    refused: int = 0
+
+
+def announcement_filters(families: frozenset[str]) -> frozenset[str]:
+    """The topic filters of what these families publish about themselves."""
+    return frozenset(text for name in families for text in FORMATS[name].announcements)
+
+
+class Listening:
+    """`hear` is called by ingest, `run` is the body of the thread, `stop` ends it.
+
+    `families` are those whose announcements are taken; `auto` are the formats that are accepted
+    without a person.
+    """
+
+    def __init__(
+        self,
+        propose: Propose,
+        unknown: UnknownTopics,
+        names: Names,
+        *,
+        families: frozenset[str],
+        auto: frozenset[str] = frozenset(),
+    ) -> None:
+        self.statistics = ListeningStatistics()
+        self._propose = propose
+        self._unknown = unknown
+        self._auto = auto
+        # A family that announces itself and is not wanted is not asked about its messages either.
+        shy = {n: f for n, f in FORMATS.items() if n in families or not f.announcements}
+        self._discovery = Discovery(names, shy)
+        self._filters = TopicTrie[None]()
+        for text in announcement_filters(families):
+            self._filters.insert(TopicFilter.parse(text), None)
+        self._is_announced = lru_cache(maxsize=4096)(lambda topic: bool(self._filters.match(topic)))
+        self._waiting: deque[tuple[Message, bool]] = deque()
+        self._bytes = 0
+        self._changed = threading.Condition()
+        self._closing = False
+
+    def hear(self, message: Message, matched: bool) -> None:
+        """Take note of a message; a microsecond, no more, and nothing is ever raised."""
+        announced = self._is_announced(message.topic)
+        if announced:
+            self._put(message, announced=True)
+        elif not matched and self._unknown.hear(message):
+            self._put(message, announced=False)
+
+    def run(self) -> None:
+        """Serve until `stop`; a defect costs one message."""
+        while (taken := self._take()) is not None:
+            message, announced = taken
+            try:
+                self._look(message, announced)
+            except Exception:  # a defect of a family costs this message, never the thread
+                log.exception("discovery_crashed", extra={"topic": message.topic[:200]})
+
+    def stop(self) -> None:
+        """Have `run` return; what waits is dropped."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+
+    def pause(self, seconds: float) -> bool:
+        """Wait a little; whether `stop` was called meanwhile."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closing, seconds)
+
+    def _put(self, message: Message, *, announced: bool) -> None:
+        size = len(message.payload)
+        with self._changed:
+            is_full = len(self._waiting) >= MOST_WAITING
+            too_long = size > MAX_ANNOUNCEMENT_BYTES
+            if is_full or too_long or self._bytes + size > MOST_WAITING_BYTES:
+                self.statistics.passed_over += 1
+                return
+            self._waiting.append((message, announced))
+            self._bytes += size
+            self._changed.notify_all()
+
+    def _take(self) -> tuple[Message, bool] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            if self._closing:
+                return None
+            message, announced = self._waiting.popleft()
+            self._bytes -= len(message.payload)
+        return message, announced
+
+    def _look(self, message: Message, announced: bool) -> None:
+        found = self._discovery.discover(message)
+        is_guess = found.family in GENERIC and found.family not in self._auto
+        if announced or (found.family and not is_guess):
+            self._announce(message, found, announced)
+        if not announced:
+            self._unknown.guess(message.topic, found.family, found.proposals)
+
+    def _announce(self, message: Message, found: Discovered, announced: bool) -> None:
+        seen = self.statistics
+        seen.announcements += announced
+        is_whole = announced and bool(found.proposals or not message.payload)
+        if not announced:  # another message of the topic says other things
+            found = Discovered(found.family, found.proposals)
+        if not (found.proposals or found.withdrawn or is_whole):
+            return
+        noted = self._propose(Announcement(found, message.topic, message.received_at, is_whole))
+        if noted is None:
+            seen.passed_over += 1
+            return
+        seen.proposed += noted.new
+        seen.withdrawn += noted.withdrawn
+        seen.accepted += noted.accepted
+        seen.refused += noted.refused

@@ -1,0 +1,45 @@
+"""What discovery counts, as measures for Prometheus (README, "Metrics")."""
+
+from collections.abc import Mapping
+
+from gateway.metrics import Measure
+from gateway.onboarding.listening import ListeningStatistics
+from gateway.onboarding.onboarding import Onboarding
+
+
+def discovery_measures(onboarding: Onboarding | None) -> tuple[Measure, ...]:
+    """Announcements, what became of their proposals, topics that no mapping knows."""
+    if onboarding is None:
+        return ()
+    seen, unknown = onboarding.listening.statistics, onboarding.unknown
+    return (
+        Measure(
+            "announcements", "messages of devices about themselves", lambda: seen.announcements
+        ),
+        Measure(
+            "announcements_passed_over",
+            "beyond the queue, or too long",
+            lambda: seen.passed_over,
+        ),
+        Measure("proposals", "mappings that devices proposed", lambda: _by(seen), label="outcome"),
+        Measure(
+            "unknown_topics",
+            "topics heard that no mapping reads",
+            lambda: len(unknown),
+            is_counter=False,
+        ),
+        Measure(
+            "unknown_topics_forgotten",
+            "topics that made room for others",
+            lambda: unknown.forgotten,
+        ),
+    )
+
+
+def _by(seen: ListeningStatistics) -> Mapping[str, float]:
+    return {
+        "new": seen.proposed,
+        "accepted": seen.accepted,
+        "withdrawn": seen.withdrawn,
+        "refused": seen.refused,
+    }
