@@ -12,7 +12,7 @@ APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive
 APT_INSTALL := $(APT) install -y --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow check format bench mosquitto sparkplug-client interop clean
+.PHONY: help setup run test test-slow check format bench bench-archive mosquitto sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -41,6 +41,9 @@ format: $(SETUP_DEV) ## put the code into its format
 
 bench: $(SETUP_DEV) ## every benchmark
 	$(BIN)/sosa-gateway bench all
+
+bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars, about 15 minutes
+	$(BIN)/sosa-gateway archive bench
 
 clean: ## remove what make and the tools made; /data stays
 	rm -rf $(VENV) build dist *.egg-info

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
+from spark_batch.bench import command as bench
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs import upkeep
 from spark_batch.jobs.derive import Rollup
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    for add in (_add_ingest, _add_derived, _add_query, _add_upkeep, _add_fleet):
+    for add in (_add_ingest, _add_derived, _add_query, _add_upkeep, _add_fleet, _add_bench):
         add(jobs)
     return parser
 
@@ -151,6 +152,11 @@ def _add_fleet(jobs: _Jobs) -> None:
     parser.add_argument("--start", type=date.fromisoformat, help="first day; default: 2026-09-01")
 
 
+def _add_bench(jobs: _Jobs) -> None:
+    purpose = "what the archive costs, beside DuckDB and Polars doing the same"
+    bench.add_options(_job(jobs, "bench", _bench, purpose))
+
+
 def _ingest(options: argparse.Namespace) -> Summary:
     archive, landing = Archive(options.archive), landing_zone(options.landing)
     job = Ingest(archive, landing, _sessions(options), _progress(options))
@@ -228,6 +234,10 @@ def _fleet(options: argparse.Namespace) -> Summary:
         options.start or Fleet().start,
     )
     return Summary("fleet", rows_out=len(fleet.write(options.landing)))
+
+
+def _bench(options: argparse.Namespace) -> Summary:
+    return bench.run(options.observations, options.ways, _progress(options))
 
 
 def _sessions(options: argparse.Namespace) -> Callable[[], SparkSession]:

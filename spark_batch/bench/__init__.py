@@ -1,0 +1,1 @@
+"""What the archive costs beside DuckDB and Polars: `python -m spark_batch bench`."""

@@ -1,0 +1,66 @@
+"""`bench`: the archive beside DuckDB and Polars, on this machine.
+
+The table of each size is told as progress, everything together is the summary.
+"""
+
+import argparse
+from importlib.util import find_spec
+from itertools import pairwise
+
+from spark_batch.bench.run_way import WAYS
+from spark_batch.errors import ArchiveError
+from spark_batch.summary import Progress, Summary
+
+_SIZES = (1_000_000, 5_000_000)
+_NEEDED = {"DuckDB": "duckdb", "Polars": "polars"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The sizes and the engines."""
+    default = ",".join(map(str, _SIZES))
+    parser.add_argument(
+        "--observations", type=_sizes, default=_SIZES, metavar="N,…", help=f"default: {default}"
+    )
+    parser.add_argument(
+        "--ways", type=_ways, default=tuple(WAYS), metavar="WAY,…", help="besides Spark"
+    )
+
+
+def run(sizes: tuple[int, ...], ways: tuple[str, ...], tell: Progress) -> Summary:
+    """Measure one size after the other; raises ArchiveError where engines made different rows."""
+    for way in {*ways, "DuckDB"} & set(_NEEDED):
+        if find_spec(_NEEDED[way]) is None:
+            raise ArchiveError(f"the benchmark needs {way}", f"pip install {_NEEDED[way]}")
+    # Only here: whoever ingests needs no other engine.
+    from spark_batch.bench.comparison import Outcome, compare  # noqa: PLC0415
+    from spark_batch.bench.report import growth, notes, to_members, to_text  # noqa: PLC0415
+
+    for note in notes():
+        tell(note)
+    outcomes: list[Outcome] = []
+    for size in sizes:
+        outcomes.append(compare(size, ways, tell))
+        for line in to_text(outcomes[-1]):
+            tell(line)
+        if outcomes[-1].differences:
+            raise ArchiveError("the engines made different rows", "one of them is wrong")
+    for smaller, larger in pairwise(outcomes):
+        tell(growth(smaller, larger))
+    summary = Summary("bench", rows_in=sum(sizes), rows_out=sum(sizes))
+    summary.details = {"sizes": [to_members(outcome) for outcome in outcomes], "notes": notes()}
+    return summary
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(int(part) if part.isdecimal() else 0 for part in text.replace("_", "").split(","))
+    if min(sizes) < 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not N,… with N of 1000 or more")
+    return sizes
+
+
+def _ways(text: str) -> tuple[str, ...]:
+    known = {way.lower(): way for way in WAYS}
+    chosen = {known.get(part.lower(), "") for part in text.split(",")}
+    if "" in chosen:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of {','.join(WAYS)}")
+    return ("Spark", *(way for way in WAYS if way in chosen and way != "Spark"))

@@ -1,0 +1,72 @@
+"""What a command costs: wall time, CPU time and memory of all processes that it starts.
+
+A JVM is a grandchild that nobody waits for, so what the kernel tells of children when they end
+leaves it out. The command gets a session of its own, whose processes are looked at in /proc.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_EVERY_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of wall and CPU time, greatest resident memory of all processes together."""
+
+    wall_s: float
+    cpu_s: float
+    peak_bytes: int
+
+
+@dataclass(slots=True)
+class Meter:
+    """Adds up what the processes of one session have used so far."""
+
+    session: int
+    peak_bytes: int = 0
+    ticks: dict[int, int] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Once more; a process that has ended keeps what it had used when it was seen last."""
+        resident = 0
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError, ValueError):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == self.session:
+                    self.ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
+                    resident += int(fields[21]) * os.sysconf("SC_PAGESIZE")
+        self.peak_bytes = max(self.peak_bytes, resident)
+
+    @property
+    def cpu_s(self) -> float:
+        """Of all processes that were seen."""
+        return sum(self.ticks.values()) / _TICKS
+
+
+def measured(
+    command: Sequence[str], environment: Mapping[str, str], output: IO[bytes]
+) -> tuple[int, Cost]:
+    """Run a command to its end; its exit code and what it cost."""
+    started = time.monotonic()
+    process = subprocess.Popen(
+        command, env=environment, stdout=output, stderr=output, start_new_session=True
+    )
+    meter = Meter(process.pid)
+    try:
+        while process.poll() is None:
+            meter.look()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_EVERY_S)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        process.wait()
+    return process.returncode, Cost(time.monotonic() - started, meter.cpu_s, meter.peak_bytes)

@@ -1,0 +1,61 @@
+"""The benchmark: the engines make the same rows of a small load, and costs are those of a tree."""
+
+import os
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_batch.bench.comparison import Outcome, Run, differences, digests_of
+from spark_batch.bench.meter import Cost, measured
+from spark_batch.bench.report import to_members, to_text
+from spark_batch.bench.run_way import WAYS, run_stages
+from spark_batch.bench.segments import Load
+from spark_batch.cli import main
+
+SIZE = 50_000
+
+
+def test_every_engine_makes_the_same_rows_and_the_report_says_so(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    Load(SIZE).write(landing)
+    lines = sum(int(path.name.split("-")[-2]) for path in landing.rglob("*.gz"))
+    assert lines > SIZE, "some come twice"
+    runs = []
+    for way in WAYS:
+        (tmp_path / way).mkdir()
+        stages = tuple(run_stages(way, landing, tmp_path / way, date(2026, 9, 2)))
+        runs.append(Run(way, Cost(9.0, 8.0, 7), stages, digests_of(stages)))
+    outcome = Outcome(SIZE, 1, tuple(runs))
+    assert outcome.differences == []
+    ours, duckdb, polars = (run.digests for run in runs)
+    assert ours["ingest"].rows == SIZE
+    assert set(ours) == set(duckdb) == {*polars, "export"}
+    assert differences(ours, {"ingest": ours["rollup"]})
+    assert any("all made the same rows" in line for line in to_text(outcome))
+    sizes = to_members(outcome)["runs"]
+    assert isinstance(sizes, dict)
+    assert sizes["Spark"]["bytes_per_observation"] <= 12
+
+
+def test_cost_is_that_of_the_whole_tree(tmp_path: Path) -> None:
+    burn = "import time\nwhile time.process_time() < 0.5: pass\nx = bytearray(50_000_000)"
+    both = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\n{burn}"
+    with tempfile.TemporaryFile() as output:
+        code, cost = measured([sys.executable, "-c", both], os.environ, output)
+    assert code == 0
+    assert cost.cpu_s > 0.8
+    assert cost.wall_s >= 0.5
+    assert cost.peak_bytes > 40_000_000
+
+
+@pytest.mark.parametrize("option", ["--observations=10", "--observations=x", "--ways=oracle"])
+def test_wrong_usage_is_told(option: str) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["bench", option])
+    assert exit_.value.code == 2
