@@ -23,6 +23,7 @@ from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.absence import Absences, AbsenceTemplates
 from gateway.actuation.actuating import Actuating, Surroundings
+from gateway.actuation.consumer import Sender
 from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.config import Config
 from gateway.cores import one_core
@@ -59,7 +60,7 @@ from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
 from gateway.raw_messages import RawMessages
-from gateway.republish import Publisher, Republisher
+from gateway.republish import Republisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
@@ -248,7 +249,7 @@ class Gateway:
         await republisher.settled()
 
     async def _start_actuating(
-        self, starting: AsyncExitStack, surroundings: Surroundings, publisher: Publisher
+        self, starting: AsyncExitStack, surroundings: Surroundings, publisher: Sender
     ) -> None:
         """Commands can be asked for from now on, and readings confirm them."""
         self._actuating = Actuating(surroundings, publisher, self._config.actuation.limits())

@@ -193,6 +193,9 @@ class Republisher:
 
     async def settled(self) -> None:
         """Wait until the rules learned so far are in force, while `run` runs."""
+        crossed = asyncio.Event()  # what was learned before may still be on its way into the loop
+        self._crossing.call(crossed.set)
+        await crossed.wait()
         await self._changes.join()
 
     async def _start(self, rule: Rule) -> None:

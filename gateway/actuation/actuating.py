@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
-from gateway.actuation.consumer import Consumer
+from gateway.actuation.consumer import Consumer, Sender
 from gateway.actuation.ear import Ear
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
@@ -29,7 +29,6 @@ from gateway.engine import Notification
 from gateway.ingest import Ingest
 from gateway.journal import Actuation, Journal
 from gateway.profiles import Profiles
-from gateway.republish import Publisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.sosa import Identity, payload_literal
 
@@ -51,7 +50,7 @@ class Surroundings:
 class Actuating:
     """Actuators, the consumer of actuations, and the ways to ask for one."""
 
-    def __init__(self, around: Surroundings, publisher: Publisher, limits: ActuationLimits) -> None:
+    def __init__(self, around: Surroundings, publisher: Sender, limits: ActuationLimits) -> None:
         self._around = around
         self._publisher = publisher
         templates = ActuationTemplates(around.profiles)

@@ -13,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from math import inf
 from typing import Protocol
 
 from gateway.actuation.actuators import Actuators
@@ -23,7 +24,6 @@ from gateway.actuation.templates import ActuationTemplates, sent_mark
 from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.engine import Outcome
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
-from gateway.republish import Publisher
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,15 @@ _PAUSE_S = 0.5
 _LONGEST_S = 60.0
 
 Note = Callable[[Order, datetime], None]
+
+
+class Sender(Protocol):
+    """Where commands go out."""
+
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    ) -> None:
+        """Send a message; does not wait. What comes later than `within_s` is not to come."""
 
 
 class Updating(Protocol):
@@ -53,7 +62,7 @@ class Consumer:
     def __init__(
         self,
         scheduler: Updating,
-        publisher: Publisher,
+        publisher: Sender,
         templates: ActuationTemplates,
         actuators: Actuators,
         *,
@@ -160,7 +169,10 @@ class Consumer:
         self.statistics.sent += 1
         self._note(order, now)
         message = order.message
-        self._publisher.publish(message.topic, message.payload, message.qos, message.retain)
+        within_s = self.orders.time_limit_s(order.actuator)
+        self._publisher.publish(
+            message.topic, message.payload, message.qos, message.retain, within_s
+        )
         extra = {"actuation": order.wish.iri, "topic": message.topic}
         log.info("actuation_sent", extra=extra)
 

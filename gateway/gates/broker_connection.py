@@ -11,6 +11,7 @@ Three parties work on a connection: the reader (`_read`), the writer of outgoing
 import asyncio
 import itertools
 import logging
+from time import monotonic
 from typing import Protocol
 
 from amqtt.mqtt import packet as control
@@ -236,7 +237,10 @@ class Connection:
 
     def _batch(self) -> bytes:
         batch = bytearray()
-        while len(batch) < BATCH_BYTES and (packet := self.state.delivery.take()) is not None:
+        while (
+            len(batch) < BATCH_BYTES
+            and (packet := self.state.delivery.take(monotonic())) is not None
+        ):
             self._exchange.counters.delivered += packet[0] >> 4 == control.PUBLISH
             batch += packet
         return bytes(batch)

@@ -51,12 +51,18 @@ class DeliveryQueue:
         self._queued_bytes = size
         return True
 
-    def take(self) -> bytes | None:
-        """The next packet to write; None when nothing waits or the window is full."""
+    def take(self, now_s: float = 0.0) -> bytes | None:
+        """The next packet to write; None when nothing waits or the window is full.
+
+        What has expired at `now_s` is passed over, unless its delivery was begun by this
+        connection.
+        """
         while self._again:
             packet_id = self._again.popleft()
-            if packet_id in self._inflight:
+            if packet_id in self._inflight and not self._gives_up(packet_id, now_s):
                 return self._repeated(packet_id)
+        while self._queued and self._queued[0].expires_s <= now_s:
+            self._queued_bytes -= len(self._queued.popleft().payload)
         if not self._queued or (self._queued[0].qos and len(self._inflight) >= self._max_inflight):
             return None
         publish = self._queued.popleft()
@@ -94,6 +100,14 @@ class DeliveryQueue:
     def resume(self) -> None:
         """A connection is back: `take` starts with everything unacknowledged [MQTT-4.4.0-1]."""
         self._again = deque(self._inflight)
+
+    def _gives_up(self, packet_id: int, now_s: float) -> bool:
+        """Whether a delivery that an earlier connection began has become useless."""
+        publish = self._inflight[packet_id]
+        if publish is None or publish.expires_s > now_s:
+            return False
+        del self._inflight[packet_id]
+        return True
 
     def _repeated(self, packet_id: int) -> bytes:
         publish = self._inflight[packet_id]

@@ -76,7 +76,8 @@ class MessageExchange:
             qos = min(granted, publish.qos)
             # Only QoS 1 and 2 wait for a client that is away [MQTT-3.1.2-5].
             if qos or state.connection is not None:
-                self._queue(state, Publish(publish.topic, publish.payload, qos))
+                fields = (publish.topic, publish.payload, qos)
+                self._queue(state, Publish(*fields, expires_s=publish.expires_s))
 
     def replay_retained(
         self, state: SessionState, matches: Callable[[str], bool], granted: int

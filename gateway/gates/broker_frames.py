@@ -7,6 +7,7 @@ decoder, which reads field by field from the stream without a limit and takes ma
 
 from asyncio import StreamReader
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from amqtt.adapters import BufferReader
@@ -60,7 +61,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """One PUBLISH, from or to a client; `packet_id` 0 means that none is set (QoS 0, queued)."""
+    """One PUBLISH, from or to a client; `packet_id` 0 means that none is set (QoS 0, queued).
+
+    At `expires_s` of the steady clock it is of no use any more.
+    """
 
     topic: str
     payload: bytes
@@ -68,6 +72,7 @@ class Publish:
     retain: bool = False
     duplicate: bool = False
     packet_id: int = 0
+    expires_s: float = inf
 
 
 async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:

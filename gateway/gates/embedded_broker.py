@@ -10,6 +10,7 @@ process; at-least-once rests on devices that repeat what was not acknowledged.
 
 import ipaddress
 from datetime import UTC, datetime
+from math import inf
 from types import TracebackType
 from typing import Self
 
@@ -99,15 +100,23 @@ class EmbeddedBroker:
         """The bound port."""
         return self._broker.port
 
-    async def publish(self, topic: str, payload: bytes, qos: int = 0, retain: bool = False) -> None:
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        qos: int = 0,
+        retain: bool = False,
+        expires_s: float = inf,
+    ) -> None:
         """Send to subscribers, never to `accept`; BadRequestError for a topic with wildcards.
 
-        Returns once the message is in their queues; a full queue drops and counts it.
+        Returns once the message is in their queues; a full queue drops and counts it. Who comes
+        for it after `expires_s`, by the steady clock, does not get it.
         """
         require_topic(topic)
         if qos not in (0, 1, 2):
             raise BadRequestError(f"QoS {qos} does not exist")
-        self._broker.exchange.route(Publish(topic, payload, qos, retain))
+        self._broker.exchange.route(Publish(topic, payload, qos, retain, expires_s=expires_s))
 
     def user_of(self, client_id: str) -> str | None:
         """The authenticated user of a client's session; None for an anonymous one."""

@@ -6,6 +6,8 @@ commit. What we publish is not ingested again: the broker never offers it.
 
 import asyncio
 import logging
+from math import inf
+from time import monotonic
 
 from adapters.message import Message
 from gateway.crossing import Crossing
@@ -14,6 +16,9 @@ from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.inbox import Delivery, Inbox
 
 log = logging.getLogger(__name__)
+
+_Command = tuple[str, bytes, int, bool, float]
+"""Topic, payload, QoS, RETAIN, and when it expires."""
 
 _COMMANDS = 1000
 """How many commands may wait to be sent; the next ones are dropped and counted."""
@@ -61,13 +66,19 @@ class EmbeddedPublisher:
         self.dropped = 0
         self._broker = broker
         self._crossing = crossing
-        self._commands: asyncio.Queue[tuple[str, bytes, int, bool]] = asyncio.Queue(limit)
+        self._commands: asyncio.Queue[_Command] = asyncio.Queue(limit)
 
-    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
-        """Send a message; may be called from any thread, does not wait."""
-        self._crossing.call(self._enqueue, (topic, payload, qos, retain))
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    ) -> None:
+        """Send a message; may be called from any thread, does not wait.
 
-    def _enqueue(self, command: tuple[str, bytes, int, bool]) -> None:
+        A client that comes for it later than `within_s` does not get it.
+        """
+        expires_s = monotonic() + within_s
+        self._crossing.call(self._enqueue, (topic, payload, qos, retain, expires_s))
+
+    def _enqueue(self, command: _Command) -> None:
         try:
             self._commands.put_nowait(command)
         except asyncio.QueueFull:
@@ -77,8 +88,8 @@ class EmbeddedPublisher:
     async def run(self) -> None:
         """Publish what comes, in order, until cancelled."""
         while True:
-            topic, payload, qos, retain = await self._commands.get()
+            command = await self._commands.get()
             try:
-                await self._broker.publish(topic, payload, qos, retain)
+                await self._broker.publish(*command)
             except BadRequestError as error:
-                log.error("command_refused", extra={"topic": topic, "reason": str(error)})
+                log.error("command_refused", extra={"topic": command[0], "reason": str(error)})

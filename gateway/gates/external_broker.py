@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil, inf
 from select import select
 from time import monotonic
 
@@ -78,6 +79,7 @@ class _Command:
     payload: bytes
     qos: int
     retain: bool
+    expires_s: float = inf
 
 
 class ExternalBroker:
@@ -143,14 +145,19 @@ class ExternalBroker:
         """Have `listener` called after each connection, in our thread: messages may be missing."""
         self._listeners.append(listener)
 
-    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
-        """Send a message marked as ours."""
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    ) -> None:
+        """Send a message marked as ours; one that cannot go out `within_s` is dropped.
+
+        The broker is told the same (MQTT 5.0, 3.3.2.3.3).
+        """
         # What is published before the first connection, by a rule at start, waits for it.
         is_lost = qos == 0 and self.connections > 0 and not self.is_connected
         if is_lost or len(self._commands) + len(self._in_flight) >= _COMMANDS:
             self._drop(topic)
             return
-        self._commands.append(_Command(topic, payload, qos, retain))
+        self._commands.append(_Command(topic, payload, qos, retain, monotonic() + within_s))
         self._waker.wake()
 
     def _make_client(self) -> BufferedClient:
@@ -265,11 +272,15 @@ class ExternalBroker:
     def _send_commands(self) -> None:
         while self._commands and self._client.buffered.unsent < _UNSENT:
             command = self._commands.popleft()
-            if self._largest and _size(command, self._mark) > self._largest:
+            is_large = self._largest and _size(command, self._mark) > self._largest
+            left_s = command.expires_s - monotonic()
+            if is_large or left_s <= 0:
                 self._drop(command.topic)
                 continue
             properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
             properties.UserProperty = self._mark
+            if left_s < inf:
+                properties.MessageExpiryInterval = ceil(left_s)
             qos = min(command.qos, self._most_qos)
             sent = self._client.publish(
                 command.topic, command.payload, qos, command.retain, properties

@@ -104,9 +104,11 @@ class World:
             self.tell(notification)
         return outcome
 
-    def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = 0.0
+    ) -> None:
         """Whatever is published had been marked before."""
-        assert not retain
+        assert (retain, within_s) == (False, LIMIT_S)
         assert self.statuses(self.notes[-1]) == ["Sent"]
         self.published.append((topic, payload.decode()))
 
