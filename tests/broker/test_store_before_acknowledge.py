@@ -45,9 +45,7 @@ async def test_accept_receives_the_whole_message(broker: EmbeddedBroker, store: 
     async with await device(broker) as client:
         client.send(publish_packet("s/1", b"21.5", qos=1, packet_id=7, retain=True, duplicate=True))
         await client.expect(PUBACK)
-    assert store.messages == [
-        Message("s/1", b"21.5", NOON, "device", 7, duplicate=True, retained=True, qos=1)
-    ]
+    assert store.messages == [Message("s/1", b"21.5", NOON, "device", 7, duplicate=True, qos=1)]
 
 
 async def test_puback_waits_for_the_store(broker: EmbeddedBroker, store: FakeStore) -> None:
@@ -228,9 +226,7 @@ async def test_will_is_stored_and_delivered(broker: EmbeddedBroker, store: FakeS
         await doomed.vanish()
         message = await display.next_message()
         assert (message.payload, message.qos, message.retain) == (b"bye", 1, False)
-    assert store.messages == [
-        Message("gone/1", b"bye", NOON, "device", 0, duplicate=False, retained=True, qos=1)
-    ]
+    assert store.messages == [Message("gone/1", b"bye", NOON, "device", 0, duplicate=False, qos=1)]
     assert broker.statistics.retained == 1
 
 
