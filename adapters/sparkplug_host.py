@@ -93,11 +93,15 @@ class Declared:
 
 
 class Heard(NamedTuple):
-    """A metric that has a name; `repeated` where a birth tells again what was heard before."""
+    """A metric that has a name; `repeated` where a birth tells again what was heard before.
+
+    `crowded`: its own time is that of the value before, and the value is another one.
+    """
 
     declared: Declared
     metric: Metric
     repeated: bool
+    crowded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +286,7 @@ def _heard(
             faults.append(Fault(None, FaultReason.UNKNOWN_NAME, f"no birth has named {detail}"))
             node.wanted = f"no birth has named alias {metric.alias}"
             continue
-        yield Heard(declared, metric, _is_repeated(node, declared, metric, address.kind))
+        yield Heard(declared, metric, *_compared(node, declared, metric, address.kind))
 
 
 def _declared(node: _Node, address: Address, metric: Metric) -> Declared | None:
@@ -294,11 +298,12 @@ def _declared(node: _Node, address: Address, metric: Metric) -> Declared | None:
     return known if known is not None and known.device == address.device else None
 
 
-def _is_repeated(node: _Node, declared: Declared, metric: Metric, kind: str) -> bool:
-    """Whether a birth says what was said before, at the same time; remembers what is said."""
+def _compared(node: _Node, declared: Declared, metric: Metric, kind: str) -> tuple[bool, bool]:
+    """Whether it is `repeated` and whether it is `crowded` (Heard); remembers what is said."""
     if metric.timestamp_ms is None or metric.is_historical:
-        return False
+        return False, False
     key, said = (declared.device, declared.name), (metric.timestamp_ms, metric.value)
-    repeated = kind == "BIRTH" and node.told.get(key) == said
+    before = node.told.get(key)
     node.told[key] = said
-    return repeated
+    crowded = before is not None and before[0] == said[0] and before != said
+    return kind == "BIRTH" and before == said, crowded

@@ -129,15 +129,15 @@ class SparkplugAdapter:
         if heard.repeated:
             findings.notices.append(Heartbeat(stream.key))
             return
-        result = _result(heard, taken.element)
+        result, time = _result(heard, taken.element), _time(heard.metric, update)
         unit = unit_iri(heard.declared.unit) if heard.declared.unit else None
         if isinstance(result, Result) and result.datatype in NUMERIC:
             _tell_unit(heard.declared, unit, stream, findings)
         findings.add(
             stream,
             result,
-            _time(heard.metric, update),
-            _sequence(heard.metric, update, taken.number),
+            time,
+            _sequence(heard, update, taken.number, is_timed=isinstance(time, datetime)),
             unit=unit,
             circumstances=HISTORICAL if heard.metric.is_historical else USUAL,
         )
@@ -183,11 +183,16 @@ def _time(metric: Metric, update: Update) -> datetime | Fault | None:
     return moment
 
 
-def _sequence(metric: Metric, update: Update, number: int) -> str | None:
-    """Message and place in it; births repeat what has a time of its own under other numbers."""
+def _sequence(heard: Heard, update: Update, number: int, *, is_timed: bool) -> str | None:
+    """Message and place in it, where the time of the metric alone does not tell it from others.
+
+    Births, also those after a restart of ours, repeat what has a time of its own under other `seq`.
+    """
+    metric = heard.metric
     is_birth = update.address is not None and update.address.kind == "BIRTH"
-    if update.sequence is None or (is_birth and metric.timestamp_ms is not None):
-        return str(number) if number else None
+    own_time = is_timed and metric.timestamp_ms is not None and not metric.is_historical
+    if update.sequence is None or (own_time and (is_birth or not heard.crowded)):
+        return str(number) if number and not own_time else None
     return f"{update.sequence}.{number}" if number else str(update.sequence)
 
 
