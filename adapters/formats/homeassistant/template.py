@@ -265,4 +265,6 @@ def _arithmetic(sign: str, one: Decimal, other: Decimal) -> Result | Fault:
         return number_result(format(_EXACT.multiply(one, other), "f"))
     if not other:
         return Fault(None, FaultReason.NOT_FINITE, "a division by zero")
-    return number_result(format(_ROUNDED.divide(one, other), "f"))
+    quotient = format(_ROUNDED.divide(one, other), "f")
+    # As in Jinja 3000 / 1000 is 3.0: a stream has one datatype, whatever the numbers are.
+    return number_result(quotient if "." in quotient else f"{quotient}.0")
