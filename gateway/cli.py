@@ -103,6 +103,7 @@ def _add_demo(commands: _Commands) -> None:
     instead.add_argument(
         "--fleet", type=_positive, metavar="N", help="N devices of all dialects that know the truth"
     )
+    parser.add_argument("--restart", action="store_true", help="of a fleet's gateway, at half time")
     parser.add_argument(
         "--minutes", type=_not_negative, default=60.0, help="simulated time of a fleet; default: 60"
     )
@@ -218,7 +219,9 @@ def _demo(options: argparse.Namespace) -> int:
     if options.fleet is not None:
         if options.landing is not None:
             raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
-        fleet = FleetOptions(options.fleet, options.minutes, options.seed, options.speed or 0.0)
+        fleet = FleetOptions(
+            options.fleet, options.minutes, options.seed, options.speed or 0.0, options.restart
+        )
         return run_loop(fleet_command(fleet, options.duration))
     run_loop(
         run_demo(

@@ -6,9 +6,12 @@ import pytest
 from rich.console import Console
 
 from adapters.families import FORMATS
+from gateway.absence import Absences
 from gateway.demo.fleet.comparison import ASPECTS, Compared, Difference
 from gateway.demo.fleet.dialects import DIALECTS
 from gateway.demo.fleet.session import FleetOptions, Outcome, run_fleet
+from gateway.duplicates import Duplicates
+from gateway.quarantine import Quarantine
 
 SMALL = 3 * len(DIALECTS)
 
@@ -26,8 +29,8 @@ def test_every_format_is_spoken() -> None:
     assert {dialect.family for dialect in DIALECTS} == set(FORMATS)
 
 
-async def test_an_hour_of_all_dialects_is_what_the_truth_says() -> None:
-    outcome = await run_fleet(FleetOptions(SMALL), Console(quiet=True))
+async def test_an_hour_of_all_dialects_with_a_restart_is_what_the_truth_says() -> None:
+    outcome = await run_fleet(FleetOptions(SMALL, restart=True), Console(quiet=True))
     assert differences(outcome) == []
     assert outcome.elapsed_s == 3600
     assert [each.aspect for each in outcome.compared] == list(ASPECTS)
@@ -37,14 +40,32 @@ async def test_an_hour_of_all_dialects_is_what_the_truth_says() -> None:
     assert len(counted(outcome, "quarantine")) == dialects
     assert sum(counted(outcome, "absences").values()) > 200
     assert sum(counted(outcome, "requests").values()) > 5
+    assert sum(counted(outcome, "series").values()) > 5
     assert sum(counted(outcome, "observations").values()) > 100 * dialects
+
+
+@pytest.mark.parametrize(
+    ("part", "method", "instead", "aspect"),
+    [
+        (Duplicates, "is_known", lambda *_, **__: False, "observations"),
+        (Absences, "due", lambda _: [], "absences"),
+        (Quarantine, "add", lambda *_: None, "quarantine"),
+    ],
+    ids=["duplicates", "absences", "quarantine"],
+)
+async def test_a_gateway_that_is_wrong_is_seen(
+    part: type, method: str, instead: object, aspect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part, method, instead)
+    outcome = await run_fleet(FleetOptions(25, minutes=12.0), Console(quiet=True))
+    assert aspect in {each.aspect for each in outcome.differences}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", [0, 1])
-async def test_a_thousand_devices_for_an_hour(seed: int) -> None:
-    outcome = await run_fleet(FleetOptions(1000, seed=seed), Console(quiet=True))
+@pytest.mark.parametrize("restart", [False, True])
+async def test_a_thousand_devices_for_an_hour(restart: bool) -> None:
+    outcome = await run_fleet(FleetOptions(1000, restart=restart), Console(quiet=True))
     assert differences(outcome) == []
     assert outcome.messages.total() > 60_000
 

@@ -13,7 +13,7 @@ from gateway.demo.fleet.acts import GATEWAY, StreamKey
 from gateway.demo.fleet.findings import Stored
 from gateway.demo.fleet.truth import Observed, Truth
 
-ASPECTS = ("observations", "store", "absences", "quarantine", "requests")
+ASPECTS = ("observations", "store", "series", "absences", "quarantine", "requests")
 MOST_SHOWN = 20
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def in_store(truth: Truth) -> Iterable[Stored]:
         yield Stored(
             stream,
             canonical(told.lexical) if is_number else told.lexical,
-            (told.unit or "UNITLESS") if is_number else "",
+            each.unit,
             each.result_time,
             each.ingested_at,
             told.source if believed else GATEWAY,

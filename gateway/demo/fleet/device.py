@@ -31,7 +31,7 @@ class Device:
     `faults` that every device knows: "silence" (it says nothing for some turns), "lost" (it is
     gone without a word, and comes back), "repeat" (its last message once more, with DUP), "torn"
     (its messages cut in two). Others are the dialect's own, given to `turn`. `family` is a format
-    of the gateway, `kind` its variety where there are several.
+    of the gateway, `kind` its variety where there are several; `place` is the device in IRIs.
     """
 
     family: ClassVar[str]
@@ -43,7 +43,7 @@ class Device:
     def __init__(self, number: int, seed: int) -> None:
         self.number = number
         self.name = f"{(self.kind or self.family).replace('_', '')}-{number}"
-        self.client = self.name
+        self.place = self.client = self.name
         self.dice = Random(f"{seed}/{self.name}")  # noqa: S311 - a simulation, no secret
         self.turns = 0
         self._silent = 0
@@ -51,10 +51,18 @@ class Device:
         self._first_fault = self.dice.randrange(FAULT_EVERY)
         self._offset_s = STEP_S * self.dice.randrange(self.period_s // STEP_S)
 
+    def meet(self, fleet: Sequence["Device"]) -> None:
+        """Know the others, before the first step."""
+
     @property
     def label(self) -> str:
         """The dialect, for people; the first part of `name`."""
         return self.name.rpartition("-")[0]
+
+    @property
+    def is_away(self) -> bool:
+        """Whether it is lost and not yet back."""
+        return self._back
 
     def mappings(self) -> Sequence[MappingFields]:
         """The gw:Mappings of the device; equal ones of several devices are written once."""
@@ -132,7 +140,7 @@ class Device:
     def key(self, member: str, quantity: str = "") -> StreamKey:
         """The stream of a member; its feature is the device's surroundings."""
         what = quantity or member
-        place = f"urn:fleet:{self.name}"
+        place = f"urn:fleet:{self.place}"
         return f"{place}:{member}", f"urn:fleet:property:{what}", place
 
     def mapping(self, topic: str, channel: Channel, **members: str | float) -> MappingFields:

@@ -15,7 +15,7 @@ import httpx
 
 from gateway.demo.fleet.acts import FLUSHED, GATEWAY, UNIT, XSD, Expected, StreamKey
 from gateway.demo.fleet.simulated import SimulatedTime
-from gateway.demo.fleet.truth import Cleared, Observed, Raised
+from gateway.demo.fleet.truth import Cleared, Observed, Raised, Series
 from gateway.engine import Notification
 from gateway.journal import Record, read_journal
 from gateway.rdf.namespaces import GW
@@ -30,6 +30,14 @@ SELECT ?sensor ?property ?feature ?result ?unit ?time ?ingested ?source ?suspect
      sosa:resultTime ?time ; gw:ingestedAt ?ingested ; gw:timeSource ?source .
   OPTIONAL { ?o sosa:hasResult ?node . ?node qudt:hasUnit ?unit }
   OPTIONAL { ?o gw:clockSuspect ?suspect }
+}"""
+SERIES_QUERY = """\
+PREFIX qudt: <http://qudt.org/schema/qudt/>  PREFIX gw: <https://sosa-gateway.example/ns#>
+SELECT ?sensor ?property ?feature ?unit ?began ?ended ?next {
+  ?series a gw:Series ; gw:ofStream ?stream ; qudt:hasUnit ?unit .
+  ?stream gw:ofSensor ?sensor ; gw:ofProperty ?property ; gw:ofFeature ?feature .
+  OPTIONAL { ?series gw:seriesBegan ?began } OPTIONAL { ?series gw:seriesEnded ?ended }
+  OPTIONAL { ?series gw:nextSeries ?after . ?after qudt:hasUnit ?next }
 }"""
 ABSENT_QUERY = """\
 PREFIX gw: <https://sosa-gateway.example/ns#>
@@ -77,16 +85,36 @@ def _observed(record: Record) -> Observed:
 
 async def stored(http_port: int) -> list[Stored]:
     """The observations that a client of the SPARQL endpoint gets. Raises httpx.HTTPError."""
+    found = [_stored(row) for row in await _rows(http_port, STORE_QUERY)]
+    return [each for each in found if each.stream != FLUSHED]
+
+
+async def series(http_port: int) -> list[Series]:
+    """The series of streams whose unit has changed. Raises httpx.HTTPError."""
+    return [_series(row) for row in await _rows(http_port, SERIES_QUERY)]
+
+
+async def _rows(http_port: int, query: str) -> list[dict[str, str]]:
     async with httpx.AsyncClient(timeout=120) as client:
         answer = await client.post(
             f"http://127.0.0.1:{http_port}/query",
-            data={"query": STORE_QUERY},
+            data={"query": query},
             headers={"Accept": "application/sparql-results+json"},
         )
     answer.raise_for_status()
     rows = answer.json()["results"]["bindings"]
-    found = [_stored({name: term["value"] for name, term in row.items()}) for row in rows]
-    return [each for each in found if each.stream != FLUSHED]
+    return [{name: term["value"] for name, term in row.items()} for row in rows]
+
+
+def _series(row: dict[str, str]) -> Series:
+    began, ended = (row.get(name) for name in ("began", "ended"))
+    return Series(
+        (row["sensor"], row["property"], row["feature"]),
+        row["unit"].removeprefix(UNIT),
+        None if began is None else datetime.fromisoformat(began),
+        None if ended is None else datetime.fromisoformat(ended),
+        row.get("next", "").removeprefix(UNIT),
+    )
 
 
 def _stored(row: dict[str, str]) -> Stored:
@@ -111,6 +139,8 @@ class AbsenceLog:
     def __call__(self, notification: Notification) -> None:
         """In the scheduler's thread; simulated time stands still until it has settled."""
         now = self._time.now
+        if not notification.sequence:  # what was absent before; the truth knows that too
+            return
         for row in notification.results.added:
             *stream, since, reason = _texts(row)
             when = datetime.fromisoformat(since)

@@ -5,8 +5,9 @@ in a temporary folder and on free ports; only its clocks are the simulation's.
 """
 
 import asyncio
+import gc
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -36,7 +37,7 @@ from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
 from gateway.demo.fleet.findings import AbsenceLog
 from gateway.demo.fleet.simulated import SimulatedTime, capabilities_update, write_profile
 from gateway.demo.fleet.simulation import Simulation
-from gateway.demo.fleet.truth import Truth
+from gateway.demo.fleet.truth import Series, Truth
 
 REPORT_S = 2.0
 _QUARANTINE, _QUARANTINE_BYTES = 1_000, 1_000_000
@@ -45,12 +46,23 @@ _QUARANTINE, _QUARANTINE_BYTES = 1_000, 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class FleetOptions:
-    """`speed` is the most simulated seconds in one of the wall clock, 0 for no bound."""
+    """`speed` is the most simulated seconds in one of the wall clock, 0 for no bound.
+
+    With `restart` the gateway is stopped and started again at half time.
+    """
 
     count: int
     minutes: float = 60.0
     seed: int = 0
     speed: float = 0.0
+    restart: bool = False
+
+    @property
+    def halts_s(self) -> list[int]:
+        """When a life of the gateway ends, in simulated time."""
+        end = int(self.minutes * 60)
+        half = end // 2 // STEP_S * STEP_S
+        return [half, end] if self.restart and half else [end]
 
 
 @dataclass(slots=True)
@@ -108,21 +120,16 @@ class _Session:
         self._absences = AbsenceLog(self._time)
         self._quarantined: list[tuple[datetime, str, str]] = []
         self._stored: list[findings.Stored] = []
+        self._series: list[Series] = []
         self._began = monotonic()
         self._reported = self._began
 
     async def run(self, stop: asyncio.Event) -> Outcome:
-        async with Gateway(self._config, self._time.clocks) as gateway:
-            update = capabilities_update(self._fleet)
-            if update:
-                await gateway.scheduler.update(update)
-            await gateway.scheduler.subscribe(findings.ABSENT_QUERY, sink=self._absences)
-            async with Simulation(
-                self._fleet, self._time, self._truth, gateway.mqtt_port
-            ) as simulation:
-                await self._play(gateway, simulation, stop)
-                self._stored = await findings.stored(gateway.http_port)
-                self._quarantined = await findings.quarantined(gateway.http_port)
+        for halt_s in self._options.halts_s:
+            await self._live(halt_s, stop)
+            gc.collect()  # nothing may refer to the store's folder when it is opened again
+            if stop.is_set():
+                break
         return Outcome(
             tuple(self._compare()),
             self._truth.messages,
@@ -130,12 +137,32 @@ class _Session:
             monotonic() - self._began,
         )
 
-    async def _play(self, gateway: Gateway, simulation: Simulation, stop: asyncio.Event) -> None:
-        end_s = int(self._options.minutes * 60)
+    async def _live(self, halt_s: int, stop: asyncio.Event) -> None:
+        """One life of the gateway, until `halt_s`; what is compared is asked at its end."""
+        is_first = not self._truth.messages
+        async with Gateway(self._config, self._time.clocks) as gateway:
+            if is_first and (update := capabilities_update(self._fleet)):
+                await gateway.scheduler.update(update)
+            await gateway.scheduler.subscribe(findings.ABSENT_QUERY, sink=self._absences)
+            async with Simulation(
+                self._fleet, self._time, self._truth, gateway.mqtt_port
+            ) as simulation:
+                if not is_first:
+                    self._truth.restart(self._time.now)
+                    await simulation.come_back()
+                    self._time.elapsed_s += STEP_S
+                await _unless_failed(self._play(gateway, simulation, halt_s, stop), gateway)
+                self._stored = await findings.stored(gateway.http_port)
+                self._series = await findings.series(gateway.http_port)
+                self._quarantined = await findings.quarantined(gateway.http_port)
+
+    async def _play(
+        self, gateway: Gateway, simulation: Simulation, halt_s: int, stop: asyncio.Event
+    ) -> None:
         while True:
             await simulation.step()
             self._report(gateway)
-            if stop.is_set() or self._time.elapsed_s >= end_s:
+            if stop.is_set() or self._time.elapsed_s >= halt_s:
                 return
             await self._pace()
             self._time.elapsed_s += STEP_S
@@ -169,6 +196,7 @@ class _Session:
         yield compare(
             "store", comparison.in_store(truth), self._stored, lambda each: of_stream(each.stream)
         )
+        yield compare("series", truth.series, self._series, lambda each: of_stream(each.stream))
         yield compare(
             "absences",
             truth.absences,
@@ -188,3 +216,16 @@ class _Session:
             [node.name for node in nodes for _ in range(node.asked)],
             lambda each: each.rpartition("-")[0],
         )
+
+
+async def _unless_failed(playing: Coroutine[object, object, None], gateway: Gateway) -> None:
+    """Play to the end, or until the gateway cannot go on; raises why."""
+    player = asyncio.create_task(playing, name="fleet-player")
+    failed = asyncio.create_task(gateway.wait_closed(), name="fleet-gateway")
+    try:
+        await asyncio.wait({player, failed}, return_when=asyncio.FIRST_COMPLETED)
+        await (failed if failed.done() else player)
+    finally:
+        player.cancel()
+        failed.cancel()
+        await asyncio.wait({player, failed})

@@ -6,7 +6,7 @@ deadlines are exact however slow the machine is.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gateway.demo.fleet.acts import FLUSH, Act, Connect, Drop, Sent
 from gateway.demo.fleet.device import Device
@@ -39,9 +39,7 @@ class Simulation:
         self._nodes = {each.client: each for each in fleet if isinstance(each, SparkplugNode)}
 
     async def __aenter__(self) -> "Simulation":
-        wills = {
-            will.topic.replace(each.name, "+") for each in self._fleet if (will := each.will())
-        }
+        wills = {_any_device(will.topic, each) for each in self._fleet if (will := each.will())}
         listens = (*sorted(wills), "spBv1.0/+/NDEATH/+")
         watch = Connect(_WATCH, None, listens)
         self._wires[_WATCH] = await Wire.connect(self._port, watch, self._hear)
@@ -58,15 +56,27 @@ class Simulation:
         await self._flush()
         used: set[str] = set()
         for device in self._fleet:
-            await self._let_act(device, used)
+            acts = device.act(self._time.now, self._time.elapsed_s)
+            await self._perform_all(acts, device, used)
+        await self._settle(used)
+
+    async def come_back(self) -> None:
+        """All that were connected to a gateway before this one arrive again."""
+        used: set[str] = set()
+        for device in self._fleet:
+            if not device.is_away:
+                await self._perform_all(device.arrive(self._time.now), device, used)
+        await self._settle(used)
+
+    async def _settle(self, used: set[str]) -> None:
         for client in used & self._wires.keys():
             await self._wires[client].settled()
         await self._flush()
         await self._asked()
 
-    async def _let_act(self, device: Device, used: set[str]) -> None:
+    async def _perform_all(self, acts: Iterator[Act], device: Device, used: set[str]) -> None:
         before = ""
-        for act in device.act(self._time.now, self._time.elapsed_s):
+        for act in acts:
             if before not in {"", act.client}:  # what one device sends by two ways has an order
                 await self._wires[before].settled()
             before = act.client
@@ -143,3 +153,8 @@ class Simulation:
     def _hear(self, topic: str, payload: bytes) -> None:
         self._told.add((topic, payload))
         self._changed.set()
+
+
+def _any_device(topic: str, device: Device) -> str:
+    """The filter of this topic and those like it."""
+    return "/".join("+" if device.name in level else level for level in topic.split("/"))

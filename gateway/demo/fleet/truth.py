@@ -30,6 +30,12 @@ class Observed:
         return self.ingested_at if told is None or self.expected.suspect else told
 
     @property
+    def unit(self) -> str:
+        """Of a number, as the store has it; empty for what is none."""
+        is_number = self.expected.datatype in {"decimal", "integer", "double"}
+        return (self.expected.unit or "UNITLESS") if is_number else ""
+
+    @property
     def anonymous(self) -> "Observed":
         """Without the reading, which only the device can tell from others."""
         return replace(self, expected=replace(self.expected, reading=""))
@@ -51,6 +57,17 @@ class Cleared:
 
     stream: StreamKey
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The observations of a stream in one unit, from a change of unit on."""
+
+    stream: StreamKey
+    unit: str
+    began: datetime | None = None
+    ended: datetime | None = None
+    next_unit: str = ""
 
 
 @dataclass(slots=True)
@@ -86,6 +103,15 @@ class Truth:
                 known.absent = True
                 self.raised.append(Raised(stream, known.heard, SILENCE, now))
 
+    def restart(self, now: datetime) -> None:
+        """The gateway has started anew: so do promises; who is absent stays so until heard of."""
+        for stream, known in list(self._watched.items()):
+            if known.absent:
+                continue
+            known.heard = now
+            if known.promise_s is None:
+                del self._watched[stream]
+
     def take(self, sent: Sent, now: datetime, label: str) -> None:
         """A message of a device of this dialect arrives now."""
         self.messages[label] += 1
@@ -98,6 +124,20 @@ class Truth:
             self._hear(stream, now)
         for stream in sent.gone:
             self._lose(stream, now)
+
+    @property
+    def series(self) -> list[Series]:
+        """Those of the streams whose unit has changed, as far as the store shows."""
+        latest: dict[StreamKey, Observed] = {}
+        found: dict[StreamKey, dict[str, Series]] = {}
+        for (stream, _), each in self.observed.items():
+            known = latest.get(stream)
+            if known is not None and each.result_time < known.result_time:
+                continue
+            latest[stream] = each
+            if known is not None and known.unit != each.unit and each.unit:
+                _change(found.setdefault(stream, {}), stream, known.unit, each)
+        return [series for of_stream in found.values() for series in of_stream.values()]
 
     @property
     def absences(self) -> list[Raised | Cleared]:
@@ -146,3 +186,11 @@ class Truth:
         if not known.absent:
             known.absent = True
             self.raised.append(Raised(stream, now, OFFLINE, now))
+
+
+def _change(of_stream: dict[str, Series], stream: StreamKey, before: str, first: Observed) -> None:
+    """The series in `before` ends with `first`, and one in its unit begins or goes on."""
+    at = first.result_time
+    ended = of_stream.get(before, Series(stream, before))
+    of_stream[before] = replace(ended, ended=at, next_unit=first.unit)
+    of_stream[first.unit] = Series(stream, first.unit, at)

@@ -53,4 +53,7 @@ DIALECTS: tuple[type[Device], ...] = (
 def devices(count: int, seed: int) -> list[Device]:
     """So many devices, every dialect in turn."""
     kinds = len(DIALECTS)
-    return [DIALECTS[number % kinds](number // kinds, seed) for number in range(count)]
+    fleet = [DIALECTS[number % kinds](number // kinds, seed) for number in range(count)]
+    for device in fleet:
+        device.meet(fleet)
+    return fleet

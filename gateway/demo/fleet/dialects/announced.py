@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from gateway.demo.fleet.acts import Act, Sent, StreamKey
-from gateway.demo.fleet.channel import Channel
+from gateway.demo.fleet.channel import Channel, fixed
 from gateway.demo.fleet.device import Device, MappingFields
 
 EXPIRES_S = 150.0
@@ -55,7 +55,10 @@ class Esphome(_WithWill):
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
-        self.state_topic = f"{self.name}/status"
+        self.prefix = self.name
+        if number % 3 == 2:  # a topic's level may be any text, an IRI may not
+            self.prefix, self.place = f"{self.name} ü", f"{self.name}%20ü"
+        self.state_topic = f"{self.prefix}/status"
         self.soil = Channel(self.key("moisture"), "PERCENT", 3050, 2, high=9000)
         self.door = Channel(self.key("door"), None, 0)
         self.channels = (self.soil, self.door)
@@ -81,7 +84,7 @@ class Esphome(_WithWill):
         """A sensor and a binary sensor."""
         del now
         self.soil.move(self.dice)
-        topic = f"{self.name}/sensor/moisture/state"
+        topic = f"{self.prefix}/sensor/moisture/state"
         bad = {"nan": (b"nan", "not_finite"), "empty": (b"", "empty")}
         if fault in bad:
             payload, reason = bad[fault]
@@ -92,7 +95,7 @@ class Esphome(_WithWill):
         is_open = self.dice.random() < 0.5
         payload = b"ON" if is_open else b"OFF"
         seen = (self.expected(self.door, is_open),)
-        topic = f"{self.name}/binary_sensor/door/state"
+        topic = f"{self.prefix}/binary_sensor/door/state"
         yield Sent(self.client, topic, payload, seen, retain=True)
 
 
@@ -149,12 +152,13 @@ class HomeAssistant(_WithWill):
 
 
 class _Homie(_WithWill):
-    """A tank whose unit only the device tells."""
+    """A tank whose unit only the device tells, and changes."""
 
     family = "homie"
     words = (b"ready", b"lost")
-    faults = ("word", "lost", "nan", "silence", "repeat", "empty")
+    faults = ("word", "lost", "unit", "nan", "silence", "repeat", "empty")
     root: str
+    unit: str = "°C"
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
@@ -196,6 +200,9 @@ class _Homie(_WithWill):
         del now
         self.top.move(self.dice)
         topic = f"{self.device_topic}/tank/top"
+        if fault == "unit":
+            self._change_unit()
+            yield from self.described()
         bad: dict[str, tuple[bytes, tuple[str, ...]]] = {
             "word": (b"warm", ("not_a_value",)),
             "nan": (b"NaN", ("not_finite",)),
@@ -205,12 +212,22 @@ class _Homie(_WithWill):
             payload, wrong = bad[fault]
             yield Sent(self.client, topic, payload, wrong=wrong, retain=True)
         else:
-            yield self._text(self.top, topic, self.top.text)
+            yield self._text(self.top, topic, self._shown)
         self.pump.reading += 1
         runs = self.dice.random() < 0.5
         payload = b"true" if runs else b"false"
         seen = (self.expected(self.pump, runs),)
         yield Sent(self.client, f"{self.device_topic}/tank/pump", payload, seen, retain=True)
+
+    def _change_unit(self) -> None:
+        is_celsius = self.unit == "°C"
+        self.unit = "°F" if is_celsius else "°C"
+        self.top.unit = "DEG_F" if is_celsius else "DEG_C"
+
+    @property
+    def _shown(self) -> str:
+        is_celsius = self.unit == "°C"
+        return self.top.text if is_celsius else fixed(self.top.raw * 18 + 32_000, 3)
 
 
 class Homie5(_Homie):
@@ -222,7 +239,7 @@ class Homie5(_Homie):
     def described(self) -> Iterator[Sent]:
         """Of version 5."""
         properties = {
-            "top": {"datatype": "float", "unit": "°C", "format": "-10:110"},
+            "top": {"datatype": "float", "unit": self.unit, "format": "-10:230"},
             "pump": {"datatype": "boolean", "settable": True},
         }
         nodes = {"tank": {"properties": properties}}
@@ -240,7 +257,7 @@ class Homie4(_Homie):
         """Of version 4."""
         attributes = {
             "top/$datatype": b"float",
-            "top/$unit": "°C".encode(),
+            "top/$unit": self.unit.encode(),
             "pump/$datatype": b"boolean",
         }
         for topic, payload in attributes.items():

@@ -9,26 +9,43 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from gateway.demo.fleet.acts import DEVICE, NETWORK, UNTIMED, Act, Connect, Sent, StreamKey, When
+from gateway.demo.fleet.acts import (
+    DEVICE,
+    NETWORK,
+    UNTIMED,
+    Act,
+    Connect,
+    Drop,
+    Sent,
+    StreamKey,
+    When,
+)
 from gateway.demo.fleet.channel import Channel
 from gateway.demo.fleet.device import Device, MappingFields, iso, shifted
 
 BEHIND_ONE_BRIDGE = 20
+EXPIRES_S = 150.0
 
 
 class Zigbee(Device):
     """Behind a bridge that repeats all it knows in each message.
 
-    Every second one has `last_seen`, which the bridge stamps. After a null anything is news.
+    Every second one has `last_seen`, which the bridge stamps. After a null anything is news. With
+    the bridge, which the first of them looks after, all behind it are gone, and back when they
+    speak.
     """
 
     family = "zigbee2mqtt"
-    faults = ("null", "cached", "torn", "repeat", "offline", "silence")
+    faults = ("null", "cached", "torn", "bridge", "repeat", "offline", "silence")
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
-        self.client = f"zigbee-bridge-{number // BEHIND_ONE_BRIDGE}"
-        self.topic = f"zigbee2mqtt/{self.name}"
+        self.base = f"zigbee{number // BEHIND_ONE_BRIDGE}"
+        self.client = f"{self.base}-bridge"
+        self.topic = f"{self.base}/{self.name}"
+        self._behind: list[StreamKey] = []
+        self._told: dict[str, tuple[int, int]] = {}
+        self._told_before: dict[str, tuple[int, int]] = {}
         self.channels = {
             "temperature": Channel(self.key("temperature"), "DEG_C", 2137, 2),
             "humidity": Channel(self.key("humidity"), "PERCENT_RH", 462, 1, high=900),
@@ -37,18 +54,40 @@ class Zigbee(Device):
         self._off = False
 
     def mappings(self) -> Sequence[MappingFields]:
-        """The units stand in the mappings, as exposes have them."""
+        """The units stand in the mappings, as exposes have them; with a promise."""
         units = {"temperature": "°C", "humidity": "%RH", "battery": "%"}
         return [
-            self.mapping(self.topic, channel, selector=member, unit=units[member])
+            self.mapping(
+                self.topic, channel, selector=member, unit=units[member], expiresAfter=EXPIRES_S
+            )
             for member, channel in self.channels.items()
         ]
 
+    @property
+    def _is_first(self) -> bool:
+        return self.number % BEHIND_ONE_BRIDGE == 0
+
+    def meet(self, fleet: Sequence[Device]) -> None:
+        """Who is behind the same bridge."""
+        behind = [each for each in fleet if isinstance(each, Zigbee) and each.base == self.base]
+        self._behind = [channel.key for each in behind for channel in each.channels.values()]
+
+    def will(self) -> Sent:
+        """Of the bridge."""
+        gone = tuple(self._behind)
+        topic = f"{self.base}/bridge/state"
+        return Sent(self.client, topic, _json({"state": "offline"}), gone=gone, retain=True)
+
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """The bridge is there for all of them; one is as good as another to connect it."""
-        del now
-        if self.number % BEHIND_ONE_BRIDGE == 0:
-            yield Connect(self.client)
+        """The bridge is there for all of them; the first connects it."""
+        if self._is_first:
+            yield from super().arrive(now)
+
+    def _do(self, now: datetime, fault: str) -> Iterator[Act]:
+        if fault == "bridge" and self._is_first:
+            yield Drop(self.client)
+            yield Connect(self.client, self.will())
+        yield from super()._do(now, fault)
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """All attributes, whichever has changed."""
@@ -62,6 +101,7 @@ class Zigbee(Device):
             return
         if fault not in {"cached", "null"}:
             self._measure()
+        self._number_readings()
         values = {member: channel.value for member, channel in self.channels.items()}
         state: dict[str, object] = {**values, "linkquality": self.dice.randint(20, 255)}
         when = UNTIMED
@@ -70,11 +110,26 @@ class Zigbee(Device):
         seen = [self.expected(channel, when=when) for channel in self.channels.values()]
         if fault == "null":
             state["temperature"] = None
-            del seen[0]
-            self.channels["temperature"].reading += 1
+            del seen[0], self._told["temperature"]
         alive = tuple(each.stream for each in seen)
         wrong = ("null",) if fault == "null" else ()
-        yield Sent(self.client, self.topic, _json(state), tuple(seen), wrong, alive)
+        promises = dict.fromkeys(alive, EXPIRES_S)
+        yield Sent(
+            self.client, self.topic, _json(state), tuple(seen), wrong, alive, promises=promises
+        )
+
+    def torn(self, sent: Sent) -> Sent:
+        """What it told is not heard."""
+        self._told = self._told_before
+        return super().torn(sent)
+
+    def _number_readings(self) -> None:
+        """A value like the one that was told before is no reading of its own, nobody can tell."""
+        self._told_before = dict(self._told)
+        for member, channel in self.channels.items():
+            raw, reading = self._told.get(member, (None, 0))
+            channel.reading = reading if raw == channel.raw else self.turns
+            self._told[member] = channel.raw, channel.reading
 
     def _measure(self) -> None:
         for channel, chance in zip(self.channels.values(), (0.8, 0.4, 0.05), strict=True):

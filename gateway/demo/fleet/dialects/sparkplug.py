@@ -40,11 +40,26 @@ class _Point:
 
 
 class SparkplugNode(Device):
-    """Three metrics; "gap" loses a message, so that the host asks for the births."""
+    """Three metrics; "gap" loses a message, "stranger" has an alias that no birth has named.
+
+    "reborn" gives new aliases and another unit; "device" is the death of the device alone.
+    """
 
     family = "sparkplug"
     period_s = 20
-    faults = ("historical", "gap", "null", "lost", "bad", "torn", "copy", "stale")
+    faults = (
+        "historical",
+        "gap",
+        "null",
+        "lost",
+        "bad",
+        "torn",
+        "reborn",
+        "copy",
+        "device",
+        "stale",
+        "stranger",
+    )
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
@@ -60,6 +75,7 @@ class SparkplugNode(Device):
         self.asks = 0
         self._answered = 0
         self._lost = False
+        self._dead = False
         self._bd_seq = 250
         self._seq = 240 * (number % 2) - 1
 
@@ -103,29 +119,45 @@ class SparkplugNode(Device):
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """What changed. A message that was lost or torn is missed at the next one."""
-        if self.asked > self._answered:
+        yield from self._needed_births(now, fault)
+        if fault == "device":
+            yield replace(self._sent("DDEATH", now, [], []), gone=tuple(self.streams()))
+        elif fault == "historical":
+            yield self._history(now)
+        else:
+            sent = self._told(now, fault)
+            yield from (sent, sent) if fault == "copy" else (sent,)
+
+    def _needed_births(self, now: datetime, fault: str) -> Iterator[Sent]:
+        """Of the node that is asked or born again, of the device that was dead."""
+        if fault == "reborn":
+            self._change()
+        if self.asked > self._answered or fault == "reborn":
             self._answered = self.asked
             self._seq = -1
             yield from self._births(now)
+        elif self._dead:
+            yield self._device_birth(now)
+        self._dead = fault == "device"
+
+    def _told(self, now: datetime, fault: str) -> Sent:
+        """What has changed, by aliases."""
         if fault == "gap":
             self._seq += 1
             self._lost = True
-        if fault == "historical":
-            yield self._history(now)
-            return
         changed = [point for point in self.points if self.dice.random() < 0.6] or self.points[:1]
-        seen, wrong = [], []
         for point in changed:
             self._measure(point, now)
-            seen += [point.seen] if point.seen else []
-        if fault in _SUSPICIOUS:
-            wrong.append(_SUSPICIOUS[fault])
+        wrong = [_SUSPICIOUS[fault]] if fault in _SUSPICIOUS else []
+        if wrong:
             self._spoil(changed[0], fault)
-            del seen[0]
-        sent = self._sent("DDATA", now, [point.data for point in changed], seen, wrong)
-        yield sent
-        if fault == "copy":
-            yield sent
+        seen = [point.seen for point in changed if point.seen]
+        metrics = [point.data for point in changed]
+        if fault == "stranger":
+            metrics.append(writer.metric(Metric(99, INT32, 1, _ms(now))))
+            wrong.append("unknown_name")
+            self.asks += 1
+        return self._sent("DDATA", now, metrics, seen, wrong)
 
     def torn(self, sent: Sent) -> Sent:
         """Births never are; the last byte of a message is, and the host misses its number."""
@@ -154,7 +186,7 @@ class SparkplugNode(Device):
         then = now - timedelta(seconds=BACK_S)
         point = self.points[0]
         value = point.channel.value
-        told = Metric(1, DOUBLE, value, _ms(then), historical=True)
+        told = Metric(point.told.alias, DOUBLE, value, _ms(then), historical=True)
         seen = self.expected(point.channel, value, When(then, DEVICE, historical=True))
         seen = replace(seen, reading=f"history-{self.turns}")
         return self._sent("DDATA", now, [writer.metric(told)], [seen])
@@ -163,9 +195,22 @@ class SparkplugNode(Device):
         rebirth = writer.metric(Metric(0, BOOLEAN, False, _ms(now), REBIRTH))
         self._lost = False
         yield self._sent("NBIRTH", now, [self._session(now), rebirth], [], device="")
+        yield self._device_birth(now)
+
+    def _device_birth(self, now: datetime) -> Sent:
         seen = [point.seen for point in self.points if point.seen]
         sent = self._sent("DBIRTH", now, [point.birth for point in self.points], seen)
-        yield replace(sent, alive=tuple(self.streams()))
+        return replace(sent, alive=tuple(self.streams()))
+
+    def _change(self) -> None:
+        """Other aliases, and the first metric in another unit from its next value on."""
+        aliases = [point.told.alias for point in self.points]
+        for point, alias in zip(self.points, [*aliases[1:], aliases[0]], strict=True):
+            point.told = replace(point.told, alias=alias)
+        air = self.points[0]
+        is_celsius = air.channel.unit == "DEG_C"
+        air.channel.unit = "DEG_F" if is_celsius else "DEG_C"
+        air.told = replace(air.told, unit="°F" if is_celsius else "°C")
 
     def _session(self, now: datetime) -> bytes:
         return writer.metric(Metric(0, INT64, self._bd_seq, _ms(now), "bdSeq"))
