@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format, stateless
 from adapters.availability import AvailabilityAdapter
+from adapters.earlier_streams import EarlierStreams
 from adapters.families import FORMATS
 from adapters.mapping import Mapping, MappingError
 from adapters.memory import Memory
@@ -81,7 +82,8 @@ class Registry:
     """
 
     def __init__(self, entries: Iterable[_Entry] = (), memory: Memory | None = None) -> None:
-        self._units = (memory or Memory()).of(SeriesUnits)
+        known = memory or Memory()
+        self._units, self._earlier = known.of(SeriesUnits), known.of(EarlierStreams)
         self._trie = TopicTrie[_Entry]()
         filters = set()
         for entry in entries:
@@ -151,20 +153,34 @@ class Registry:
     def _bind(self, topic: str) -> _Topic:
         entries = {id(entry): entry for entry in self._trie.match(topic)}
         bound = tuple(
-            _Bound(entry.adapter, _streams(entry, topic), entry.format.max_bytes)
+            _Bound(entry.adapter, self._streams(entry, topic), entry.format.max_bytes)
             for entry in entries.values()
         )
         every = (stream for each in bound for stream in each.streams)
         return _Topic(bound, Policies.of(every))
 
+    def _streams(self, entry: _Entry, topic: str) -> tuple[Stream, ...]:
+        """Where the topic, that of a companion, fills no wildcards: those that the store knew."""
+        levels = entry.format.subject(topic).split("/")
+        if len(levels) >= entry.topic_filter.levels_to_fill:
+            captures = entry.topic_filter.captures(levels)
+            return tuple(template.bind(captures) for template in entry.templates)
+        told = _device_captures(entry.topic_filter, levels)
+        if told is None:
+            return ()
+        return tuple(s for each in entry.templates for s in self._earlier.of(each, told))
 
-def _streams(entry: _Entry, topic: str) -> tuple[Stream, ...]:
-    """None where the topic, that of a companion, has too few levels to fill the wildcards."""
-    levels = entry.format.subject(topic).split("/")
-    if len(levels) < entry.topic_filter.levels_to_fill:
-        return ()
-    captures = entry.topic_filter.captures(levels)
-    return tuple(template.bind(captures) for template in entry.templates)
+
+def _device_captures(topic_filter: TopicFilter, levels: Sequence[str]) -> Sequence[str] | None:
+    """What the wildcards before the last of `levels` stand for; None where it is another device's.
+
+    The topic of a last will is that of its device with one word behind it.
+    """
+    device = levels[:-1]
+    pairs = list(zip(topic_filter.levels, device, strict=False))
+    if any(level not in {"+", told} for level, told in pairs):
+        return None
+    return [told for level, told in pairs if level == "+"]
 
 
 def _merged(found: Sequence[Findings]) -> Findings:

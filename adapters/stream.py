@@ -112,6 +112,7 @@ class StreamTemplate:
     words: Words
     retained: Retained
     expires_after_s: float | None
+    wildcards: int
 
     @classmethod
     def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
@@ -130,6 +131,7 @@ class StreamTemplate:
             _words(mapping),
             _retained(mapping),
             mapping.expires_after_s,
+            wildcards,
         )
 
     def bind(self, captures: Sequence[str]) -> Stream:

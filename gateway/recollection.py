@@ -11,6 +11,7 @@ from math import inf
 
 from pyoxigraph import Literal, NamedNode, QuerySolutions
 
+from adapters.earlier_streams import EarlierStreams
 from adapters.memory import Memory
 from adapters.observation import Observation, StreamKey
 from adapters.repetition import LastResults
@@ -37,6 +38,7 @@ class Recollection:
         self._plausibility = plausibility
         self._repeated = memory.of(LastResults)
         self._units = memory.of(SeriesUnits)
+        self._earlier = memory.of(EarlierStreams)
 
     def of_store(self, engine: Engine, query_text: Callable[[str], str], now: datetime) -> None:
         """What the store has; `query_text` gives the profiles' STREAMS, SERIES and WATCHED."""
@@ -57,6 +59,7 @@ class Recollection:
 
     def of_record(self, record: Record) -> None:
         """What the journal had and the store had not; retention knows of it already."""
+        self._earlier.recall(record.observation.stream)
         self._result(record.observation, result_time(record))
 
     def _observations(self, rows: Iterable[Row]) -> None:
@@ -68,6 +71,7 @@ class Recollection:
             stamp, result = row["phenomenonStamp"].value, row.get("result")
             if not self._present.recall(stream, row["observation"].value, stamp, told):
                 continue
+            self._earlier.recall(stream)
             time = datetime.fromisoformat(stamp).astimezone(UTC)
             is_last = stream not in last or last[stream][0] < time
             if is_last and isinstance(result, Literal):
@@ -88,8 +92,9 @@ def select(engine: Engine, text: str) -> Iterator[Row]:
     rows = engine.query(text)
     if not isinstance(rows, QuerySolutions):
         raise ConfigurationError(f"this must be a SELECT: {text}", "correct the JSAP profile")
+    names = [variable.value for variable in rows.variables]
     for row in rows:
-        yield {name.value: row[name] for name in rows.variables if row[name] is not None}
+        yield {name: term for name, term in zip(names, row, strict=True) if term is not None}
 
 
 def _stream(row: Row) -> StreamKey:

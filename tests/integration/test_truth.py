@@ -87,6 +87,17 @@ async def test_last_will_is_absence(tmp_path: Path) -> None:
         await told.until(lambda: not told.answer)
 
 
+async def test_last_will_is_about_what_an_earlier_life_heard(tmp_path: Path) -> None:
+    known = mapping("t", "+/sensor/+/state", format="esphome", sensor="urn:{1}:{2}")
+    config = settings(tmp_path, write_profile(tmp_path, [known]), kind="disk")
+    async with running(config) as gateway:
+        await publish(gateway.mqtt_port, [("hut/sensor/air/state", b"20")])
+    async with running(config) as gateway:
+        told = await watch(gateway, ABSENT)
+        await publish(gateway.mqtt_port, [("hut/status", b"offline")])
+        await told.until(lambda: told.values() == ["https://sosa-gateway.example/ns#Offline"])
+
+
 async def test_result_beyond_the_range_of_its_sensor_is_quarantined(tmp_path: Path) -> None:
     profile = write_profile(tmp_path, [mapping("t", "room/+", format="scalar")])
     async with running(settings(tmp_path, profile)) as gateway:

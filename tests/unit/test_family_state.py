@@ -6,6 +6,7 @@ import pytest
 
 from adapters.availability import KnownStreams
 from adapters.discovery import Discovery
+from adapters.earlier_streams import EarlierStreams
 from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
 from adapters.mapping import Mapping
 from adapters.memory import Memory
@@ -121,6 +122,54 @@ def test_series_goes_on_where_the_mapping_declares_a_unit() -> None:
         assert decoded.notices == ()
         values += [(seen.lexical, seen.unit) for seen in decoded.observations]
     assert values == [("20.0", UNIT + "DEG_C")] * 2
+
+
+@pytest.mark.parametrize(
+    ("mapping", "will", "streams"),
+    [
+        (
+            Mapping("urn:m", "+/sensor/+/state", "esphome", "urn:{1}:{2}", "urn:p", "urn:f:{1}"),
+            ("green%house/status", b"offline"),
+            {"urn:green%25house:soil", "urn:green%25house:air"},
+        ),
+        (
+            Mapping("urn:m", "homie/5/+/+/+", "homie", "urn:{1}:{2}-{3}", "urn:p", "urn:f:{1}"),
+            ("homie/5/boiler/$state", b"lost"),
+            {"urn:boiler:tank-top"},
+        ),
+        (
+            Mapping("urn:m", "homie/5/other/+/+", "homie", "urn:{1}:{2}", "urn:p", "urn:f:{1}"),
+            ("homie/5/boiler/$state", b"lost"),
+            set(),
+        ),
+        (
+            Mapping("urn:m", "shellies/+/relay/+", "shelly_gen1", "urn:{1}:{2}", "urn:p", "urn:f"),
+            ("shellies/plug/online", b"false"),
+            {"urn:plug:0"},
+        ),
+    ],
+    ids=["esphome", "homie", "another homie", "shelly_gen1"],
+)
+def test_last_will_after_a_restart_is_about_the_streams_that_the_store_knows(
+    mapping: Mapping, will: tuple[str, bytes], streams: set[str]
+) -> None:
+    memory = Memory()
+    for key in [
+        ("urn:green%25house:soil", "urn:p", "urn:f:green%25house"),
+        ("urn:green%25house:air", "urn:p", "urn:f:green%25house"),
+        ("urn:green%25house:air", "urn:other", "urn:f:green%25house"),
+        ("urn:green%25house:air:2", "urn:p", "urn:f:green%25house"),
+        ("urn:cellar:air", "urn:p", "urn:f:cellar"),
+        ("urn:green%25house:air", "urn:p", "urn:f:cellar"),
+        ("urn:boiler:tank-top", "urn:p", "urn:f:boiler"),
+        ("urn:plug:0", "urn:p", "urn:f"),
+    ]:
+        memory.of(EarlierStreams).recall(key)
+    registry, errors = Registry.compile([mapping], memory)
+    assert not errors
+    told = registry.decode(message(*will)).notices
+    assert all(isinstance(each, Liveness) and not each.is_online for each in told)
+    assert {each.stream[0] for each in told if isinstance(each, Liveness)} == streams
 
 
 def test_streams_of_a_device_are_bounded() -> None:
