@@ -376,7 +376,7 @@ class Gateway:
             *sparql.routes(),
             *operations_gate(condition, guard).routes(),
             *mappings_routes(self._parts.onboarding, guard, request_limits(config)),
-            *inspection_routes(self._parts, guard),
+            *inspection_routes(self._parts, guard, config),
             *ActuatorsGate(
                 self._actuating,
                 identity.actuation_iri(""),

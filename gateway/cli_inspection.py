@@ -1,6 +1,6 @@
-"""`sosa-gateway mapping why | messages`: what became of messages, looked at from both ends.
+"""`sosa-gateway mapping why | messages | rehearse`: what becomes of messages, from both ends.
 
-Place on the way of the data: a client of the gates /mappings/why and /messages, in the group of
+Place on the way of the data: a client of /messages and two gates below /mappings, in the group of
 commands that `cli_mapping` has; docs/mappings.md.
 """
 
@@ -28,6 +28,18 @@ def add_inspection(
         nargs="+",
         metavar="TERM",
         help="an IRI, or subject predicate object [graph] as in N-Triples",
+    )
+    played = _action(
+        commands, "rehearse", _rehearse, "what changed mappings make of the last messages", url
+    )
+    played.add_argument(
+        "changes",
+        metavar="JSON|@FILE",
+        help='{"add": [...], "replace": [...], "remove": [ids]}, or a JSAP profile',
+    )
+    played.add_argument("--topic", metavar="FILTER", help="of these messages alone")
+    played.add_argument(
+        "--query", action="append", default=[], metavar="TEXT|@FILE", help="rows of this one too"
     )
     listed = _action(commands, "messages", _messages, "the last messages as they came", url)
     listed.add_argument("--topic", metavar="FILTER", help="MQTT topic filter")
@@ -93,6 +105,66 @@ def _origin_lines(origin: Members) -> Iterable[str]:
         yield f"  journal   {line['position']} in {line['segment']}: {line['result']}{unit}"
     else:
         yield "  journal   its line is not here any more; the archive may have it"
+
+
+def _rehearse(options: argparse.Namespace) -> int:
+    access = cli_client.Access(options.ca, options.credentials)
+    body = _changes(options.changes)
+    body["queries"] = [*body.get("queries", []), *map(cli_client.read_text, options.query)]
+    if options.topic is not None:
+        body["topic"] = options.topic
+    report = cli_client.call(f"{options.url}/mappings/rehearse", "POST", body, access)
+    return _tell(options, report, _report_lines(report))
+
+
+def _changes(argument: str) -> dict[str, Any]:
+    """The body of a request; what has none of its members is a profile."""
+    try:
+        members = json.loads(cli_client.read_text(argument))
+    except ValueError as error:
+        raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
+    if not isinstance(members, dict):
+        raise BadRequestError("this is no JSON object", "docs/mappings.md shows it")
+    is_edits = not members or {"add", "replace", "remove", "profile"} & set(members)
+    return members if is_edits else {"profile": members}
+
+
+def _report_lines(report: Members) -> Iterable[str]:
+    counts = report["counts"]
+    yield f"{report['messages']} of {report['kept']} messages rehearsed"
+    for name, count in sorted(counts.items()):
+        yield f"{count} {name.replace('_', ' ')}"
+    if not counts:
+        yield "no difference in observations, faults and triples"
+    for each in report["observations"]:
+        yield f"{each['topic']} at {each['received_at']}"
+        yield from _difference_lines(each["old"] or {}, each["new"] or {}, each["fields"])
+    for each in report["faults"]:
+        yield f"{each['topic']}: {each['kind']} {each['reason']}: {each['detail']}"
+    if report["subscriptions_skipped"]:
+        yield f"rows were not rehearsed: {report['subscriptions_skipped']}"
+    for each in report["subscriptions"]:
+        yield from _row_lines(each)
+
+
+def _difference_lines(old: Members, new: Members, fields: Iterable[str]) -> Iterable[str]:
+    for name in fields:
+        if old and new:
+            yield f"  {name}: {old[name]} -> {new[name]}"
+        elif (old or new)[name] is not None:
+            yield f"  {'-' if old else '+'} {name}: {(old or new)[name]}"
+
+
+def _row_lines(query: Members) -> Iterable[str]:
+    if "error" in query:
+        yield f"query refused: {query['error']}"
+        return
+    signs = (("-", query["removed"]), ("+", query["added"]))
+    if any(rows for _, rows in signs):
+        yield f"rows of {' '.join(query['query'].split())}"
+    for sign, rows in signs:
+        for row in rows:
+            yield f"{sign} " + "  ".join(f"?{name}={term}" for name, term in row.items())
 
 
 def _messages(options: argparse.Namespace) -> int:

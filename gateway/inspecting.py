@@ -3,20 +3,27 @@
 Place on the way of the data: built by `app` at the start: profiles, quarantine, raw messages.
 """
 
+from datetime import timedelta
+
 from starlette.routing import Route
 
+from gateway.config import Config
 from gateway.gates.profiles_gate import ProfilesGate
 from gateway.gates.quarantine_gate import QuarantineGate
 from gateway.gates.raw_messages_gate import RawMessagesGate
+from gateway.gates.rehearsal_gate import RehearsalGate
 from gateway.gates.why_gate import WhyGate
+from gateway.onboarding.changes import history
 from gateway.profile_reload import ProfileReload
 from gateway.provenance import Provenance
 from gateway.quarantine_replay import QuarantineReplay
+from gateway.rehearsing import Rehearsing, Terms
 from gateway.security.guard import Guard
 from gateway.statistics import Parts
+from gateway.subscribing import request_limits
 
 
-def inspection_routes(parts: Parts, guard: Guard) -> list[Route]:
+def inspection_routes(parts: Parts, guard: Guard, config: Config) -> list[Route]:
     """Their endpoints."""
     routes: list[Route] = []
     if parts.profiles is not None:
@@ -24,7 +31,16 @@ def inspection_routes(parts: Parts, guard: Guard) -> list[Route]:
     quarantine = parts.ingest.quarantine
     replay = QuarantineReplay(quarantine, parts.inbox)
     if parts.queries is not None and parts.profiles is not None:
-        routes += WhyGate(_provenance(parts, parts.profiles), parts.queries, guard).routes()
+        rehearsing = _rehearsing(parts, parts.profiles, config)
+        routes += RehearsalGate(
+            rehearsing, parts.ingest.raw, parts.queries, guard, request_limits(config)
+        ).routes()
+        routes += WhyGate(
+            _provenance(parts, parts.profiles),
+            lambda: parts.scheduler.look(history),
+            parts.queries,
+            guard,
+        ).routes()
     return [
         *routes,
         *QuarantineGate(quarantine, replay, guard).routes(),
@@ -43,3 +59,10 @@ def _provenance(parts: Parts, profiles: ProfileReload) -> Provenance:
         profiles=lambda: profiles.profiles,
         templates=lambda: ingest.present.templates,
     )
+
+
+def _rehearsing(parts: Parts, profiles: ProfileReload, config: Config) -> Rehearsing:
+    ingest = parts.ingest
+    future = timedelta(seconds=config.limits.future_s)
+    terms = Terms(ingest.present.identity, future, config.store.latest)
+    return Rehearsing(parts.scheduler, lambda: profiles.profiles, terms)

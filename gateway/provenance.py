@@ -20,6 +20,7 @@ from adapters.registry import Registry
 from gateway.journal import Position, Record
 from gateway.journal.lookup import Found, look_up
 from gateway.mappings import MappingTable, mapping_of
+from gateway.onboarding.changes import MappingChange
 from gateway.profiles import Profiles
 from gateway.quarantine import Quarantine, was_accepted
 from gateway.raw_messages import RawMessages
@@ -115,12 +116,19 @@ class Provenance:
         """
         profiles = self._profiles()
         node = NamedNode(mapping.iri)
-        quads = [quad for quad in profiles.mappings if quad.subject == node]
-        try:
-            is_files = mapping_of(node, map(canonical_quad, quads)) == mapping
-        except MappingError:
-            return ""
+        is_files = _says(mapping, node, profiles.mappings)
         return profiles.places.get(mapping.iri, "") if is_files else ""
+
+    def source_of(self, mapping: Mapping, changes: Sequence[MappingChange]) -> str:
+        """The place of a mapping, or how it came to be what it is; `changes`: the last first."""
+        place = self.place_of(mapping)
+        node = NamedNode(mapping.iri)
+        for change in () if place else changes:
+            if node in change.nodes and _says(mapping, node, change.after):
+                by = f" by {change.by}" if change.by else ""
+                how = _HOW.get(change.kind, change.kind)
+                return f"{how}: change {change.number}, {change.at}{by}"
+        return place or "UPDATE"
 
     def place_of_node(self, iri: str) -> str:
         """The file and JSON path of the node, if the store has of it what the file says."""
@@ -162,6 +170,23 @@ class Provenance:
         if record.clock_suspect:
             updates.append(templates.suspect(record))
         return frozenset(evaluate(QuadStore.open(None), updates).added)
+
+
+_HOW = {
+    "apply": "applied over HTTP",
+    "confirm": "a proposal, confirmed",
+    "accept": "a proposal, accepted by the configuration",
+    "undo": "undone",
+}
+
+
+def _says(mapping: Mapping, node: NamedNode, quads: Iterable[Quad]) -> bool:
+    """Whether this mapping is what the quads say of the node."""
+    told = [canonical_quad(quad) for quad in quads if quad.subject == node]
+    try:
+        return mapping_of(node, told) == mapping
+    except MappingError:
+        return False
 
 
 def _giving(

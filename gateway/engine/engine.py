@@ -359,6 +359,11 @@ class Engine:
             raise
         return spu, results
 
+    @property
+    def standing(self) -> tuple[Subject, ...]:
+        """What is subscribed now, each query and dataset once."""
+        return self._subscriptions.subjects
+
     def explain(
         self,
         text: str,

@@ -38,6 +38,11 @@ class Subscriptions:
         """Their spuids, as they are now."""
         return iter(list(self._by_spuid))
 
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What is subscribed, each once."""
+        return tuple(self._spus)
+
     def spu(self, subject: Subject) -> Spu | None:
         """The SPU that already serves a subject."""
         return self._spus.get(subject)

@@ -5,7 +5,7 @@ Place on the way of the data: beside it.
 
 from collections.abc import Sequence
 
-from gateway.gates.openapi_parts import COUNT, READ, TEXT, Json, answer, operation
+from gateway.gates.openapi_parts import COUNT, READ, TEXT, Json, answer, body, operation
 
 _JSON = ["application/json"]
 _TEXTS: Json = {"type": "array", "items": TEXT}
@@ -13,7 +13,7 @@ _TEXTS: Json = {"type": "array", "items": TEXT}
 
 def inspection_paths() -> Json:
     """Their paths."""
-    return {**_profiles(), **_quarantine(), **_messages(), **_why()}
+    return {**_profiles(), **_quarantine(), **_messages(), **_why(), **_rehearse()}
 
 
 def _profiles() -> Json:
@@ -154,6 +154,31 @@ def _why() -> Json:
     }
     answers = {"200": answer("where it came from", _JSON, _list_of("observations", origin))}
     return {"/mappings/why": {"get": operation("why is this here?", parameters, answers, READ)}}
+
+
+def _rehearse() -> Json:
+    items: Json = {"type": "array", "items": {"type": "object"}}
+    body_: Json = {
+        "type": "object",
+        "properties": {
+            "add": items,
+            "replace": items,
+            "remove": _TEXTS,
+            "profile": {"type": "object"},
+            "topic": TEXT,
+            "queries": _TEXTS,
+        },
+    }
+    report: Json = {
+        "type": "object",
+        "required": ["messages", "kept", "same", "counts", "observations", "faults", "triples"],
+        "properties": {"messages": COUNT, "kept": COUNT, "same": COUNT, "subscriptions": items},
+    }
+    answers = {"200": answer("what would differ", _JSON, report)}
+    made = operation(
+        "the last messages by changed mappings", (), answers, (*READ, 404, 409)
+    ) | body({"application/json": {"schema": body_}})
+    return {"/mappings/rehearse": {"post": made}}
 
 
 def _list_of(name: str, item: Json) -> Json:

@@ -37,8 +37,11 @@ def number_of(asked: QueryParams, name: str, least: int, most: int) -> int | Non
 def topic_of(asked: QueryParams) -> str | None:
     """The parameter `topic`, an MQTT topic filter. Raises BadRequestError."""
     text = asked.get("topic")
-    if text is None:
-        return None
+    return None if text is None else topic_filter(text)
+
+
+def topic_filter(text: str) -> str:
+    """An MQTT topic filter. Raises BadRequestError."""
     try:
         return TopicFilter.parse(text).text
     except ValueError as error:

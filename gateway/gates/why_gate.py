@@ -5,7 +5,7 @@ may not read is not told of, nor a message of a topic that it may not receive.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, RdfFormat, parse
@@ -20,6 +20,7 @@ from gateway.gates.endpoint import endpoint
 from gateway.gates.payload_json import payload_members
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.wire import JsonObject
+from gateway.onboarding.changes import MappingChange
 from gateway.provenance import Origin, Provenance
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, SOSA
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
@@ -27,6 +28,9 @@ from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy
 
 PATH = "/mappings/why"
+
+History = Callable[[], Awaitable[Sequence[MappingChange]]]
+"""The recorded changes of mappings, the last first."""
 
 _MOST = 20
 """Observations that are looked at for one triple."""
@@ -87,8 +91,11 @@ def _written(term: str) -> str:
 class WhyGate:
     """The endpoint /mappings/why."""
 
-    def __init__(self, provenance: Provenance, pool: QueryPool, guard: Guard) -> None:
+    def __init__(
+        self, provenance: Provenance, history: History, pool: QueryPool, guard: Guard
+    ) -> None:
         self._provenance = provenance
+        self._history = history
         self._pool = pool
         self._guard = guard
 
@@ -106,7 +113,8 @@ class WhyGate:
             )
         stored = await self._pool.run(lambda _: self._stored(question, policy), asker)
         found = await asyncio.to_thread(self._origins, question, stored)
-        return JSONResponse(self._answer(question, stored, found, policy))
+        changes = await self._history()
+        return JSONResponse(self._answer(question, stored, found, policy, changes))
 
     def _stored(self, question: Question, policy: Policy) -> "_Stored":
         """What the store says, as far as the asker may see it; in a thread of the pool."""
@@ -144,21 +152,28 @@ class WhyGate:
         return self._provenance.writers(question.quad, origins) or lost
 
     def _answer(
-        self, question: Question, stored: "_Stored", found: Sequence[Origin], policy: Policy
+        self,
+        question: Question,
+        stored: "_Stored",
+        found: Sequence[Origin],
+        policy: Policy,
+        changes: Sequence[MappingChange],
     ) -> JsonObject:
         told: JsonObject = {"stored": stored.is_there, "observations": []}
         if question.graph == MAPPINGS_GRAPH:
             return told | {"reason": self._why_mapping(question.subject.value)}
         if question.graph != DEFAULT_GRAPH or not found:
             return told | {"reason": _reason(question, stored)}
-        shown = [self._described(origin, policy) for origin in reversed(found)]
+        shown = [self._described(origin, policy, changes) for origin in reversed(found)]
         return told | {"observations": shown, "reason": ""}
 
     def _why_mapping(self, iri: str) -> str:
         place = self._provenance.place_of_node(iri)
         return f"as {place} has it" if place else "an UPDATE wrote this"
 
-    def _described(self, origin: Origin, policy: Policy) -> JsonObject:
+    def _described(
+        self, origin: Origin, policy: Policy, changes: Sequence[MappingChange]
+    ) -> JsonObject:
         described: JsonObject = {
             "iri": origin.iri,
             "journal": _line(origin),
@@ -170,8 +185,9 @@ class WhyGate:
         if policy.query_rights.may_read(MAPPINGS_GRAPH) or Capability.MAPPINGS in (
             policy.capabilities
         ):
+            source_of = self._provenance.source_of
             described["mappings"] = [
-                _mapping(each, self._provenance.place_of(each)) for each in origin.mappings
+                _mapping(each, source_of(each, changes)) for each in origin.mappings
             ]
         return described
 
@@ -244,11 +260,11 @@ def _message(origin: Origin, policy: Policy) -> JsonObject | None:
     }
 
 
-def _mapping(mapping: Mapping, place: str) -> JsonObject:
+def _mapping(mapping: Mapping, source: str) -> JsonObject:
     return {
         "id": mapping.iri,
         "topic": mapping.topic_filter,
         "format": mapping.format,
         "selector": mapping.selector,
-        "source": place or "UPDATE",
+        "source": source,
     }

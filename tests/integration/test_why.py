@@ -127,6 +127,11 @@ async def test_mappings_tell_where_they_are_from(tmp_path: Path) -> None:
         await publish(gateway.mqtt_port, [("room/a", b'{"t":1,"h":2}')])
         (origin,) = (await why(client, iri=observation(gateway, "2")))["observations"]
         assert [each["source"] for each in origin["mappings"]] == ["UPDATE"]
+        edits = {"replace": [{**HUMIDITY, "unit": "http://qudt.org/vocab/unit/FRACTION"}]}
+        assert (await client.post("/mappings/apply", json=edits)).status_code == 200
+        await publish(gateway.mqtt_port, [("room/a", b'{"h":3}')])
+        (origin,) = (await why(client, iri=observation(gateway, "3")))["observations"]
+        assert origin["mappings"][0]["source"].startswith("applied over HTTP: change 1, ")
         asked = {
             "subject": "urn:mapping:temperature",
             "predicate": "https://sosa-gateway.example/ns#format",
