@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
@@ -83,7 +84,9 @@ class Profiles:
         """Put profiles together. Raises JsapError for wrong mappings."""
         updates = {key: each for profile in profiles for key, each in profile.updates.items()}
         queries = {key: each for profile in profiles for key, each in profile.queries.items()}
-        mappings = tuple(quad for profile in profiles for quad in mapping_quads(profile))
+        mappings = tuple(
+            canonical_quad(quad) for profile in profiles for quad in mapping_quads(profile)
+        )
         places = {key: place for profile in profiles for key, place in _places(profile)}
         return cls(tuple(sources), updates, queries, mappings, places)
 

@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions
 from gateway.engine import Engine, Notification, Outcome
 from gateway.engine.spu import Subject
 from gateway.errors import GatewayError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
@@ -160,7 +161,8 @@ class Session:
 
 def check(engine: Engine, state: State, texts: Sequence[str], taken: Sequence[Step]) -> None:
     """Play the steps on an engine that begins with the state."""
-    engine.store.apply(Delta(added=state.quads, graphs_created=state.graphs))
+    quads = tuple(dict.fromkeys(map(canonical_quad, state.quads)))
+    engine.store.apply(Delta(added=quads, graphs_created=state.graphs))
     session = Session(engine, texts)
     for step in taken:
         if len(engine.store) <= MOST_QUADS:
