@@ -32,6 +32,9 @@ from gateway.republish import fill_payload
 _PLAIN = "{value}"
 _LONGEST_VALUE = 4096
 _TRUTHS = frozenset({"true", "false"})
+_SWITCHED = _TRUTHS | {"on", "off"}
+"""Texts that stand for a truth value whatever the device; `open` may be a word of its own."""
+
 _USUAL = Words()
 _QOS = {"": 1, "0": 0, "1": 1, "2": 2}
 _BOOLEAN = NamedNode(XSD + "boolean")
@@ -166,9 +169,12 @@ class Actuator:
 
     def _word(self, value: Literal) -> str | None:
         """The word of the device for a value, None where it has none."""
-        if value.value in self.values:
-            return value.value
-        meaning = self.words.meaning(value)
+        text = value.value
+        alike = [word for word in self.values if word.casefold() == text.casefold()]
+        if alike:
+            return text if text in alike else alike[0]
+        is_truth = is_boolean(value) or text.lower() in _SWITCHED or self.words != _USUAL
+        meaning = self.words.meaning(value) if is_truth else None
         if meaning is None:
             return None
         if told := self.words.word(meaning):

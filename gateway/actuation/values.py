@@ -103,11 +103,11 @@ def says_the_same(
 
     Numbers may differ by `tolerance`, in `unit`, to which the reading is converted.
     """
-    meant, told = words.meaning(wanted), words.meaning(seen.value)
-    if is_boolean(wanted) and told is None:
-        told = _TRUTHS.get(seen.value.value)
-    if meant is not None and told is not None:
-        return meant == told
+    if is_boolean(wanted) or is_boolean(seen.value):
+        meant, told = words.meaning(wanted), words.meaning(seen.value)
+        if told is None:
+            told = _TRUTHS.get(seen.value.value)
+        return meant is not None and meant == told
     number, other = number_of(wanted), number_of(seen.value)
     if number is not None and other is not None:
         other = converted(other, seen.unit, unit)

@@ -58,6 +58,7 @@ def test_number_as_a_text_stays_one() -> None:
     ("value", "words", "fields", "reason"),
     [
         ("BLUE", ("ON", "OFF"), {}, "is not one of OFF, ON"),
+        ("open", ("ON", "OFF"), {}, "is not one of OFF, ON"),
         ("", ("ON", "OFF"), {}, "is not one of"),
         ("4.9", (), {"minimum": "5"}, "below the minimum, 5"),
         ("31", (), {"maximum": "30"}, "above the maximum, 30"),
@@ -133,6 +134,10 @@ def test_actuator_that_is_wrong_says_why(fields: dict[str, str], reason: str) ->
         ("21.5", "21.6", False),
         ("heat", "HEAT", True),
         ("heat", "cool", False),
+        ("open", "on", False),
+        ("off", "off", True),
+        ("false", "off", True),
+        ("true", "maybe", False),
         ("TOGGLE", "ON", False),
         ("5", "five", False),
     ],
