@@ -4,6 +4,7 @@ Place on the way of the data: between the subscription REQUESTED, or the query A
 start, and `orders`.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -12,6 +13,8 @@ from pyoxigraph import Literal, NamedNode
 from gateway.actuation.orders import Wish
 from gateway.engine import Notification
 from gateway.rdf.terms import Term
+
+log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Term | None]
 
@@ -28,8 +31,10 @@ def wishes_of(rows: Iterable[Fields], *, is_old: bool) -> list[Wish]:
     groups: dict[str, list[Fields]] = {}
     for row in rows:
         actuation = row["actuation"]
-        if isinstance(actuation, NamedNode):  # a blank node could not be named by our UPDATEs
+        if isinstance(actuation, NamedNode):
             groups.setdefault(actuation.value, []).append(row)
+        else:  # our UPDATEs could not name it
+            log.error("actuation_without_iri", extra={"actuation": str(actuation)})
     found = [_wish(iri, group, is_old) for iri, group in groups.items()]
     return sorted(found, key=_order)
 
