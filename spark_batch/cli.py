@@ -23,10 +23,17 @@ from spark_batch.jobs.export_rdf import FORMATS, Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.quality import Quality
 from spark_batch.jobs.query import Question, query
+from spark_batch.jobs.replay import Replay, replay, write_mappings
 from spark_batch.landing import landing_zone
+from spark_batch.replay.mqtt import Broker, MqttReceiver
+from spark_batch.replay.receiver import Receiver
+from spark_batch.replay.selection import Selection
+from spark_batch.replay.senml import DEFAULT_TOPIC, check_topic
+from spark_batch.replay.updates import Endpoint, UpdateReceiver
 from spark_batch.session import spark_session
 from spark_batch.summary import Progress, Summary, tell_nobody, tell_stderr
 from spark_batch.tools.fleet import Fleet
+from spark_batch.transforms.shape import load_shapes
 
 Job = Callable[[argparse.Namespace], Summary]
 _Jobs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -56,7 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("spark_batch", description="Jobs on the observation archive.")
     jobs = parser.add_subparsers(title="jobs", metavar="JOB", required=True)
-    for add in (_add_ingest, _add_derived, _add_query, _add_upkeep, _add_fleet, _add_bench):
+    added = (
+        _add_ingest,
+        _add_derived,
+        _add_query,
+        _add_replay,
+        _add_upkeep,
+        _add_fleet,
+        _add_bench,
+    )
+    for add in added:
         add(jobs)
     return parser
 
@@ -128,6 +144,32 @@ def _add_query(jobs: _Jobs) -> None:
     parser.set_defaults(summary_to=lambda: sys.stderr)
 
 
+def _add_replay(jobs: _Jobs) -> None:
+    parser = _archive_job(jobs, "replay", _replay, "send observations to a broker or a gateway")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--mqtt", metavar="URL", help="as SenML, to mqtt[s]://[user@]host[:port]")
+    target.add_argument("--update", metavar="URL", help="as UPDATEs, to a gateway's /update")
+    for name in ("since", "until"):
+        parser.add_argument(f"--{name}", type=_moment, metavar="TIME", help="ISO 8601, else UTC")
+    for name in ("gateway", "sensor", "property", "feature"):
+        parser.add_argument(f"--{name}", action="append", default=[], help="may be repeated")
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="N|max", help="times real time; default: 1"
+    )
+    parser.add_argument("--batch", type=_positive, default=100, help="observations; default: 100")
+    parser.add_argument("--position", type=Path, metavar="FILE", help="where to go on, kept there")
+    parser.add_argument("--topic", default=DEFAULT_TOPIC, help=f"default: {DEFAULT_TOPIC}")
+    parser.add_argument(
+        "--mappings", type=Path, metavar="FILE.jsap", help="write mappings for --mqtt"
+    )
+    parser.add_argument("--profile", type=Path, metavar="FILE.jsap", help="of another shape")
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a bearer token")
+    parser.add_argument("--ca", type=Path, metavar="FILE.pem", help="a certificate to trust")
+    parser.add_argument(
+        "--timeout", type=_positive, default=60, metavar="S", help="without an acknowledgement"
+    )
+
+
 def _add_upkeep(jobs: _Jobs) -> None:
     parser = _archive_job(jobs, "compact", _compact, "make few large files of many small ones")
     parser.add_argument("--files", type=_positive, default=4, help="leave days with so many")
@@ -189,6 +231,26 @@ def _query(options: argparse.Namespace) -> Summary:
         explain=options.explain,
         dry_run=options.dry_run,
     )
+
+
+def _replay(options: argparse.Namespace) -> Summary:
+    archive, sessions = Archive(options.archive), _sessions(options)
+    names = (options.gateway, options.sensor, options.property, options.feature)
+    selection = Selection(options.since, options.until, *map(tuple, names))
+    if options.mappings is not None:
+        write_mappings(archive, sessions, selection, options.mappings, check_topic(options.topic))
+    shapes = load_shapes(options.profile) if options.mqtt is None else None
+    wanted = Replay(selection, options.speed, options.batch, options.position, shapes)
+    dry_run, progress = options.dry_run, _progress(options)
+    return replay(archive, sessions, _receiver(options), wanted, progress, dry_run=dry_run)
+
+
+def _receiver(options: argparse.Namespace) -> Callable[[], Receiver]:
+    if options.mqtt is not None:
+        broker = Broker.parse(options.mqtt)
+        return lambda: MqttReceiver(broker, options.topic, options.timeout, options.ca)
+    endpoint = Endpoint(options.update, options.token_file, options.ca, options.timeout)
+    return lambda: UpdateReceiver(endpoint)
 
 
 def _text(given: str) -> str:
@@ -254,6 +316,26 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not key.startswith("spark."):
         raise argparse.ArgumentTypeError(f"{text!r} is not spark.KEY=VALUE")
     return key, value
+
+
+def _moment(text: str) -> datetime:
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no date or time of ISO 8601") from error
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _speed(text: str) -> float | None:
+    if text == "max":
+        return None
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither `max` nor a number above 0")
+    return speed
 
 
 def _positive(text: str) -> int:

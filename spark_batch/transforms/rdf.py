@@ -24,15 +24,21 @@ _NOT_IN_IRI = r'[\x00-\x20<>"{}|^`\\]'
 
 def documents(rows: DataFrame, shapes: Shapes, *, quads: bool) -> DataFrame:
     """One row of text, a statement a line, for each observation whose names are all there."""
+    text = statements(shapes, quads=quads).alias("value")
+    return rows.where("kind = 'observation'").select(text).where("value IS NOT NULL")
+
+
+def statements(shapes: Shapes, *, quads: bool = False) -> Column:
+    """The statements of an observation, one a line; null where a name is missing."""
     graph = _iri(graph_iri()) if quads else None
     quantity, value, suspect = (
         _text(shape, graph) for shape in (shapes.quantity, shapes.value, shapes.suspect)
     )
     text = F.when(is_quantity(), quantity).otherwise(value)
-    if shapes.suspect:
-        more = F.when(is_suspect(), F.concat(F.lit("\n"), suspect)).otherwise("")
-        text = F.concat(text, more)
-    return rows.where("kind = 'observation'").select(text.alias("value")).where("value IS NOT NULL")
+    if not shapes.suspect:
+        return text
+    more = F.when(is_suspect(), F.concat(F.lit("\n"), suspect)).otherwise("")
+    return F.concat(text, more)
 
 
 def is_named() -> Column:

@@ -1,0 +1,1 @@
+"""From the archive back to a broker or a gateway: what is sent, when, and how far it has come."""
