@@ -17,10 +17,11 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
+from adapters.conversion import convert
 from adapters.fault import Fault, FaultReason
 from adapters.memory import Recent
 from adapters.observation import Observation, StreamKey
-from adapters.result import NUMERIC
+from adapters.result import DECIMAL, NUMERIC, Result
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
@@ -35,14 +36,25 @@ Place: TypeAlias = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a sensor can measure, in the unit of its observations; None is no bound.
+    """What a sensor can measure; None is no bound.
 
-    `maximum_rate` is the fastest believable change a second.
+    `maximum_rate` is the fastest believable change a second. All are in `unit`, a QUDT unit IRI,
+    or where that is None in the unit of the sensor's observations, whatever it is.
     """
 
     minimum: Decimal | None = None
     maximum: Decimal | None = None
     maximum_rate: Decimal | None = None
+    unit: str | None = None
+
+    def measured(self, value: Decimal, unit: str | None) -> Decimal | None:
+        """A result in `unit` as a number of this capability; None where they cannot meet."""
+        if self.unit is None or self.unit == unit:
+            return value
+        if unit is None:
+            return None
+        converted = convert(Result(format(value, "f"), DECIMAL), unit, self.unit)
+        return None if isinstance(converted, Fault) else Decimal(converted.lexical)
 
 
 class _Last(NamedTuple):
@@ -112,23 +124,30 @@ class Plausibility:
     def _jump(
         self, seen: Observation, value: Decimal, when: datetime, known: Iterable[Capability]
     ) -> Fault | None:
-        rates = [each.maximum_rate for each in known if each.maximum_rate is not None]
-        last = self._last.get(seen.stream) if rates else None
-        if last is None or last.unit != seen.unit:
+        last = self._last.get(seen.stream)
+        if last is None:
             return None
         seconds = Decimal(str(abs((when - last.when).total_seconds())))
-        if abs(value - last.value) <= min(rates) * seconds:
-            return None
-        detail = f"{seen.sensor}: from {last.value} to {value} in {seconds} s"
-        return Fault(None, FaultReason.JUMP, ascii(detail)[1:-1])
+        for each in known:
+            if each.maximum_rate is None or (each.unit is None and last.unit != seen.unit):
+                continue
+            before, now = each.measured(last.value, last.unit), each.measured(value, seen.unit)
+            if before is None or now is None or abs(now - before) <= each.maximum_rate * seconds:
+                continue
+            detail = f"{seen.sensor}: from {before} to {now} in {seconds} s"
+            return Fault(None, FaultReason.JUMP, ascii(detail)[1:-1])
+        return None
 
 
 def _out_of_range(seen: Observation, value: Decimal, known: Iterable[Capability]) -> Fault | None:
     for each in known:
-        if each.minimum is not None and value < each.minimum:
-            reason = f"{value} is below {each.minimum}"
-        elif each.maximum is not None and value > each.maximum:
-            reason = f"{value} is above {each.maximum}"
+        measured = each.measured(value, seen.unit)
+        if measured is None:
+            continue
+        if each.minimum is not None and measured < each.minimum:
+            reason = f"{measured} is below {each.minimum}"
+        elif each.maximum is not None and measured > each.maximum:
+            reason = f"{measured} is above {each.maximum}"
         else:
             continue
         return Fault(None, FaultReason.OUT_OF_RANGE, ascii(f"{seen.sensor}: {reason}")[1:-1])
@@ -136,7 +155,8 @@ def _out_of_range(seen: Observation, value: Decimal, known: Iterable[Capability]
 
 
 def _capability(fields: Mapping[str, Term | None]) -> Capability:
-    return Capability(*(_number(fields, name) for name in ("minimum", "maximum", "rate")))
+    minimum, maximum, rate = (_number(fields, name) for name in ("minimum", "maximum", "rate"))
+    return Capability(minimum, maximum, rate, _iri(fields.get("unit")))
 
 
 def _number(fields: Mapping[str, Term | None], name: str) -> Decimal | None:

@@ -10,11 +10,12 @@ from gateway.config import SHIPPED_PROFILES
 from gateway.engine import Engine
 from gateway.plausibility import Plausibility
 from gateway.profiles import Profiles
-from gateway.rdf.namespaces import XSD
+from gateway.rdf.namespaces import UNIT, XSD
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PREFIXES = """PREFIX gw: <https://sosa-gateway.example/ns#> PREFIX ssn: <http://www.w3.org/ns/ssn/>
-PREFIX ssn-system: <http://www.w3.org/ns/ssn/systems/> PREFIX schema: <https://schema.org/> """
+PREFIX ssn-system: <http://www.w3.org/ns/ssn/systems/> PREFIX schema: <https://schema.org/>
+PREFIX qudt: <http://qudt.org/schema/qudt/> """
 
 
 class Learned:
@@ -110,3 +111,21 @@ def test_last_result_of_an_earlier_life_counts_in_its_own_unit(learned: Learned)
     assert learned.reason("30", at_s=100) is None
     fahrenheit = Observation("urn:s", "urn:p", "urn:f", "60", XSD + "decimal", "urn:F")
     assert learned.plausibility.fault(fahrenheit, START + timedelta(seconds=101)) is None
+
+
+def test_range_with_a_unit_holds_whatever_unit_the_device_tells(learned: Learned) -> None:
+    celsius, fahrenheit = UNIT + "DEG_C", UNIT + "DEG_F"
+    learned.update(RANGE + f" ; INSERT DATA {{ <urn:r> qudt:hasUnit <{celsius}> }}")
+    learned.update("INSERT DATA { <urn:r> gw:maximumRate 0.1 }")
+
+    def fault(lexical: str, unit: str | None, at_s: float) -> FaultReason | None:
+        seen = Observation("urn:s", "urn:p", "urn:f", lexical, XSD + "decimal", unit)
+        found = learned.plausibility.fault(seen, START + timedelta(seconds=at_s))
+        return None if found is None else found.reason
+
+    assert fault("185", fahrenheit, 0) is None
+    assert fault("186", fahrenheit, 1) is FaultReason.OUT_OF_RANGE
+    assert fault("85", celsius, 1) is None
+    assert fault("150", fahrenheit, 2) is FaultReason.JUMP
+    assert fault("150", UNIT + "HectoPA", 2) is None
+    assert fault("150", None, 2) is None
