@@ -32,6 +32,8 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 def run_gateway(config: Config) -> None:
     """Serve until SIGINT, SIGTERM or the gateway's own end; then close it in order."""
     configure_logs(config.log)
+    # Until there is a gateway that can reload its profiles, SIGHUP must not end it.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     run_loop(_serve(config))
 
 

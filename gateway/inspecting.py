@@ -8,6 +8,7 @@ from datetime import timedelta
 from starlette.routing import Route
 
 from gateway.config import Config
+from gateway.engine import Limits
 from gateway.gates.profiles_gate import ProfilesGate
 from gateway.gates.quarantine_gate import QuarantineGate
 from gateway.gates.raw_messages_gate import RawMessagesGate
@@ -64,5 +65,6 @@ def _provenance(parts: Parts, profiles: ProfileReload) -> Provenance:
 def _rehearsing(parts: Parts, profiles: ProfileReload, config: Config) -> Rehearsing:
     ingest = parts.ingest
     future = timedelta(seconds=config.limits.future_s)
-    terms = Terms(ingest.present.identity, future, config.store.latest)
+    limits = Limits(config.limits.query_solutions, config.limits.query_s)
+    terms = Terms(ingest.present.identity, future, config.store.latest, limits)
     return Rehearsing(parts.scheduler, lambda: profiles.profiles, terms)

@@ -93,6 +93,12 @@ class Provenance:
                     continue
         return None
 
+    def written_by_gateway(self, iri: str) -> str:
+        """What of its own bookkeeping a node is; "" where it is none."""
+        own = f"{self.identity.node.value}/"
+        kind = iri.removeprefix(own).partition("/")[0] if iri.startswith(own) else ""
+        return _OWN.get(kind, "")
+
     def origins(self, iris: Collection[str]) -> list[Origin]:
         """Of observations by their IRIs, in the order of the journal."""
         positions = {self.identity.position(iri): iri for iri in iris}
@@ -171,6 +177,12 @@ class Provenance:
             updates.append(templates.suspect(record))
         return frozenset(evaluate(QuadStore.open(None), updates).added)
 
+
+_OWN = {
+    "stream": "the gateway wrote this of a stream: promises and silence (docs/truth.md)",
+    "series": "the gateway wrote this of a series: a stream in one unit (docs/truth.md)",
+    "actuation": "the gateway wrote this of an actuation (docs/actuators.md)",
+}
 
 _HOW = {
     "apply": "applied over HTTP",

@@ -7,14 +7,19 @@ unpickled is what the gateway itself has written to its own child.
 import json
 import os
 import pickle
+import resource
 import sys
 
 from gateway.rehearsal import rehearse
+
+_MEMORY_BYTES = 1 << 30
+"""Of address space: a query that wants more ends the rehearsal and not the device."""
 
 
 def main() -> None:
     """Rehearse, with what the gateway leaves over of the processor."""
     os.nice(10)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     script = pickle.load(sys.stdin.buffer)  # noqa: S301  # our own parent wrote it
     sys.stdout.write(json.dumps(rehearse(script)))
     sys.stdout.flush()

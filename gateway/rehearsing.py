@@ -17,8 +17,13 @@ from typing import Any
 from pyoxigraph import NamedNode, Quad
 
 from adapters.message import Message
-from gateway.engine import Engine
-from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
+from gateway.engine import Engine, Limits
+from gateway.errors import (
+    GatewayError,
+    QueryTimeoutError,
+    TooLargeError,
+    TooManyRequestsError,
+)
 from gateway.onboarding.changes import require_good
 from gateway.onboarding.nodes import Compiled, Nodes, stored_nodes
 from gateway.profiles import Profiles
@@ -56,6 +61,7 @@ class Terms:
     identity: Identity
     future: timedelta
     latest: int
+    limits: Limits
 
 
 class Rehearsing:
@@ -128,6 +134,7 @@ class Rehearsing:
             ground.quads,
             tuple(gave),
             TIME_S,
+            self._terms.limits,
         )
 
 
@@ -171,7 +178,16 @@ async def _played(script: Script) -> dict[str, Any]:
             process.kill()
             await process.wait()
     if process.returncode != 0:
-        last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
-        raise GatewayError(f"the rehearsal failed: {last[:200]}", "report this defect")
+        raise _failure(process.returncode or 0, complaint.decode(errors="replace").strip())
     told: dict[str, Any] = json.loads(report)
     return told
+
+
+def _failure(code: int, complaint: str) -> GatewayError:
+    """Allocations that fail end the process by a signal, or as MemoryError."""
+    last = complaint.rpartition("\n")[2]
+    if code < 0 or last.startswith("MemoryError"):
+        return TooLargeError(
+            "the rehearsal takes more memory than it may have", "choose fewer messages or queries"
+        )
+    return GatewayError(f"the rehearsal failed: {last[:200]}", "report this defect")

@@ -163,7 +163,8 @@ class WhyGate:
         if question.graph == MAPPINGS_GRAPH:
             return told | {"reason": self._why_mapping(question.subject.value)}
         if question.graph != DEFAULT_GRAPH or not found:
-            return told | {"reason": _reason(question, stored)}
+            own = self._provenance.written_by_gateway(question.subject.value)
+            return told | {"reason": own or _reason(question, stored)}
         shown = [self._described(origin, policy, changes) for origin in reversed(found)]
         return told | {"observations": shown, "reason": ""}
 

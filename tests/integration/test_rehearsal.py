@@ -141,6 +141,23 @@ async def test_its_bounds_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "99" in [value for _, value in rows_of(gateway, VALUES)]
 
 
+async def test_a_query_that_is_too_much_costs_the_rehearsal_alone(tmp_path: Path) -> None:
+    profile = write_profile(tmp_path, [TEMPERATURE])
+    config = settings(tmp_path, profile, query_solutions=1000)
+    async with running(config) as gateway, asking(gateway) as client:
+        await publish(gateway.mqtt_port, READINGS)
+        values = " ".join(f"<urn:s> <urn:p> {n} ." for n in range(400))
+        await update(gateway, f"INSERT DATA {{ {values} }}")
+        product = "{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+        told = await rehearse(client, queries=[f"SELECT * {product}"])
+        assert "1000 solutions" in told["subscriptions"][0]["error"]
+        all_at_once = f"SELECT * {product} ORDER BY ?c ?f ?i"
+        answer = await client.post("/mappings/rehearse", json={"queries": [all_at_once]})
+        assert answer.status_code in {413, 503}, answer.text
+        await publish(gateway.mqtt_port, [("room/a", b'{"t":99}')])
+        assert "99" in [value for _, value in rows_of(gateway, VALUES)]
+
+
 async def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = write_profile(tmp_path, [TEMPERATURE])
     async with running(settings(tmp_path, profile)) as gateway:

@@ -109,6 +109,8 @@ async def test_what_no_observation_wrote_is_told_so(tmp_path: Path) -> None:
             assert not found, asked
             assert told["stored"] == (asked in ({"iri": "urn:x"},) or asked.get("subject") == iri)
         assert (await why(client, iri="urn:x"))["reason"].startswith("no observation")
+        stream = f"{iri.partition('observation')[0]}stream/0"
+        assert "of a stream" in (await why(client, iri=stream))["reason"]
         for wrong in WRONG:
             assert (await client.get(f"/mappings/why{wrong}")).status_code == 400, wrong
 
