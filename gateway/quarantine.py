@@ -9,12 +9,10 @@ that does not take the file costs the file alone, which is written anew when the
 
 import json
 import logging
-import os
 import threading
-import time
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -24,14 +22,15 @@ from typing import Any
 from adapters.adapter import Fault, FaultReason
 from adapters.message import Message
 from adapters.observation import Observation
+from gateway.line_file import LineFile
 
 log = logging.getLogger(__name__)
 
 _IDS = 10**18
 """Ids are below it; they begin with the time in ms."""
 
-_RETRY_S = 10.0
-"""How often a file that could not be written is tried again."""
+_SHARE = 8
+"""A topic with more than this part of the room loses its own oldest entry for a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +93,11 @@ class Quarantine:
         self._limits = limits or QuarantineLimits()
         self._lock = threading.RLock()
         self._entries: dict[str, tuple[Entry, int]] = {}
+        self._topics: dict[str, dict[str, int]] = {}
+        self._topic_bytes: Counter[str] = Counter()
         self._bytes = 0
         self._last = 0
-        self._file = None if folder is None else _File(folder / "quarantine.jsonl")
+        self._file = None if folder is None else LineFile(folder / "quarantine.jsonl")
         if self._file is not None:
             self._load(self._file)
 
@@ -165,18 +166,36 @@ class Quarantine:
         self._write(line)
 
     def _hold(self, entry: Entry, size: int) -> None:
+        topic = entry.message.topic
         known = self._entries.get(entry.id)
-        self._bytes += size - (0 if known is None else known[1])
+        more = size - (0 if known is None else known[1])
+        self._bytes += more
+        self._topic_bytes[topic] += more
         self._entries[entry.id] = entry, size
+        self._topics.setdefault(topic, {})[entry.id] = size
         while len(self._entries) > self._limits.messages or self._bytes > self._limits.total_bytes:
-            if not self._remove(next(iter(self._entries), "")):
-                return
+            self._remove(self._next_to_go(topic))
+
+    def _next_to_go(self, topic: str) -> str:
+        """Who floods the quarantine does so at its own cost."""
+        own = self._topics.get(topic, {})
+        takes_much = (
+            self._topic_bytes[topic] * _SHARE > self._limits.total_bytes
+            or len(own) * _SHARE > self._limits.messages
+        )
+        return next(iter(own if own and takes_much else self._entries))
 
     def _remove(self, id_: str) -> bool:
         found = self._entries.pop(id_, None)
         if found is None:
             return False
-        self._bytes -= found[1]
+        entry, size = found
+        topic = entry.message.topic
+        self._bytes -= size
+        self._topic_bytes[topic] -= size
+        del self._topics[topic][id_]
+        if not self._topics[topic]:
+            del self._topics[topic], self._topic_bytes[topic]
         return True
 
     def _write(self, line: bytes) -> None:
@@ -200,7 +219,7 @@ class Quarantine:
         for entry, _ in self._entries.values():
             yield _line(_members(entry))
 
-    def _load(self, file: "_File") -> None:
+    def _load(self, file: LineFile) -> None:
         passed_over = 0
         for line in file.lines():
             try:
@@ -222,63 +241,6 @@ class Quarantine:
             entry = _entry(members)
             self._last = max(self._last, int(entry.id))
             self._hold(entry, size)
-
-
-class _File:
-    """Lines on the disk. While `is_behind` it does not have what it should."""
-
-    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self.is_behind = False
-        self.size = 0
-        self._path = path
-        self._clock = clock
-        self._tried_at = float("-inf")
-
-    def lines(self) -> Iterator[bytes]:
-        """All whole ones; a torn last one is passed over."""
-        try:
-            with self._path.open("rb") as file:
-                for line in file:
-                    self.size += len(line)
-                    if line.endswith(b"\n"):
-                        yield line
-                    else:
-                        self.is_behind = True
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            self.is_behind = True
-            log.error("quarantine_not_read", extra={"reason": str(error)})
-
-    def append(self, line: bytes) -> None:
-        """Raises OSError; then it is behind."""
-        try:
-            with _opened(self._path, os.O_APPEND) as file:
-                file.write(line)
-        except OSError:
-            self.is_behind = True
-            self._tried_at = self._clock()
-            raise
-        self.size += len(line)
-
-    def rewrite(self, lines: Iterable[bytes]) -> None:
-        """Have these lines and no others; not tried again and again. Raises OSError."""
-        now = self._clock()
-        if self.is_behind and now - self._tried_at < _RETRY_S:
-            return
-        self.is_behind, self._tried_at = True, now
-        new = self._path.with_suffix(".new")
-        with _opened(new, os.O_TRUNC) as file:
-            self.size = sum(map(file.write, lines))
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._path)
-        self.is_behind = False
-
-
-def _opened(path: Path, flags: int) -> Any:
-    """For writing; payloads are nobody else's business."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb")
 
 
 def _line(members: dict[str, object]) -> bytes:

@@ -14,8 +14,11 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import SHIPPED_PROFILES, Config
+from gateway.config import SHIPPED_PROFILES, Config, SecuritySettings
 from gateway.profile_reload import ProfileReload
+from gateway.security.identity import Kind
+from gateway.security.identity_store import IdentityStore
+from gateway.security.policy import Capability, Policy
 from tests.integration.gateways import (
     LOOPBACK,
     MAPPINGS,
@@ -33,6 +36,7 @@ from tests.integration.gateways import (
     watch,
     write_profile,
 )
+from tests.security.clients import identity
 
 TEMPERATURE = mapping("temperature", "room/+", selector="$.t", unit="unit:DEG_C")
 HUMIDITY = mapping("humidity", "room/+", selector="$.h", unit="unit:PERCENT")
@@ -363,3 +367,33 @@ def test_a_template_that_lacks_a_binding_stops_the_start(tmp_path: Path) -> None
 
     with pytest.raises(Exception, match=r"updates\.OBSERVE_QUANTITY\.forcedBindings\.unit"):
         asyncio.run(start(config))
+
+
+POLICIES = {
+    "mapper": Policy(capabilities=frozenset({Capability.MAPPINGS})),
+    "operator": Policy(capabilities=frozenset({Capability.OPERATIONS})),
+}
+
+
+async def test_reloading_and_looking_need_their_capabilities(tmp_path: Path) -> None:
+    store = IdentityStore(tmp_path / "data" / "security" / "identities.sqlite")
+    for name, policy in POLICIES.items():
+        store.add(identity(name, policy, Kind.APPLICATION))
+    config = settings(tmp_path, write_profile(tmp_path, [TEMPERATURE]))
+    config = config.model_copy(update={"security": SecuritySettings(enabled=True)})
+    async with running(config) as gateway:
+        root = f"http://{LOOPBACK}:{gateway.http_port}"
+        async with httpx.AsyncClient(base_url=root) as client:
+            found = []
+            for name in POLICIES:
+                token = await client.post(
+                    "/oauth/token",
+                    data={"grant_type": "client_credentials"},
+                    auth=(f"{name}-id", f"{name}-secret"),
+                )
+                headers = {"Authorization": f"Bearer {token.json()['access_token']}"}
+                for method, path in (("POST", "/profiles/reload"), ("GET", "/profiles")):
+                    answer = await client.request(method, path, headers=headers)
+                    found.append(answer.status_code)
+            assert found == [200, 403, 403, 200]
+            assert (await client.post("/profiles/reload")).status_code == 401

@@ -128,6 +128,24 @@ def test_the_oldest_go_first_and_the_file_is_bounded(tmp_path: Path) -> None:
     assert list(Quarantine(tmp_path, limits)) == list(quarantine)
 
 
+@pytest.mark.parametrize(
+    "limits", [QuarantineLimits(messages=40), QuarantineLimits(total_bytes=16_000)], ids=str
+)
+def test_a_device_that_floods_it_pushes_out_its_own_entries(
+    tmp_path: Path, limits: QuarantineLimits
+) -> None:
+    quarantine = Quarantine(tmp_path, limits)
+    for number in range(5):
+        quarantine.add(message(number, topic=f"good/{number}"), [NULL])
+    for number in range(5, 300):
+        quarantine.add(message(number, topic="bad"), [NULL])
+    topics = [entry.message.topic for entry in quarantine]
+    assert topics[:5] == [f"good/{number}" for number in range(5)]
+    assert topics.count("bad") > 25
+    assert [entry.message.packet_id for entry in quarantine][-1] == 299
+    assert list(Quarantine(tmp_path, limits)) == list(quarantine)
+
+
 def test_one_that_fits_no_limit_is_counted_and_forgotten(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path, QuarantineLimits(total_bytes=10))
     quarantine.add(message(), [NULL])
