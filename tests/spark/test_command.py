@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_FSIZE, setrlimit
 
@@ -16,8 +17,12 @@ from spark_batch.archive import Archive
 from spark_batch.cli import main
 from spark_batch.errors import JavaMissingError
 from spark_batch.java import java_home
+from spark_batch.jobs.derive import Rollup
+from spark_batch.jobs.export_rdf import Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
+from spark_batch.session import _java_options
+from spark_batch.summary import Summary
 from tests.spark.truths import reading, rows, write_segment
 
 ROOT = Path(__file__).parents[2]
@@ -79,6 +84,42 @@ def test_gateway_starts_the_job_on_a_machine_without_java(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["rows_out"] == 2
     assert "committed 2 rows" in done.stderr
+
+
+@pytest.fixture
+def derived(
+    ingest: Callable[[], Summary], landing: Path, archive: Archive, spark: SparkSession
+) -> Archive:
+    """An archive with everything that jobs make of it."""
+    write_segment(landing, [reading(1), reading(2)])
+    ingest()
+    Rollup(archive, lambda: spark).run()
+    export_rdf(archive, lambda: spark, Export(archive.folder / "rdf"))
+    return archive
+
+
+def test_second_run_of_each_job_finds_nothing_to_do_and_starts_no_jvm(
+    derived: Archive,
+    landing: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("spark_batch.cli.spark_session", lambda *_: pytest.fail("a JVM"))
+    jobs = [
+        ["ingest", "--landing", str(landing)],
+        ["rollup"],
+        ["export-rdf", "--out", str(derived.folder / "rdf")],
+        ["compact"],
+        ["retain", "--days", "36500"],
+    ]
+    for job in jobs:
+        assert main([*job, "--archive", str(derived.folder), "--quiet"]) == 0
+        assert json.loads(capsys.readouterr().out)["status"] == "idle", job
+
+
+def test_collector_that_somebody_chose_stays() -> None:
+    assert "-XX:+UseParallelGC" in _java_options({"JAVA_TOOL_OPTIONS": "-Xss2m"})
+    assert "GC" not in _java_options({"JAVA_TOOL_OPTIONS": "-Xss2m -XX:+UseSerialGC"})
 
 
 def test_spark_submit_runs_the_zip(tmp_path: Path) -> None:
