@@ -23,6 +23,9 @@ _DIGESTS: Mapping[str, Callable[[Sequence[str]], Digest]] = {
     "rollup": equality.of_rollup,
     "export": equality.of_statements,
 }
+COMMAND = (sys.executable, "-m", "spark_batch.bench.run_way")
+"""Runs one way; its arguments follow."""
+
 _MOST_STATEMENTS = 50_000_000
 _BEFORE = START + timedelta(days=1)
 """The export is of the first day: a third of the observations."""
@@ -49,6 +52,7 @@ class Outcome:
     observations: int
     segment_bytes: int
     runs: tuple[Run, ...]
+    failures: tuple[str, ...] = ()
 
     @property
     def differences(self) -> list[str]:
@@ -77,25 +81,39 @@ def compare(observations: int, ways: Sequence[str], tell: Progress) -> Outcome:
         tell(f"writing segments with {observations:,} observations")
         Load(observations).write(landing)
         size = sum(path.stat().st_size for path in landing.rglob("*.gz"))
-        runs = tuple(_run(way, landing, Path(folder, way), tell) for way in ways)
-    return Outcome(observations, size, runs)
+        runs: list[Run] = []
+        failures: list[str] = []
+        for way in ways:
+            try:
+                runs.append(_run(way, landing, Path(folder, way), tell))
+            except ArchiveError as error:
+                if not runs:
+                    raise  # without ours there is nothing to compare with
+                failures.append(error.description)
+    return Outcome(observations, size, tuple(runs), tuple(failures))
 
 
 def _run(way: str, landing: Path, folder: Path, tell: Progress) -> Run:
     result = folder.with_suffix(".json")
-    command = [sys.executable, "-m", "spark_batch.bench.run_way", way]
-    command += [str(landing), str(folder), str(result), _BEFORE.isoformat()]
+    command = [*COMMAND, way, str(landing), str(folder), str(result), _BEFORE.isoformat()]
     with tempfile.TemporaryFile() as output:
         code, cost = measured(command, os.environ, output)
         if code:
             output.seek(0)
-            told = output.read().decode(errors="replace")
-            raise ArchiveError(f"{way} failed with {code}: {told[-2000:]}", "mend it, or --ways")
+            told = _error(output.read().decode(errors="replace"))
+            shutil.rmtree(folder, ignore_errors=True)
+            raise ArchiveError(f"{way} failed with {code}: {told}", "look at its script")
     stages = tuple(Stage(**fields) for fields in json.loads(result.read_text()))
     tell(f"{way}: {cost.wall_s:.1f} s; comparing what it made")
     digests = digests_of(stages)
     shutil.rmtree(folder)
     return Run(way, cost, stages, digests)
+
+
+def _error(output: str) -> str:
+    """What a way died of, in one line."""
+    lines = [line for line in output.splitlines() if "Error" in line or "Exception" in line]
+    return (lines or output.splitlines() or ["it said nothing"])[-1][:300]
 
 
 def digests_of(stages: Sequence[Stage]) -> dict[str, Digest]:

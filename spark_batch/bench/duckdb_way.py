@@ -99,7 +99,7 @@ class DuckDb:
             "threads": str(cores),
             "temp_directory": str(folder / "spill"),
             "TimeZone": "UTC",
-            "preserve_insertion_order": "true",
+            "preserve_insertion_order": "false",
         }.items():
             self._connection.execute(f"SET {setting} = '{value}'")
 

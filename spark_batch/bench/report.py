@@ -22,6 +22,7 @@ def to_members(outcome: Outcome) -> dict[str, object]:
         "segment_bytes": outcome.segment_bytes,
         "runs": {run.way: _members(run, outcome.observations) for run in outcome.runs},
         "ratios": dict(_ratios(outcome)),
+        "failures": outcome.failures,
         "differences": outcome.differences,
     }
 
@@ -46,10 +47,11 @@ def to_text(outcome: Outcome) -> Iterator[str]:
         )
     for name, value in _ratios(outcome):
         yield f"  {name}: {value:,.2f}"
+    yield from (f"  {failure}" for failure in outcome.failures)
     if outcome.differences:
         yield from (f"  DIFFERENT ROWS: {each}" for each in outcome.differences)
     else:
-        yield "  all made the same rows"
+        yield "  all that came to an end made the same rows"
 
 
 def growth(smaller: Outcome, larger: Outcome) -> str:
