@@ -234,10 +234,17 @@ class Scheduler:
         """End a subscription. Raises NotFoundError."""
         await self._call(lambda: self._unsubscribe(spuid), is_update=False)
 
-    async def _call(self, work: Callable[[], T], *, is_update: bool) -> T:
+    async def update_own(self, updates: Sequence[BoundUpdate]) -> Outcome:
+        """An UPDATE of the gateway's own, which has its place also where ingest fills the URQ.
+
+        Who calls it has a bound of their own. Raises a GatewayError when it fails.
+        """
+        return await self._call(lambda: self._update(updates), is_update=True, is_own=True)
+
+    async def _call(self, work: Callable[[], T], *, is_update: bool, is_own: bool = False) -> T:
         future: Future[T] = Future()
         with self._changed:
-            if self._waiting[is_update] >= self._limits[is_update]:
+            if self._waiting[is_update] >= self._limits[is_update] and not is_own:
                 kind = "UPDATE" if is_update else "SUBSCRIBE"
                 raise TooManyRequestsError(f"the queue of {kind} requests is full")
             self._enqueue(_Request(partial(_fulfil, future, work), is_update))

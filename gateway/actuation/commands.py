@@ -43,7 +43,7 @@ class Commands:
         Raises a GatewayError.
         """
         iri = self._identity.actuation_iri(f"{mark}{uuid4().hex}")
-        await self._scheduler.update(self._bound(iri, actuator, value))
+        await self._scheduler.update_own(self._bound(iri, actuator, value))
         return iri
 
     async def request_and_wait(self, actuator: Actuator, value: Literal, wait_s: float) -> str:
@@ -51,7 +51,7 @@ class Commands:
         iri = self._identity.actuation_iri(uuid4().hex)
         ending = self._consumer.ending(iri)
         try:
-            await self._scheduler.update(self._bound(iri, actuator, value))
+            await self._scheduler.update_own(self._bound(iri, actuator, value))
             async with asyncio.timeout(min(wait_s, LONGEST_WAIT_S)):
                 await ending.wait()
         except TimeoutError:

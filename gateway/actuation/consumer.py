@@ -23,15 +23,16 @@ from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.templates import ActuationTemplates, sent_mark
 from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.engine import Outcome
-from gateway.errors import GatewayError, StorageError, TooManyRequestsError
+from gateway.errors import GatewayError, StorageError
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
 
 _PAUSE_S = 0.5
-"""A disk that does not take an UPDATE, or a full queue, is tried again after this."""
+"""A disk that does not take an UPDATE is tried again after this."""
 
-_LONGEST_S = 60.0
+_LOOK_S = 1.0
+"""While something is pending the clock is looked at so often: it may not be the loop's."""
 
 Note = Callable[[Order, datetime], None]
 
@@ -46,9 +47,9 @@ class Sender(Protocol):
 
 
 class Updating(Protocol):
-    """Where UPDATEs go; raises a GatewayError."""
+    """Where UPDATEs go, a few at a time; raises a GatewayError."""
 
-    async def update(self, update: Sequence[BoundUpdate], /) -> Outcome:
+    async def update_own(self, updates: Sequence[BoundUpdate], /) -> Outcome:
         """Run one."""
         ...
 
@@ -125,7 +126,7 @@ class Consumer:
     async def _wait(self) -> None:
         wait_s = self.orders.wait_s(self._clocks.steady())
         try:
-            async with asyncio.timeout(min(_LONGEST_S, _LONGEST_S if wait_s is None else wait_s)):
+            async with asyncio.timeout(None if wait_s is None else min(wait_s, _LOOK_S)):
                 await self._woken.wait()
         except TimeoutError:
             pass
@@ -146,8 +147,8 @@ class Consumer:
         now = self._now()
         older = [self.templates.supersede(iri, now) for iri in order.older]
         try:
-            outcome = await self._scheduler.update([*older, self.templates.send(order, now)])
-        except (StorageError, TooManyRequestsError) as error:
+            outcome = await self._scheduler.update_own([*older, self.templates.send(order, now)])
+        except StorageError as error:
             log.error("actuation_not_sent", extra={"reason": str(error)})
             await asyncio.sleep(_PAUSE_S)
             self._wishes.insert(0, order.wish)  # decided again: meanwhile it may be too late
@@ -207,9 +208,9 @@ class Consumer:
         """As often as it takes: until it is written nothing else can be either."""
         while updates:
             try:
-                await self._scheduler.update(updates)
+                await self._scheduler.update_own(updates)
                 return
-            except (StorageError, TooManyRequestsError) as error:
+            except StorageError as error:
                 log.error("actuation_not_written", extra={"reason": str(error)})
                 await asyncio.sleep(_PAUSE_S)
             except GatewayError as error:

@@ -212,3 +212,15 @@ async def test_old_actuations_leave(tmp_path: Path) -> None:
     async with running(config) as gateway:
         await command(gateway, "BLUE", wait=10)
         await until(lambda: len(rows_of(gateway, STATUSES)) == 3)
+
+
+async def test_command_has_its_place_where_readings_fill_the_queue(tmp_path: Path) -> None:
+    config = settings(tmp_path, lamp_profile(tmp_path), urq=1)
+    async with running(config) as gateway:
+        with Device(gateway.mqtt_port, "lamp") as lamp, Device(gateway.mqtt_port, "busy") as busy:
+            await asyncio.to_thread(lamp.subscribe, "lamp/set")
+            for number in range(2000):
+                busy.send("lamp/state", str(number))
+            lamp.send("actuators/lamp/set", b"ON")
+            assert await asyncio.to_thread(lamp.receive) == ("lamp/set", b"ON")
+            assert gateway._actuating.consumer.statistics.sent == 1

@@ -9,10 +9,12 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from gateway.actuation import consumer as consumer_module
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.consumer import Consumer
 from gateway.actuation.history import History
@@ -24,6 +26,7 @@ from gateway.actuation.wishes import wishes
 from gateway.clocks import Clocks
 from gateway.config import Config
 from gateway.engine import Engine, Notification, Outcome
+from gateway.errors import StorageError
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import ACTUATIONS_GRAPH, GW
 from gateway.store.update import BoundUpdate
@@ -54,7 +57,7 @@ class World:
         self.engine = Engine.open(clock=self.micros)
         self.published: list[tuple[str, str]] = []
         self.engine.update(declared())
-        self.count = 0
+        self.count = self.failing = 0
         self.begin()
 
     def micros(self) -> int:
@@ -98,7 +101,10 @@ class World:
         for spuid in self.sinks:
             self.engine.unsubscribe(spuid)
 
-    async def update(self, update: Any, /) -> Outcome:
+    async def update_own(self, update: Any, /) -> Outcome:
+        if self.failing:
+            self.failing -= 1
+            raise StorageError("the disk is full")
         outcome = self.engine.update(update)
         for notification in outcome.notifications:
             self.tell(notification)
@@ -117,7 +123,7 @@ class World:
         for value in values:
             self.count += 1
             updates.append(TEMPLATES.request(f"urn:act:{self.count:04}", actuator, value_of(value)))
-        await self.update(updates)
+        await self.update_own(updates)
 
     def read(self, actuator: str, value: str) -> None:
         stream = ("urn:s", "urn:p", actuator)
@@ -185,7 +191,7 @@ async def _live(steps: list[tuple[Any, ...]]) -> None:
                 marked += world.notes
                 world.end()
                 world.begin()
-                await world.update(list(world.consumer.left_over))
+                await world.update_own(list(world.consumer.left_over))
         for number in range(1, world.count + 1):
             iri = f"urn:act:{number:04}"
             (status,) = world.statuses(iri)
@@ -204,3 +210,43 @@ async def _live(steps: list[tuple[Any, ...]]) -> None:
 
 def _actuator(world: World, iri: str) -> str:
     return next(str(row["actuator"]) for row in world.rows() if str(row["actuation"]) == f"<{iri}>")
+
+
+async def test_disk_that_takes_nothing_for_a_while_delays_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumer_module, "_PAUSE_S", 0.0)
+    world = World()
+    await world.ask("urn:a", ["ON"])
+    world.failing = 2
+    while not world.published:
+        await world.consumer.work()
+    assert world.published == [("urn:a", "ON")]
+    assert world.statuses("urn:act:0001") == ["Sent"]
+    world.engine.close()
+
+
+async def test_disk_that_takes_nothing_for_too_long_fails_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumer_module, "_PAUSE_S", 0.0)
+    world = World()
+    await world.ask("urn:a", ["ON"])
+    world.failing = 1
+    await world.consumer.work()
+    world.time_s += LIMIT_S + 1
+    await world.ask("urn:b", ["OFF"])
+    await world.consumer.work()
+    assert world.published == [("urn:b", "OFF")]
+    assert world.statuses("urn:act:0001") == ["Failed"]
+    world.engine.close()
+
+
+async def test_what_is_taken_back_before_it_is_sent_is_not_sent() -> None:
+    world = World()
+    await world.ask("urn:a", ["ON"])
+    world.engine.update(f"DROP GRAPH {ACTUATIONS_GRAPH}")
+    await world.consumer.work()
+    assert world.published == []
+    assert world.orders.pending == ()
+    world.engine.close()

@@ -111,3 +111,18 @@ async def test_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert await asyncio.to_thread(main, ["actuate", "fan", "1", *place]) == 1
         assert "there is no actuator fan" in capsys.readouterr().err
     assert ACTUATIONS.endswith("/actuations")
+
+
+async def test_actuator_of_a_changed_profile_is_there_without_a_restart(tmp_path: Path) -> None:
+    async with running(settings(tmp_path, lamp_profile(tmp_path))) as gateway:
+        lamp_profile(tmp_path, name="lantern", values=["UP", "DOWN"])
+        async with httpx.AsyncClient(verify=False, timeout=30) as client:
+            answer = await client.post(url(gateway, "/profiles/reload"))
+            assert answer.json()["changed"], answer.text
+        (told,) = (await get(gateway, "/actuators"))["actuators"]
+        assert (told["name"], told["values"]) == ("lantern", ["DOWN", "UP"])
+        lamp_profile(tmp_path, topic="lamp/#")
+        async with httpx.AsyncClient(verify=False, timeout=30) as client:
+            answer = await client.post(url(gateway, "/profiles/reload"))
+        assert "is none to publish to" in answer.json()["error_description"]
+        assert (await get(gateway, "/actuators/lantern"))["commandTopic"] == "lamp/set"
