@@ -6,7 +6,7 @@ on the announcement topics of the families; proposals are shown, confirmed and w
 
 from collections.abc import Mapping as Lookup
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.adapter import Format
 from adapters.families import FORMATS
@@ -83,6 +83,8 @@ class Discovery:
             proposals = propose(payload, self._names, self._memory) if propose else ()
             if proposals:
                 told = tuple(proposals[:MAX_PROPOSALS])
+                if announcers:
+                    told = tuple(map(_of_one_device, told))
                 withdrawn = self._withdrawn(message, told)
                 return Discovered(name, told, withdrawn, len(proposals) - len(told))
         if announcers:
@@ -95,3 +97,12 @@ class Discovery:
         self._proposed.put(message.topic, now)
         kept = frozenset(now)
         return tuple(iri for iri in before if iri not in kept)
+
+
+def _of_one_device(proposal: Proposal) -> Proposal:
+    """With a question where the name that a device gave itself would read others' topics too."""
+    topic = proposal.mapping.topic_filter
+    if not {"+", "#"}.intersection(topic):
+        return proposal
+    question = f"Which topic? {topic[:100]!a} has a wildcard."
+    return replace(proposal, question=" ".join(filter(None, (proposal.question, question))))

@@ -19,6 +19,7 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
+from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.absence import Absences, AbsenceTemplates
@@ -50,7 +51,7 @@ from gateway.ingest import Ingest
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
-from gateway.onboarding_setup import also_heard, mappings_routes, onboarding_of
+from gateway.onboarding_setup import also_heard, announced, mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
@@ -304,6 +305,8 @@ class Gateway:
             self._config.mqtt_port,
             self._protection.context,
             max_payload_bytes=self._config.limits.payload_bytes,
+            max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
+            is_announcement=announced(self._config),
             max_connections=mqtt.connections,
             max_sessions=5 * mqtt.connections,
         )

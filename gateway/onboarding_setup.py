@@ -14,7 +14,7 @@ from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.request_body import RequestLimits
 from gateway.ingest import Ingest
 from gateway.mappings import MappingTable
-from gateway.onboarding.listening import announcement_filters
+from gateway.onboarding.listening import announcement_filters, is_among
 from gateway.onboarding.onboarding import Onboarding, Terms
 from gateway.onboarding.trial import Writing
 from gateway.plausibility import Plausibility
@@ -55,6 +55,11 @@ def mappings_routes(
 ) -> list[Route]:
     """The endpoints below /mappings; none before there is an onboarding."""
     return [] if onboarding is None else MappingsGate(onboarding, guard, limits).routes()
+
+
+def announced(config: Config) -> Callable[[str], bool]:
+    """Whether a topic is one of announcements that are heard."""
+    return is_among(announcement_filters(frozenset(config.discovery.families)))
 
 
 def also_heard(

@@ -189,7 +189,7 @@ class Connection:
     async def _receive(self, publish: Publish) -> None:
         settings, counters = self._exchange.settings, self._exchange.counters
         counters.received += 1
-        if len(publish.payload) > settings.max_payload_bytes:
+        if len(publish.payload) > settings.longest_payload(publish.topic):
             raise TooLargeError(f"payload of {len(publish.payload)} bytes")
         await self._window.room()
         self._admit(publish)

@@ -43,6 +43,10 @@ Authorize = Callable[[str | None, str, TopicAction], bool]
 Clock = Callable[[], datetime]
 
 
+def _no_topic(_: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
     """Every limit of the broker; each bounds memory or time for each client or in all.
@@ -64,6 +68,8 @@ class BrokerSettings:
     connect_timeout_s: float = 10.0
     drain_timeout_s: float = 5.0
     max_payload_bytes: int = 262_144
+    max_announcement_bytes: int = 0
+    is_announcement: Callable[[str], bool] = _no_topic
     max_connections: int = 200
     max_sessions: int = 1000
     session_expiry_s: int = 86_400
@@ -77,7 +83,13 @@ class BrokerSettings:
     @property
     def max_packet_bytes(self) -> int:
         """Remaining length allowed: the longest payload under the longest topic (65,535 bytes)."""
-        return self.max_payload_bytes + 65_535 + 4
+        return max(self.max_payload_bytes, self.max_announcement_bytes) + 65_535 + 4
+
+    def longest_payload(self, topic: str) -> int:
+        """In bytes: a bridge's list of its devices is longer than any reading."""
+        if self.max_announcement_bytes > self.max_payload_bytes and self.is_announcement(topic):
+            return self.max_announcement_bytes
+        return self.max_payload_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
 from gateway.engine import Engine
 from gateway.errors import ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import TYPE, Compiled, Nodes, nodes_of, stored_nodes
+from gateway.onboarding.nodes import TYPE, Compiled, Nodes, nodes_of, said_of, stored_nodes
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta, quads_delta
-from gateway.rdf.namespaces import CHANGES_GRAPH, GW, XSD
+from gateway.rdf.namespaces import CHANGES_GRAPH, GW, MAPPINGS_GRAPH, XSD
 from gateway.rdf.terms import Term
 
 MOST_CHANGES = 100
@@ -34,6 +34,8 @@ _NODE = NamedNode(GW + "changedMapping")
 _BEFORE = NamedNode(GW + "before")
 _AFTER = NamedNode(GW + "after")
 _UNDOES = NamedNode(GW + "undoes")
+_TOPIC_FILTER = NamedNode(GW + "topicFilter")
+_GRAPH = MAPPINGS_GRAPH
 _DATE_TIME = NamedNode(XSD + "dateTime")
 
 
@@ -119,10 +121,10 @@ def replacing(
 
     An empty set of quads removes a node.
     """
-    nodes = stored_nodes(engine)
+    nodes = {node: said_of(engine, node) for node in wanted}
     wanted = {node: frozenset(map(canonical_quad, quads)) for node, quads in wanted.items()}
     none: frozenset[Quad] = frozenset()
-    differing = [node for node, quads in wanted.items() if nodes.get(node, none) != quads]
+    differing = [node for node, quads in wanted.items() if nodes[node] != quads]
     if not differing:
         return Delta(), None
     past = history(engine)
@@ -131,7 +133,7 @@ def replacing(
         author.kind.value,
         author.at.isoformat().replace("+00:00", "Z"),
         author.identity,
-        none.union(*(nodes.get(node, none) for node in differing)),
+        none.union(*(nodes[node] for node in differing)),
         none.union(*(wanted[node] for node in differing)),
         undoes,
     )
@@ -151,10 +153,9 @@ def undoing(
     `force`.
     """
     change = _find(engine, number)
-    nodes = stored_nodes(engine)
     none: frozenset[Quad] = frozenset()
     before, after = nodes_of(change.before), nodes_of(change.after)
-    now = {node: nodes.get(node, none) for node in change.nodes}
+    now = {node: said_of(engine, node) for node in change.nodes}
     others = [
         node.value
         for node in sorted(change.nodes, key=str)
@@ -169,16 +170,17 @@ def undoing(
     return replacing(engine, wanted, Author.now(identity, Kind.UNDO), number)
 
 
-def require_good(nodes: Nodes, wanted: Mapping[NamedNode, frozenset[Quad]]) -> None:
-    """Raise InvalidMappingError unless every wanted mapping compiles beside all the others.
+def require_good(engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]) -> None:
+    """Raise InvalidMappingError unless every wanted mapping compiles.
 
-    What was wrong with others before stays their own matter. Linear in the mappings.
+    It is compiled with all others of its topic filters, for these share an adapter; what was
+    wrong with one of them before stays its own matter.
     """
-    after = {**nodes, **wanted}
-    errors = Compiled.of(after).errors
+    beside = {node: said_of(engine, node) for node in _neighbours(engine, wanted)}
+    errors = Compiled.of({**beside, **wanted}).errors
     if not errors:
         return
-    known = Compiled.of(nodes).errors
+    known = Compiled.of(beside).errors
     new = [
         str(error)
         for iri, error in sorted(errors.items())
@@ -187,6 +189,16 @@ def require_good(nodes: Nodes, wanted: Mapping[NamedNode, frozenset[Quad]]) -> N
     if new:
         more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
         raise InvalidMappingError(f"{new[0]}{more}; nothing was changed", "correct this member")
+
+
+def _neighbours(
+    engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]
+) -> frozenset[NamedNode]:
+    """The mappings of the same topic filters."""
+    filters = {q.object for quads in wanted.values() for q in quads if q.predicate == _TOPIC_FILTER}
+    match = engine.store.match
+    found = (quad.subject for each in filters for quad in match(None, _TOPIC_FILTER, each, _GRAPH))
+    return frozenset(node for node in found if isinstance(node, NamedNode))
 
 
 def _find(engine: Engine, number: str) -> MappingChange:

@@ -16,7 +16,7 @@ from gateway.errors import ClientError
 from gateway.mappings import mapping_of
 from gateway.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.onboarding.edits import mapping_node, members_with
-from gateway.onboarding.nodes import ACTUATOR, TYPE, nodes_of, stored_nodes
+from gateway.onboarding.nodes import ACTUATOR, TYPE, nodes_of
 from gateway.onboarding.proposal_graph import proposal_at
 from gateway.onboarding.proposals import LABEL, Status, StoredProposal
 from gateway.rdf.delta import Delta, quads_delta
@@ -47,13 +47,12 @@ def confirming(
 
     Raises InvalidMappingError where one does not compile then; nothing is changed.
     """
-    nodes = stored_nodes(engine)
     wanted: dict[NamedNode, frozenset[Quad]] = {}
     told: list[Quad] = []
     for each in proposals:
         wanted |= wanted_by(each, changes)
         told += described(engine, each, wanted[each.node])
-    require_good(nodes, wanted)
+    require_good(engine, wanted)
     delta, change = replacing(engine, wanted, Author.now(identity, Kind.CONFIRM))
     status = deciding(engine, proposals, Status.CONFIRMED)
     return quads_delta(

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.engine import Engine
 from gateway.errors import BadRequestError, ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import ACTUATOR, PREFIXES, Members, Nodes, is_mapping
+from gateway.onboarding.nodes import ACTUATOR, PREFIXES, Members, is_mapping, said_of
 from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from jsap.errors import JsapError
 from jsap.extended import is_member, one_mapping
 
@@ -33,8 +35,8 @@ class Edits:
     replace: Sequence[Mapping[str, object]] = ()
     remove: Sequence[str] = ()
 
-    def wanted(self, nodes: Nodes) -> dict[NamedNode, frozenset[Quad]]:
-        """What each node is to say, where `nodes` are those that there are.
+    def wanted(self, engine: Engine) -> dict[NamedNode, frozenset[Quad]]:
+        """What each node is to say, in the light of what it says now.
 
         Raises InvalidMappingError for what is no mapping, ConflictError to add one that is there,
         NotFoundError for one that is not, BadRequestError for one that is named twice.
@@ -42,17 +44,18 @@ class Edits:
         wanted: dict[NamedNode, frozenset[Quad]] = {}
         for place, members in enumerate(self.add):
             node, quads = mapping_node(members, f"add[{place}]")
-            _require_free(node, quads, nodes)
-            _want(wanted, node, nodes.get(node, quads))
+            there = said_of(engine, node)
+            _require_free(node, quads, there)
+            _want(wanted, node, there or quads)
         for place, members in enumerate(self.replace):
             node, quads = mapping_node(members, f"replace[{place}]")
-            kept = _others(_existing(node, nodes))
+            kept = _others(_existing(engine, node))
             _want(wanted, node, quads | kept)
         for id_ in self.remove:
             node = _node(id_)
-            quads = _existing(node, nodes)
+            quads = _existing(engine, node)
             _want(wanted, node, _NONE)
-            for actuator in _own_actuators(node, quads, nodes):
+            for actuator in _own_actuators(engine, quads):
                 _want(wanted, actuator, _NONE)
         return wanted
 
@@ -82,17 +85,16 @@ def _want(
     wanted[node] = quads
 
 
-def _require_free(node: NamedNode, quads: frozenset[Quad], nodes: Nodes) -> None:
+def _require_free(node: NamedNode, quads: frozenset[Quad], there: frozenset[Quad]) -> None:
     """Unless the node is free, or says just this already."""
-    there = nodes.get(node, _NONE)
     if there and there - _others(there) != quads:
         raise ConflictError(
             f"there is a mapping {node.value} already", "replace it, or give yours another id"
         )
 
 
-def _existing(node: NamedNode, nodes: Nodes) -> frozenset[Quad]:
-    quads = nodes.get(node, _NONE)
+def _existing(engine: Engine, node: NamedNode) -> frozenset[Quad]:
+    quads = said_of(engine, node)
     if not quads:
         raise NotFoundError(
             f"there is no mapping {node.value}", "`sosa-gateway mapping list` shows those there are"
@@ -107,17 +109,16 @@ def _others(quads: frozenset[Quad]) -> frozenset[Quad]:
     return frozenset(quad for quad in quads if not is_member(quad))
 
 
-def _own_actuators(node: NamedNode, quads: frozenset[Quad], nodes: Nodes) -> list[NamedNode]:
-    """The actuators that no other mapping has."""
-    own = {quad.object for quad in quads if quad.predicate == ACTUATOR}
-    others = {
-        quad.object
-        for other, of_it in nodes.items()
-        if other != node
-        for quad in of_it
-        if quad.predicate == ACTUATOR
-    }
-    return [each for each in own - others if isinstance(each, NamedNode) and each in nodes]
+def _own_actuators(engine: Engine, quads: frozenset[Quad]) -> list[NamedNode]:
+    """The actuators of a mapping that no other one has."""
+    linked = [quad.object for quad in quads if quad.predicate == ACTUATOR]
+    return [
+        each
+        for each in linked
+        if isinstance(each, NamedNode)
+        and len(engine.store.match(None, ACTUATOR, each, MAPPINGS_GRAPH)) == 1
+        and said_of(engine, each)
+    ]
 
 
 def _node(id_: str) -> NamedNode:

@@ -9,7 +9,7 @@ so they come again; what was announced in the last moment before a kill -9 may n
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,7 +23,7 @@ from gateway.onboarding.unknown import UnknownTopics
 
 log = logging.getLogger(__name__)
 
-MOST_WAITING = 1000
+MOST_WAITING = 10_000
 MOST_WAITING_BYTES = 32 * 1024 * 1024
 
 GENERIC = frozenset({"json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"})
@@ -51,6 +51,18 @@ def announcement_filters(families: frozenset[str]) -> frozenset[str]:
     return frozenset(text for name in families for text in FORMATS[name].announcements)
 
 
+def is_among(filters: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a topic matches one of the filters; remembered for the topics asked last.
+
+    >>> is_among(["+/bridge/devices"])("zigbee2mqtt/bridge/devices")
+    True
+    """
+    trie = TopicTrie[None]()
+    for text in filters:
+        trie.insert(TopicFilter.parse(text), None)
+    return lru_cache(maxsize=4096)(lambda topic: bool(trie.match(topic)))
+
+
 class Listening:
     """`hear` is called by ingest, `run` is the body of the thread, `stop` ends it.
 
@@ -74,10 +86,7 @@ class Listening:
         # A family that announces itself and is not wanted is not asked about its messages either.
         shy = {n: f for n, f in FORMATS.items() if n in families or not f.announcements}
         self._discovery = Discovery(names, shy)
-        self._filters = TopicTrie[None]()
-        for text in announcement_filters(families):
-            self._filters.insert(TopicFilter.parse(text), None)
-        self._is_announced = lru_cache(maxsize=4096)(lambda topic: bool(self._filters.match(topic)))
+        self._is_announced = is_among(announcement_filters(families))
         self._waiting: deque[tuple[Message, bool]] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
@@ -92,13 +101,26 @@ class Listening:
             self._put(message, announced=False)
 
     def run(self) -> None:
-        """Serve until `stop`; a defect costs one message."""
-        while (taken := self._take()) is not None:
-            message, announced = taken
-            try:
-                self._look(message, announced)
-            except Exception:  # a defect of a family costs this message, never the thread
-                log.exception("discovery_crashed", extra={"topic": message.topic[:200]})
+        """Serve until `stop`."""
+        while self.serve_one():
+            pass
+
+    def serve_one(self) -> bool:
+        """Wait for a message and look at it; False when it is to stop."""
+        taken = self._take()
+        if taken is None:
+            return False
+        message, announced = taken
+        try:
+            self._look(message, announced)
+        except Exception:  # a defect of a family costs this message, never the thread
+            log.exception("discovery_crashed", extra={"topic": message.topic[:200]})
+        return True
+
+    @property
+    def waiting(self) -> int:
+        """How many messages are to be looked at."""
+        return len(self._waiting)
 
     def stop(self) -> None:
         """Have `run` return; what waits is dropped."""
@@ -143,16 +165,20 @@ class Listening:
     def _announce(self, message: Message, found: Discovered, announced: bool) -> None:
         seen = self.statistics
         seen.announcements += announced
-        is_whole = announced and bool(found.proposals or not message.payload)
+        seen.refused += found.omitted
+        says_all = bool(found.proposals) and not found.omitted
+        is_whole = announced and (says_all or not message.payload)
         if not announced:  # another message of the topic says other things
             found = Discovered(found.family, found.proposals)
         if not (found.proposals or found.withdrawn or is_whole):
             return
-        noted = self._propose(Announcement(found, message.topic, message.received_at, is_whole))
-        if noted is None:
-            seen.passed_over += 1
-            return
-        seen.proposed += noted.new
-        seen.withdrawn += noted.withdrawn
-        seen.accepted += noted.accepted
-        seen.refused += noted.refused
+        whole = Announcement(found, message.topic, message.received_at, is_whole)
+        for part in whole.parts():
+            noted = self._propose(part)
+            if noted is None:
+                seen.passed_over += 1
+                return
+            seen.proposed += noted.new
+            seen.withdrawn += noted.withdrawn
+            seen.accepted += noted.accepted
+            seen.refused += noted.refused

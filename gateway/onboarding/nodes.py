@@ -8,7 +8,7 @@ error; the query MAPPINGS does not see the first.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, QuerySolutions
 
 from adapters.mapping import Mapping as Decoding
 from adapters.mapping import MappingError
@@ -49,6 +49,19 @@ def nodes_of(quads: Iterable[Quad]) -> Nodes:
 def stored_nodes(engine: Engine, graph: NamedNode = MAPPINGS_GRAPH) -> Nodes:
     """What a graph says now; in the scheduler's thread. Linear in the graph."""
     return nodes_of(engine.store.match(None, None, None, graph))
+
+
+def said_of(engine: Engine, node: NamedNode, graph: NamedNode = MAPPINGS_GRAPH) -> frozenset[Quad]:
+    """What a graph says of one node now; in the scheduler's thread."""
+    return frozenset(engine.store.match(node, None, None, graph))
+
+
+def queried_nodes(engine: Engine, graph: NamedNode) -> Nodes:
+    """What a graph said a moment ago; in any thread, whose time it takes."""
+    rows = engine.query(f"SELECT ?s ?p ?o {{ GRAPH {graph} {{ ?s ?p ?o }} }}")
+    if not isinstance(rows, QuerySolutions):
+        raise TypeError("a SELECT has solutions")
+    return nodes_of(Quad(row["s"], row["p"], row["o"], graph) for row in rows)
 
 
 def is_mapping(quads: Iterable[Quad]) -> bool:

@@ -4,7 +4,8 @@ Place on the way of the data: between discovery and the scheduler, in whose thre
 is taken up. What a family proposes that the configuration accepts becomes mappings in one Delta.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -28,8 +29,11 @@ from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, PROPOSALS_GRAPH
 from jsap.errors import JsapError
 
-MOST_PROPOSALS = 2000
+MOST_PROPOSALS = 10_000
 """Kept; withdrawn ones make room for new ones, beyond that new ones are passed over."""
+
+_PART = 100
+"""Proposals that are taken up in one turn of the scheduler: some 10 ms."""
 
 
 @dataclass(slots=True)
@@ -47,12 +51,24 @@ class Announcement:
     """What a message proposed, on which topic and when.
 
     `is_whole`: it says all there is on its topic, so that what it leaves out is withdrawn.
+    `beside` are IRIs of mappings that it proposed too, in another part.
     """
 
     discovered: Discovered
     topic: str
     at: datetime
     is_whole: bool
+    beside: frozenset[str] = frozenset()
+
+    def parts(self) -> "Iterator[Announcement]":
+        """In turns that do not hold up the writer for long; the last one withdraws."""
+        found = self.discovered
+        for first in range(0, len(found.proposals), _PART):
+            part = Discovered(found.family, found.proposals[first : first + _PART])
+            yield replace(self, discovered=part, is_whole=False)
+        told = frozenset(proposal.mapping.iri for proposal in found.proposals)
+        if self.is_whole or found.withdrawn:
+            yield replace(self, discovered=replace(found, proposals=()), beside=told)
 
 
 class Noting:
@@ -76,7 +92,7 @@ class Noting:
                 self._propose(stored(proposal, announcement.topic, announcement.at))
             except (JsapError, ClientError, ValueError):
                 self.noted.refused += 1
-        self._withdraw(announcement, set(by_iri))
+        self._withdraw(announcement, announcement.beside | set(by_iri))
         wanted: dict[NamedNode, frozenset[Quad]] = {}
         for each in self._accepted:
             wanted |= wanted_by(each, {})
@@ -133,7 +149,7 @@ class Noting:
     def _removed_has(self, old: StoredProposal) -> bool:
         return next(iter(old.quads)) in self._removed
 
-    def _withdraw(self, announcement: Announcement, proposed: set[str]) -> None:
+    def _withdraw(self, announcement: Announcement, proposed: frozenset[str]) -> None:
         gone = {NamedNode(iri) for iri in announcement.discovered.withdrawn}
         if announcement.is_whole:
             topic = Literal(announcement.topic)

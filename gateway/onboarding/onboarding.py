@@ -11,12 +11,20 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from pyoxigraph import NamedNode
+
 from adapters.mapping import MappingError
 from adapters.message import Message
 from adapters.proposal import Names
 from adapters.registry import Registry
 from gateway.engine import Engine
-from gateway.errors import GatewayError, InvalidMappingError, StorageError, TooManyRequestsError
+from gateway.errors import (
+    GatewayError,
+    InvalidMappingError,
+    NotFoundError,
+    StorageError,
+    TooManyRequestsError,
+)
 from gateway.mappings import MappingTable, mapping_of
 from gateway.onboarding.changes import (
     Author,
@@ -30,14 +38,21 @@ from gateway.onboarding.changes import (
 from gateway.onboarding.confirmation import confirming, deciding
 from gateway.onboarding.edits import Edits, mapping_node
 from gateway.onboarding.listening import Listening
-from gateway.onboarding.nodes import Members, described, stored_nodes
+from gateway.onboarding.nodes import Members, described, queried_nodes, said_of
 from gateway.onboarding.noting import Announcement, Noted, Noting
-from gateway.onboarding.proposal_graph import all_proposals, find, status_of
+from gateway.onboarding.proposal_graph import (
+    all_proposals,
+    find,
+    proposal_at,
+    proposal_nodes,
+    status_of,
+)
 from gateway.onboarding.proposals import Status, StoredProposal, stored
 from gateway.onboarding.trial import Believe, Trial, Writing, try_message
 from gateway.onboarding.unknown import UnknownTopic, UnknownTopics
 from gateway.onboarding.violations import Violation, violations
 from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.scheduler import Scheduler
 from jsap.errors import JsapError
 
@@ -89,6 +104,7 @@ class Onboarding:
         self._auto = terms.auto
         self._loop = asyncio.get_running_loop()
         self._trying = asyncio.Semaphore(1)
+        self._reading = asyncio.Semaphore(2)
         self.listening = Listening(
             self._note, self.unknown, terms.names, families=terms.families, auto=terms.auto
         )
@@ -106,7 +122,9 @@ class Onboarding:
 
     async def mappings(self) -> Sequence[Members]:
         """All mappings, as a profile's JSON."""
-        return described(await self._scheduler.look(stored_nodes))
+        engine = self._scheduler.engine
+        async with self._reading:
+            return await asyncio.to_thread(lambda: described(queried_nodes(engine, MAPPINGS_GRAPH)))
 
     def unknown_topics(self) -> list[UnknownTopic]:
         """Those that no mapping knows now, the last heard first."""
@@ -118,22 +136,14 @@ class Onboarding:
 
     async def proposals(self) -> list[Found]:
         """Those that devices announced, by family, device and label."""
-
-        def look(engine: Engine) -> list[Found]:
-            nodes = stored_nodes(engine)
-            return [Found(each, status_of(each, nodes)) for each in all_proposals(engine)]
-
-        return await self._scheduler.look(look)
+        engine = self._scheduler.engine
+        async with self._reading:
+            return await asyncio.to_thread(lambda: _found(engine, all_proposals(engine)))
 
     async def proposal(self, id_: str) -> Found:
         """One proposal, or a guess about an unknown topic. Raises NotFoundError."""
-        guesses = self._guesses()
-
-        def look(engine: Engine) -> Found:
-            (found,) = find([*guesses, *all_proposals(engine)], [id_])
-            return Found(found, status_of(found, stored_nodes(engine)))
-
-        return await self._scheduler.look(look)
+        (node, guess), *_ = (await self._named([id_])).items()
+        return await self._scheduler.look(lambda engine: _one(engine, node, guess))
 
     async def confirm(
         self, ids: Sequence[str], changes: Mapping[str, object], identity: str
@@ -142,21 +152,31 @@ class Onboarding:
 
         Raises NotFoundError, InvalidMappingError.
         """
-        guesses = self._guesses()
-        return await self._change(
-            lambda engine: confirming(
-                engine, find([*guesses, *all_proposals(engine)], ids), changes, identity
-            )
-        )
+        named = await self._named(ids)
+
+        def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
+            chosen = [_one(engine, node, guess).proposal for node, guess in named.items()]
+            return confirming(engine, chosen, changes, identity)
+
+        return await self._change(decide)
 
     async def reject(self, ids: Sequence[str]) -> None:
         """Have proposals never accepted, until somebody confirms them. Raises NotFoundError."""
-        guesses = self._guesses()
-        await self._scheduler.decide(
-            lambda engine: deciding(
-                engine, find([*guesses, *all_proposals(engine)], ids), Status.REJECTED
-            )
-        )
+        named = await self._named(ids)
+
+        def decide(engine: Engine) -> Delta:
+            chosen = [_one(engine, node, guess).proposal for node, guess in named.items()]
+            return deciding(engine, chosen, Status.REJECTED)
+
+        await self._scheduler.decide(decide)
+
+    async def _named(self, ids: Sequence[str]) -> dict[NamedNode, StoredProposal | None]:
+        """The nodes of proposals by their ids, a guess where it is one. Raises NotFoundError."""
+        engine = self._scheduler.engine
+        async with self._reading:
+            nodes = await asyncio.to_thread(proposal_nodes, engine)
+        guesses = {guess.node: guess for guess in self._guesses()}
+        return {node: guesses.get(node) for node in find([*guesses, *nodes], ids)}
 
     async def apply(self, edits: Edits, identity: str) -> MappingChange | None:
         """Add, replace and remove mappings as one change; None where there is nothing to change.
@@ -165,9 +185,8 @@ class Onboarding:
         """
 
         def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
-            nodes = stored_nodes(engine)
-            wanted = edits.wanted(nodes)
-            require_good(nodes, wanted)
+            wanted = edits.wanted(engine)
+            require_good(engine, wanted)
             return replacing(engine, wanted, Author.now(identity, Kind.APPLY))
 
         return await self._change(decide)
@@ -257,3 +276,17 @@ class Onboarding:
                 log.error("proposals_not_stored", extra={"reason": str(error)})
                 return None
         return None
+
+
+def _found(engine: Engine, proposals: Sequence[StoredProposal]) -> list[Found]:
+    """With what has become of each; in any thread."""
+    mappings = queried_nodes(engine, MAPPINGS_GRAPH)
+    return [Found(each, status_of(each, each.node in mappings)) for each in proposals]
+
+
+def _one(engine: Engine, node: NamedNode, guess: StoredProposal | None) -> Found:
+    """A proposal as it stands now, or else the guess; in the scheduler's thread."""
+    proposal = proposal_at(engine, node) or guess
+    if proposal is None:
+        raise NotFoundError(f"there is no proposal {node.value} any more", "list them again")
+    return Found(proposal, status_of(proposal, bool(said_of(engine, node))))

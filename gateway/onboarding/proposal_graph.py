@@ -1,23 +1,23 @@
 """The graph of proposals, read from the store.
 
-Place on the way of the data: beside it; in the scheduler's thread.
+Place on the way of the data: beside it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, QuerySolutions
 
 from gateway.engine import Engine
 from gateway.errors import NotFoundError
-from gateway.onboarding.nodes import ACTUATOR, TYPE, Nodes, stored_nodes
-from gateway.onboarding.proposals import LABEL, PROPOSAL, Status, StoredProposal
+from gateway.onboarding.nodes import ACTUATOR, TYPE, Nodes, queried_nodes, said_of
+from gateway.onboarding.proposals import LABEL, PROPOSAL, Status, StoredProposal, short_id
 from gateway.rdf.namespaces import PROPOSALS_GRAPH
 
 
 def all_proposals(engine: Engine) -> list[StoredProposal]:
-    """Every proposal there is, by family, device and label. Linear in them."""
+    """Every proposal there is, by family, device and label; in any thread. Linear in them."""
     return sorted(
-        proposals_of(stored_nodes(engine, PROPOSALS_GRAPH)).values(),
+        proposals_of(queried_nodes(engine, PROPOSALS_GRAPH)).values(),
         key=lambda each: (each.text("family"), each.text("device"), each.value(LABEL)),
     )
 
@@ -32,38 +32,44 @@ def proposals_of(nodes: Nodes) -> dict[NamedNode, StoredProposal]:
 
 
 def proposal_at(engine: Engine, node: NamedNode) -> StoredProposal | None:
-    """One proposal, None where there is none."""
+    """One proposal, None where there is none; in the scheduler's thread."""
 
-    def said_of(each: NamedNode) -> frozenset[Quad]:
-        return frozenset(engine.store.match(each, None, None, PROPOSALS_GRAPH))
+    def said(each: NamedNode) -> frozenset[Quad]:
+        return said_of(engine, each, PROPOSALS_GRAPH)
 
-    quads = said_of(node)
-    return StoredProposal(node, quads, _beside(quads, said_of)) if quads else None
+    quads = said(node)
+    return StoredProposal(node, quads, _beside(quads, said)) if quads else None
 
 
-def _beside(
-    quads: Iterable[Quad], said_of: Callable[[NamedNode], frozenset[Quad]]
-) -> frozenset[Quad]:
+def _beside(quads: Iterable[Quad], said: Callable[[NamedNode], frozenset[Quad]]) -> frozenset[Quad]:
     """What is said of the actuators that the quads name."""
     beside = [quad.object for quad in quads if quad.predicate == ACTUATOR]
-    return _NONE.union(*(said_of(each) for each in beside if isinstance(each, NamedNode)))
+    return _NONE.union(*(said(each) for each in beside if isinstance(each, NamedNode)))
 
 
-def find(proposals: Iterable[StoredProposal], ids: Sequence[str]) -> list[StoredProposal]:
+def proposal_nodes(engine: Engine) -> list[NamedNode]:
+    """The nodes of all proposals; in any thread."""
+    rows = engine.query(f"SELECT ?p {{ GRAPH {PROPOSALS_GRAPH} {{ ?p a {PROPOSAL} }} }}")
+    if not isinstance(rows, QuerySolutions):
+        raise TypeError("a SELECT has solutions")
+    return [row["p"] for row in rows if isinstance(row["p"], NamedNode)]
+
+
+def find(nodes: Iterable[NamedNode], ids: Sequence[str]) -> list[NamedNode]:
     """Those with the ids, in their order; an id may be the whole IRI. Raises NotFoundError."""
-    known = {name: each for each in proposals for name in (each.id, each.node.value)}
+    known = {name: each for each in nodes for name in (short_id(each.value), each.value)}
     missing = [id_ for id_ in ids if id_ not in known]
     if missing:
         raise NotFoundError(
             f"there is no proposal {', '.join(missing[:5])}",
             "`sosa-gateway mapping proposals` and `mapping unknown` show those that there are",
         )
-    return list({known[id_].node: known[id_] for id_ in ids}.values())
+    return list(dict.fromkeys(known[id_] for id_ in ids))
 
 
-def status_of(proposal: StoredProposal, mappings: Nodes) -> Status:
+def status_of(proposal: StoredProposal, is_mapped: bool) -> Status:
     """Confirmed is what has its mapping, whoever wrote it; without one it is open again."""
-    if proposal.node in mappings:
+    if is_mapped:
         return Status.CONFIRMED
     return Status.PROPOSED if proposal.status is Status.CONFIRMED else proposal.status
 

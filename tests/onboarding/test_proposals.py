@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tests.broker.raw_mqtt import RawClient, publish_packet
 from tests.integration.gateways import (
     PREFIXES,
     publish,
@@ -189,6 +190,20 @@ async def test_confirming_with_what_does_not_compile_changes_nothing(tmp_path: P
         await api.ask("POST", "/mappings/proposals/confirm", both)
         listed = (await api.ask("GET", "/mappings"))["mappings"]
         assert [each["feature"] for each in listed] == ["urn:room"] * 2
+
+
+async def test_a_long_list_of_devices_reaches_us_and_a_long_reading_does_not(
+    tmp_path: Path,
+) -> None:
+    names = [f"thermometer {number}" for number in range(400)]
+    devices = bridge_devices(*names)
+    assert len(devices) > 65_536
+    async with a_house(config(tmp_path)) as (gateway, api):
+        await publish(gateway.mqtt_port, [(DEVICES, devices)])
+        await api.until(800)
+        async with await RawClient.connect(gateway.mqtt_port, "lamp") as lamp:
+            lamp.send(publish_packet("zigbee2mqtt/lamp", devices))
+            assert await lamp.closed()
 
 
 async def test_dropping_everything_is_survived(tmp_path: Path) -> None:
