@@ -33,7 +33,6 @@ from gateway.descriptors import raise_limit
 from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
-from gateway.fetch import HttpFetch
 from gateway.gates.actuators import ActuatorsGate
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
@@ -65,9 +64,8 @@ from gateway.republish import Republisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
-from gateway.sparql_gates import SparqlGates, called_names, load_limits, query_limits
+from gateway.sparql_gates import SparqlGates, called_names, load_limits, query_limits, remote_of
 from gateway.statistics import Parts, summary
-from gateway.store.remote import Remote
 from gateway.subscribing import (
     Subscribing,
     embedded_broker,
@@ -146,7 +144,7 @@ class Gateway:
         crossing = Crossing(asyncio.get_running_loop())
         self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        remote = _remote(config)
+        remote = remote_of(config)
         files = ProfileFiles(config.jsap.profiles, remote)
         profiles = files.load()
         engine = _open_engine(config)
@@ -474,11 +472,6 @@ def _open_engine(config: Config) -> Engine:
 def _open_journal(config: Config, identity: Identity) -> Journal:
     origin = Origin(identity.gateway, identity.base_iri)
     return Journal(config.gateway.data_dir / "journal", origin, config.journal.limits())
-
-
-def _remote(config: Config) -> Remote:
-    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
-    return Remote(frozenset(config.remote.hosts), fetch)
 
 
 @asynccontextmanager

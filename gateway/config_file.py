@@ -12,11 +12,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gateway.config import Config, Section
+from gateway.config import Config
 from gateway.errors import ConfigurationError
 
 ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"
@@ -137,7 +137,7 @@ def _unknown(location: Location) -> str:
 
 def _section(name: str) -> Mapping[str, FieldInfo]:
     model = Config.model_fields[name].annotation
-    return model.model_fields if isinstance(model, type) and issubclass(model, Section) else {}
+    return model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else {}
 
 
 def _line_of(location: Location, text: str) -> int | None:

@@ -9,6 +9,7 @@ import socket
 from starlette.routing import Route
 
 from gateway.config import Config, HttpSettings, LimitsSettings, is_loopback
+from gateway.fetch import HttpFetch
 from gateway.gates.delayed import DelayedGate
 from gateway.gates.explain import ExplainGate
 from gateway.gates.graph_store import GraphStoreGate
@@ -21,6 +22,7 @@ from gateway.gates.request_load import LoadLimits
 from gateway.gates.service_description import ServiceDescription
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
+from gateway.store.remote import Remote
 
 
 class SparqlGates:
@@ -69,3 +71,9 @@ def called_names(http: HttpSettings) -> Names:
     own = socket.gethostname().lower()
     hosts = LOOPBACK_NAMES | {own, f"{own}.local", http.host.lower(), *http.hosts}
     return Names(hosts, any_address=True, origins=frozenset(http.origins))
+
+
+def remote_of(config: Config) -> Remote:
+    """The hosts that SERVICE, LOAD and includes may reach."""
+    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
+    return Remote(frozenset(config.remote.hosts), fetch)

@@ -12,13 +12,12 @@ from gateway.config import (
     Config,
     GatewaySettings,
     HttpSettings,
-    JournalSettings,
     JsapSettings,
     LogSettings,
     MqttSettings,
-    ShippingSettings,
     WebSocketSettings,
 )
+from gateway.config_journal import JournalSettings, ShippingSettings
 from gateway.demo.recording import Recording
 
 SHIPPED_EVERY_S = 5.0

@@ -204,6 +204,16 @@ def test_with_security_and_tls_every_host_is_taken(tmp_path: Path) -> None:
             "gateway.toml:4: http.prot: unknown setting; did you mean 'port'?",
         ),
         ("[htp]\n", "gateway.toml:1: htp: unknown setting; did you mean 'http'?"),
+        (
+            '[discovery]\nauto_acept = ["tasmota"]\n',
+            "gateway.toml:2: discovery.auto_acept: unknown setting; did you mean 'auto_accept'?",
+        ),
+        (
+            '[discovery]\nfamilies = ["shelly"]\n',
+            "gateway.toml:2: discovery.families.0: use families that announce themselves: "
+            "homeassistant, homie, sparkplug, tasmota, zigbee2mqtt; "
+            'the default is ["homeassistant", "homie", "sparkplug", "tasmota", "zigbee2mqtt"]',
+        ),
         ("[store]\nzzz = 1\n", "gateway.toml:2: store.zzz: unknown setting; known are kind, late"),
         ("port = 1\n", "gateway.toml:1: port: unknown setting; known are gateway, store, engine"),
         ("http = 1\n", "gateway.toml:1: http: write it as a table [http]"),
