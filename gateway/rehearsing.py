@@ -25,7 +25,7 @@ from gateway.errors import (
     TooManyRequestsError,
 )
 from gateway.onboarding.changes import require_good
-from gateway.onboarding.nodes import Compiled, Nodes, stored_nodes
+from gateway.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.profiles import Profiles
 from gateway.raw_messages import RawMessage
 from gateway.rehearsal import Asked, Script
@@ -112,7 +112,7 @@ class Rehearsing:
 
     def _script(self, nodes: Nodes, wanted: Wanted, ground: Ground) -> Script:
         changed = wanted(nodes)
-        require_good(nodes, changed)
+        require_good(InNodes(nodes), changed)
         after = {node: quads for node, quads in {**nodes, **changed}.items() if quads}
         observation = self._terms.identity.observation
         gave = [

@@ -29,7 +29,7 @@ from gateway.gates.payload_json import topic_filter
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.request_body import RequestLimits
 from gateway.onboarding.edits import Edits
-from gateway.onboarding.nodes import Nodes, is_mapping, nodes_of
+from gateway.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.raw_messages import RawMessage, RawMessages
 from gateway.rdf.canonical import canonical_quad
 from gateway.rehearsal import Asked
@@ -60,7 +60,7 @@ class RehearseBody(ApplyBody):
 
     def wanted(self, nodes: Nodes) -> Mapping[NamedNode, frozenset[Quad]]:
         """What changed nodes are to say. Raises a ClientError."""
-        edits = Edits(self.add, self.replace, self.remove).wanted(nodes)
+        edits = Edits(self.add, self.replace, self.remove).wanted(InNodes(nodes))
         return {**_of_profile(self.profile), **edits}
 
 

@@ -14,10 +14,10 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
 from gateway.engine import Engine
 from gateway.errors import ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import TYPE, Compiled, Nodes, nodes_of, said_of, stored_nodes
+from gateway.onboarding.nodes import TYPE, Compiled, Nodes, Said, nodes_of, said_of, stored_nodes
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta, quads_delta
-from gateway.rdf.namespaces import CHANGES_GRAPH, GW, MAPPINGS_GRAPH, XSD
+from gateway.rdf.namespaces import CHANGES_GRAPH, GW, XSD
 from gateway.rdf.terms import Term
 
 MOST_CHANGES = 100
@@ -35,7 +35,6 @@ _BEFORE = NamedNode(GW + "before")
 _AFTER = NamedNode(GW + "after")
 _UNDOES = NamedNode(GW + "undoes")
 _TOPIC_FILTER = NamedNode(GW + "topicFilter")
-_GRAPH = MAPPINGS_GRAPH
 _DATE_TIME = NamedNode(XSD + "dateTime")
 
 
@@ -170,13 +169,13 @@ def undoing(
     return replacing(engine, wanted, Author.now(identity, Kind.UNDO), number)
 
 
-def require_good(engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]) -> None:
+def require_good(said: Said, wanted: Mapping[NamedNode, frozenset[Quad]]) -> None:
     """Raise InvalidMappingError unless every wanted mapping compiles.
 
     It is compiled with all others of its topic filters, for these share an adapter; what was
     wrong with one of them before stays its own matter.
     """
-    beside = {node: said_of(engine, node) for node in _neighbours(engine, wanted)}
+    beside = {node: said.of(node) for node in _neighbours(said, wanted)}
     errors = Compiled.of({**beside, **wanted}).errors
     if not errors:
         return
@@ -191,14 +190,11 @@ def require_good(engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]) ->
         raise InvalidMappingError(f"{new[0]}{more}; nothing was changed", "correct this member")
 
 
-def _neighbours(
-    engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]
-) -> frozenset[NamedNode]:
+def _neighbours(said: Said, wanted: Mapping[NamedNode, frozenset[Quad]]) -> frozenset[NamedNode]:
     """The mappings of the same topic filters."""
     filters = {q.object for quads in wanted.values() for q in quads if q.predicate == _TOPIC_FILTER}
-    match = engine.store.match
-    found = (quad.subject for each in filters for quad in match(None, _TOPIC_FILTER, each, _GRAPH))
-    return frozenset(node for node in found if isinstance(node, NamedNode))
+    none: frozenset[NamedNode] = frozenset()
+    return none.union(*(said.naming(_TOPIC_FILTER, each) for each in filters))
 
 
 def _find(engine: Engine, number: str) -> MappingChange:

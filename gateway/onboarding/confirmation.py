@@ -16,7 +16,7 @@ from gateway.errors import ClientError
 from gateway.mappings import mapping_of
 from gateway.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.onboarding.edits import mapping_node, members_with
-from gateway.onboarding.nodes import ACTUATOR, TYPE, nodes_of
+from gateway.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of
 from gateway.onboarding.proposal_graph import proposal_at
 from gateway.onboarding.proposals import LABEL, Status, StoredProposal
 from gateway.rdf.delta import Delta, quads_delta
@@ -52,7 +52,7 @@ def confirming(
     for each in proposals:
         wanted |= wanted_by(each, changes)
         told += described(engine, each, wanted[each.node])
-    require_good(engine, wanted)
+    require_good(InStore(engine), wanted)
     delta, change = replacing(engine, wanted, Author.now(identity, Kind.CONFIRM))
     status = deciding(engine, proposals, Status.CONFIRMED)
     return quads_delta(

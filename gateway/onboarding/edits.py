@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad
 
-from gateway.engine import Engine
 from gateway.errors import BadRequestError, ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import ACTUATOR, PREFIXES, Members, is_mapping, said_of
+from gateway.onboarding.nodes import ACTUATOR, PREFIXES, Members, Said, is_mapping
 from gateway.rdf.canonical import canonical_quad
-from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from jsap.errors import JsapError
 from jsap.extended import is_member, one_mapping
 
@@ -35,7 +33,7 @@ class Edits:
     replace: Sequence[Mapping[str, object]] = ()
     remove: Sequence[str] = ()
 
-    def wanted(self, engine: Engine) -> dict[NamedNode, frozenset[Quad]]:
+    def wanted(self, said: Said) -> dict[NamedNode, frozenset[Quad]]:
         """What each node is to say, in the light of what it says now.
 
         Raises InvalidMappingError for what is no mapping, ConflictError to add one that is there,
@@ -44,18 +42,18 @@ class Edits:
         wanted: dict[NamedNode, frozenset[Quad]] = {}
         for place, members in enumerate(self.add):
             node, quads = mapping_node(members, f"add[{place}]")
-            there = said_of(engine, node)
+            there = said.of(node)
             _require_free(node, quads, there)
             _want(wanted, node, there or quads)
         for place, members in enumerate(self.replace):
             node, quads = mapping_node(members, f"replace[{place}]")
-            kept = _others(_existing(engine, node))
+            kept = _others(_existing(said, node))
             _want(wanted, node, quads | kept)
         for id_ in self.remove:
             node = _node(id_)
-            quads = _existing(engine, node)
+            quads = _existing(said, node)
             _want(wanted, node, _NONE)
-            for actuator in _own_actuators(engine, quads):
+            for actuator in _own_actuators(said, quads):
                 _want(wanted, actuator, _NONE)
         return wanted
 
@@ -93,8 +91,8 @@ def _require_free(node: NamedNode, quads: frozenset[Quad], there: frozenset[Quad
         )
 
 
-def _existing(engine: Engine, node: NamedNode) -> frozenset[Quad]:
-    quads = said_of(engine, node)
+def _existing(said: Said, node: NamedNode) -> frozenset[Quad]:
+    quads = said.of(node)
     if not quads:
         raise NotFoundError(
             f"there is no mapping {node.value}", "`sosa-gateway mapping list` shows those there are"
@@ -109,15 +107,13 @@ def _others(quads: frozenset[Quad]) -> frozenset[Quad]:
     return frozenset(quad for quad in quads if not is_member(quad))
 
 
-def _own_actuators(engine: Engine, quads: frozenset[Quad]) -> list[NamedNode]:
+def _own_actuators(said: Said, quads: frozenset[Quad]) -> list[NamedNode]:
     """The actuators of a mapping that no other one has."""
     linked = [quad.object for quad in quads if quad.predicate == ACTUATOR]
     return [
         each
         for each in linked
-        if isinstance(each, NamedNode)
-        and len(engine.store.match(None, ACTUATOR, each, MAPPINGS_GRAPH)) == 1
-        and said_of(engine, each)
+        if isinstance(each, NamedNode) and len(said.naming(ACTUATOR, each)) == 1 and said.of(each)
     ]
 
 

@@ -7,6 +7,7 @@ error; the query MAPPINGS does not see the first.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions
 
@@ -16,6 +17,7 @@ from adapters.registry import Registry
 from gateway.engine import Engine
 from gateway.mappings import mapping_of
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, QUDT, RDF, SOSA, SSN, UNIT
+from gateway.rdf.terms import Term
 from jsap.extended import mapping_members
 from jsap.namespaces import DEFAULT_NAMESPACES
 
@@ -54,6 +56,53 @@ def stored_nodes(engine: Engine, graph: NamedNode = MAPPINGS_GRAPH) -> Nodes:
 def said_of(engine: Engine, node: NamedNode, graph: NamedNode = MAPPINGS_GRAPH) -> frozenset[Quad]:
     """What a graph says of one node now; in the scheduler's thread."""
     return frozenset(engine.store.match(node, None, None, graph))
+
+
+class Said(Protocol):
+    """What is said in the graph of mappings, as far as somebody asks."""
+
+    def of(self, node: NamedNode) -> frozenset[Quad]:
+        """The quads of a node, none where there is no such node."""
+        ...
+
+    def naming(self, predicate: NamedNode, value: Term) -> frozenset[NamedNode]:
+        """The nodes that have this value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InStore:
+    """What is said now; in the scheduler's thread."""
+
+    engine: Engine
+
+    def of(self, node: NamedNode) -> frozenset[Quad]:
+        """See Said."""
+        return said_of(self.engine, node)
+
+    def naming(self, predicate: NamedNode, value: Term) -> frozenset[NamedNode]:
+        """See Said."""
+        found = self.engine.store.match(None, predicate, value, MAPPINGS_GRAPH)
+        return frozenset(each.subject for each in found if isinstance(each.subject, NamedNode))
+
+
+@dataclass(frozen=True, slots=True)
+class InNodes:
+    """What was said when somebody looked; `naming` is linear in it."""
+
+    nodes: Nodes
+
+    def of(self, node: NamedNode) -> frozenset[Quad]:
+        """See Said."""
+        return self.nodes.get(node, frozenset())
+
+    def naming(self, predicate: NamedNode, value: Term) -> frozenset[NamedNode]:
+        """See Said."""
+        return frozenset(
+            node
+            for node, quads in self.nodes.items()
+            if any(quad.predicate == predicate and quad.object == value for quad in quads)
+        )
 
 
 def queried_nodes(engine: Engine, graph: NamedNode) -> Nodes:

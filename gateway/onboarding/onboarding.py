@@ -38,7 +38,7 @@ from gateway.onboarding.changes import (
 from gateway.onboarding.confirmation import confirming, deciding
 from gateway.onboarding.edits import Edits, mapping_node
 from gateway.onboarding.listening import Listening
-from gateway.onboarding.nodes import Members, described, queried_nodes, said_of
+from gateway.onboarding.nodes import InStore, Members, described, queried_nodes, said_of
 from gateway.onboarding.noting import Announcement, Noted, Noting
 from gateway.onboarding.proposal_graph import (
     all_proposals,
@@ -185,8 +185,9 @@ class Onboarding:
         """
 
         def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
-            wanted = edits.wanted(engine)
-            require_good(engine, wanted)
+            said = InStore(engine)
+            wanted = edits.wanted(said)
+            require_good(said, wanted)
             return replacing(engine, wanted, Author.now(identity, Kind.APPLY))
 
         return await self._change(decide)
