@@ -19,6 +19,7 @@ from spark_batch.bench import command as bench
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs import upkeep
 from spark_batch.jobs.derive import Rollup
+from spark_batch.jobs.export_contents import CONTENTS
 from spark_batch.jobs.export_rdf import FORMATS, Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.quality import Quality
@@ -118,7 +119,8 @@ def _add_derived(jobs: _Jobs) -> None:
     parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="a page for the browser")
 
-    parser = _archive_job(jobs, "export-rdf", _export_rdf, "observations as gzipped RDF")
+    parser = _archive_job(jobs, "export-rdf", _export_rdf, "the archive as gzipped RDF")
+    parser.add_argument("--of", choices=CONTENTS, default="observations", help="what of it")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--format", choices=FORMATS, default="nquads")
     parser.add_argument("--since", type=date.fromisoformat, default=date.min, metavar="DATE")
@@ -216,7 +218,9 @@ def _quality(options: argparse.Namespace) -> Summary:
 
 
 def _export_rdf(options: argparse.Namespace) -> Summary:
-    export = Export(options.out, options.format, options.since, options.until, options.profile)
+    export = Export(
+        options.out, options.format, options.since, options.until, options.profile, options.of
+    )
     archive, dry_run = Archive(options.archive), options.dry_run
     return export_rdf(archive, _sessions(options), export, _progress(options), dry_run=dry_run)
 

@@ -43,11 +43,11 @@ SEGMENT_MEMBERS: Final = (
     *(("q", _LONG), ("a", _LONG), ("m", _LONG), ("s", _STRING), ("p", _STRING), ("f", _STRING)),
     *(("v", _STRING), ("d", _STRING), ("u", _STRING), ("t", _LONG), ("i", _LONG), ("c", _LONG)),
     *(("n", _STRING), ("o", _STRING), ("r", _STRING), ("h", _STRING), ("w", _STRING)),
-    *(("z", _STRING), ("l", _LONG)),
+    *(("z", _STRING), ("l", _LONG), ("x", _STRING)),
     ("schema", _STRING),
 )
 LINES: Final = _struct(*SEGMENT_MEMBERS, (CORRUPT, _STRING))
-"""A line of a segment, schema 1.1, without `k`; `schema` is the header's."""
+"""A line of a segment, schema 1.2, without `k`; `schema` is the header's."""
 KNOWN_MEMBERS: Final = (*(name for name, _ in SEGMENT_MEMBERS), "k")
 
 OBSERVATIONS: Final = _struct(
@@ -60,7 +60,7 @@ OBSERVATIONS: Final = _struct(
     *(("lexical", _STRING), ("datatype", _STRING), ("unit", _STRING)),
     *(("message_lag", _LONG), ("device_sequence", _STRING)),
     *(("topic", _STRING), ("rule", _STRING), ("base", _STRING), ("ext", _STRING)),
-    *(("clock", _STRING), ("historical", _BOOLEAN)),
+    *(("clock", _STRING), ("historical", _BOOLEAN), ("actuation", _STRING)),
 )
 """The table `observations`; on disk also `day`, the partition."""
 

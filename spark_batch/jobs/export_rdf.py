@@ -1,4 +1,4 @@
-"""`export-rdf`: observations as gzipped N-Quads or N-Triples (which is Turtle), with a manifest.
+"""`export-rdf`: the archive as gzipped N-Quads or N-Triples (which is Turtle), with a manifest.
 
 Place on the way of the data: back from the archive to any triple store. What is exported is the
 table as one version of its log has it. The folder of an export appears whole or not at all, and the
@@ -17,11 +17,12 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import broken, lock, write_json
+from spark_batch.jobs.export_contents import Content, content, table_of
 from spark_batch.jobs.rdf_check import check_sample
 from spark_batch.session import told
 from spark_batch.summary import Progress, Summary, tell_nobody
-from spark_batch.transforms.rdf import counts, documents, foreign_iris, without_foreign
-from spark_batch.transforms.shape import Shapes, load_shapes
+from spark_batch.transforms.rdf import foreign_iris, without_foreign
+from spark_batch.transforms.shape import load_shapes
 
 FORMATS = {"nquads": "nq", "ntriples": "nt"}
 _SAMPLE = 50
@@ -29,17 +30,22 @@ _SAMPLE = 50
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Days from `since` to before `until`, in the shape of a JSAP profile, into `out`."""
+    """Days from `since` to before `until` of a content, into `out`.
+
+    Observations have the shape of a JSAP profile.
+    """
 
     out: Path
     format: str = "nquads"
     since: date = date.min
     until: date = date.max
     profile: Path | None = None
+    of: str = "observations"
 
     def name(self, version: int) -> str:
         """Of the folder that this export of a version of the table makes."""
-        parts = [self.format, f"{version:09d}"]
+        kind = [] if self.of == "observations" else [self.of]
+        parts = [*kind, self.format, f"{version:09d}"]
         for day, always in ((self.since, date.min), (self.until, date.max)):
             if day != always:
                 parts.append(day.isoformat())
@@ -59,9 +65,9 @@ def export_rdf(
     """Write the parts and their manifest; raises ArchiveError, and then there is no export."""
     archive.must_exist()
     shapes = load_shapes(export.profile)
-    files = archive.observations.files()
-    files = [file for file in files if export.since <= file.day < export.until]
-    target = export.out.absolute() / export.name(archive.observations.log_version())
+    table = table_of(export.of, archive)
+    files = [file for file in table.files() if export.since <= file.day < export.until]
+    target = export.out.absolute() / export.name(table.log_version())
     summary = Summary("export-rdf", batch=archive.committed, rows_in=sum(f.rows for f in files))
     summary.details["folder"] = str(target)
     if dry_run or target.exists() or not files:
@@ -72,20 +78,21 @@ def export_rdf(
         shutil.rmtree(begun, ignore_errors=True)
         progress(f"exporting {summary.rows_in} rows to {target}")
         with told(export.out):
-            rows = archive.observations.frame(sessions(), files)
-            summary.details |= _write(rows, shapes, export, begun)
+            spark = sessions()
+            chosen = content(export.of, archive, shapes)
+            summary.details |= _write(chosen, chosen.rows(spark, files), export, begun)
         parts = _finish(begun, target, export, summary.details)
-        summary.rows_out = int(str(summary.details["observations"]))
+        summary.rows_out = int(str(summary.details[export.of]))
         summary.details["parts"] = parts
     return summary
 
 
-def _write(rows: DataFrame, shapes: Shapes, export: Export, begun: Path) -> dict[str, object]:
+def _write(chosen: Content, rows: DataFrame, export: Export, begun: Path) -> dict[str, object]:
     """Check a sample, write every part, count."""
     quads = export.format == "nquads"
-    bad = [row.asDict() for row in foreign_iris(rows).collect()]
+    bad = [row.asDict() for row in foreign_iris(rows, chosen.columns).collect()]
     good = without_foreign(rows, bad)
-    sample = documents(good.limit(_SAMPLE), shapes, quads=quads)
+    sample = chosen.documents(good.limit(_SAMPLE), quads=quads)
     checked = check_sample([row["value"] for row in sample.collect()])
     if checked["conforms"] is False and export.profile is None:
         raise ArchiveError(
@@ -93,8 +100,7 @@ def _write(rows: DataFrame, shapes: Shapes, export: Export, begun: Path) -> dict
             "the table has values that no gateway writes; look at them",
         )
     counted = Observation("exported")
-    told_rows = good.where("kind = 'observation'").observe(counted, *counts(shapes))
-    text = documents(told_rows, shapes, quads=quads)
+    text = chosen.documents(good.observe(counted, *chosen.counts()), quads=quads)
     text.write.option("compression", "gzip").text(begun.as_uri())
     return {**counted.get, "sample": checked, "left_out_for_their_iris": bad}
 

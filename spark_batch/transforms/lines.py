@@ -86,6 +86,7 @@ def observations(lines: DataFrame) -> DataFrame:
         "rule": F.col("r"),
         "clock": F.when(_believed(), F.col("z")),
         "historical": F.when(F.col("l") == 1, True),
+        "actuation": F.col("x"),
     }
     named = timed.withColumns(columns)
     day = F.to_date("result_time").alias("day")

@@ -12,25 +12,17 @@ from pyspark.sql import functions as F
 
 from spark_batch.schema import XSD
 from spark_batch.transforms.lines import lexical_form
+from spark_batch.transforms.ntriples import escaped, iri, is_foreign, literal
 from spark_batch.transforms.shape import Mark, Part, Shape, Shapes
-from spark_batch.transforms.terms import graph_iri, terms
+from spark_batch.transforms.terms import terms
 
 IRI_COLUMNS = ("base", "sensor", "property", "feature", "unit", "datatype")
 QUANTITIES = tuple(XSD + name for name in ("integer", "decimal", "double", "float"))
 """The datatypes that have a unit; the gateway's rule."""
 
-_NOT_IN_IRI = r'[\x00-\x20<>"{}|^`\\]'
 
-
-def documents(rows: DataFrame, shapes: Shapes, *, quads: bool) -> DataFrame:
-    """One row of text, a statement a line, for each observation whose names are all there."""
-    text = statements(shapes, quads=quads).alias("value")
-    return rows.where("kind = 'observation'").select(text).where("value IS NOT NULL")
-
-
-def statements(shapes: Shapes, *, quads: bool = False) -> Column:
+def statements(shapes: Shapes, graph: Column | None = None) -> Column:
     """The statements of an observation, one a line; null where a name is missing."""
-    graph = _iri(graph_iri()) if quads else None
     quantity, value, suspect = (
         _text(shape, graph) for shape in (shapes.quantity, shapes.value, shapes.suspect)
     )
@@ -43,34 +35,26 @@ def statements(shapes: Shapes, *, quads: bool = False) -> Column:
 
 def is_named() -> Column:
     """Whether every name of a row can be written as an IRI: others are in no export."""
-    return ~reduce(Column.__or__, [_is_foreign(name) for name in IRI_COLUMNS])
+    return ~reduce(Column.__or__, map(is_foreign, IRI_COLUMNS))
 
 
-def foreign_iris(rows: DataFrame) -> DataFrame:
-    """Distinct rows of `IRI_COLUMNS` in which something cannot be written as an IRI."""
-    named = rows.where("kind = 'observation'").select(*IRI_COLUMNS).distinct()
-    return named.where(~is_named())
-
-
-def _is_foreign(name: str) -> Column:
-    wrong = F.col(name).rlike(_NOT_IN_IRI) | ~F.col(name).rlike("^[A-Za-z][A-Za-z0-9+.-]*:")
-    return F.coalesce(wrong, F.lit(False))
+def foreign_iris(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Distinct rows of columns in which something cannot be written as an IRI."""
+    return rows.select(*columns).distinct().where(reduce(Column.__or__, map(is_foreign, columns)))
 
 
 def without_foreign(rows: DataFrame, wrong: Sequence[Mapping[str, object]]) -> DataFrame:
     """Rows without those that have one of these `foreign_iris`."""
     for row in wrong:
-        same = [F.col(name).eqNullSafe(F.lit(row[name])) for name in IRI_COLUMNS]
+        same = [F.col(name).eqNullSafe(F.lit(value)) for name, value in row.items()]
         rows = rows.where(~reduce(Column.__and__, same))
     return rows
 
 
-def counts(shapes: Shapes) -> list[Column]:
-    """What an export counts of observations: them, and the statements they become."""
-    size = F.when(is_quantity(), len(shapes.quantity)).otherwise(len(shapes.value))
-    size += F.when(is_suspect(), len(shapes.suspect)).otherwise(0)
-    total = F.coalesce(F.sum(size), F.lit(0))
-    return [F.count(F.lit(1)).alias("observations"), total.alias("statements")]
+def size(shapes: Shapes) -> Column:
+    """How many statements an observation becomes."""
+    count = F.when(is_quantity(), len(shapes.quantity)).otherwise(len(shapes.value))
+    return count + F.when(is_suspect(), len(shapes.suspect)).otherwise(0)
 
 
 def is_quantity() -> Column:
@@ -115,23 +99,14 @@ def _piece(part: Part, columns: Mapping[str, Column]) -> str | Column:
         return str(part)
     column = columns[part.name]
     if part.is_iri:
-        return _iri(column)
+        return iri(column)
     if part.name == "result":
-        column = _escaped()
-    if part.datatype is not None:
-        return F.concat(F.lit('"'), column, F.lit(f'"^^<{part.datatype}>'))
-    datatype = F.col("datatype") if part.name == "result" else F.lit(XSD + "string")
-    return F.concat(F.lit('"'), column, F.lit('"^^<'), datatype, F.lit(">"))
+        own = F.col("datatype") if part.datatype is None else F.lit(part.datatype)
+        return literal(_result(), own)
+    return literal(column, F.lit(part.datatype or XSD + "string"))
 
 
-def _iri(text: Column) -> Column:
-    return F.concat(F.lit("<"), text, F.lit(">"))
-
-
-def _escaped() -> Column:
-    """The result with the escapes of N-Triples where it is a text."""
-    escaped = lexical_form()
-    for plain, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
-        escaped = F.replace(escaped, F.lit(plain), F.lit(written))
+def _result() -> Column:
+    """The result, with escapes where it is a text."""
     has_text = F.coalesce("text", "geometry", "lexical").isNotNull()
-    return F.when(has_text, escaped).otherwise(lexical_form())
+    return F.when(has_text, escaped(lexical_form())).otherwise(lexical_form())

@@ -48,10 +48,10 @@ def time_source() -> Column:
     return F.when(F.col("device_clock"), told).otherwise("GatewayClock")
 
 
-def graph_iri() -> Column:
-    """One graph for each gateway and day."""
+def graph_iri(of: str = "") -> Column:
+    """One graph for each gateway and day; what is no observation has graphs of its own."""
     day = F.col("day").cast("string")
-    return F.concat(F.col("base"), F.col("gateway"), F.lit("/archive/"), day)
+    return F.concat(F.col("base"), F.col("gateway"), F.lit(f"/archive/{of}"), day)
 
 
 def stamp(time: Column) -> Column:

@@ -19,6 +19,7 @@ from gateway.profiles import Profiles
 from gateway.sosa import Identity, ObservationTemplates
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
+from spark_batch.jobs.derive import Rollup
 from spark_batch.jobs.export_rdf import Export, export_rdf
 from spark_batch.jobs.rdf_check import check_sample
 from spark_batch.summary import Summary
@@ -155,6 +156,83 @@ def test_manifest_names_each_part_and_the_sample_conforms(
     }
     nothing = export_rdf(archive, lambda: spark, Export(out, until=date(2026, 9, 1)))
     assert nothing.status == "idle"
+
+
+def test_commands_that_were_sent_are_actuations_in_the_terms_of_the_store(
+    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
+) -> None:
+    folder = landing.parent / "journal"
+    stored = f"{BASE}{GATEWAY}/actuation/2f6c"
+    with Journal(folder, Origin(GATEWAY, BASE)) as journal:
+        written = records(journal)
+        journal.append(written)
+        journal.note(Actuation("urn:fan", "fan/set", 'O"N\n', XSD + "string", NOON, "urn:rule"))
+        known = {"acts_on_property": "urn:on", "feature_of_interest": "urn:hall"}
+        journal.note(
+            Actuation("urn:lamp", "lamp/set", "1", XSD + "integer", NOON, "", stored, **known)
+        )
+        journal.sync()
+    with Journal(folder, Origin(GATEWAY, BASE)) as journal:
+        journal.seal()
+    for path in folder.rglob("*.jsonl.gz"):
+        (landing / path.name).write_bytes(path.read_bytes())
+    assert ingest().details["unknown_members"] == 0
+    export = Export(archive.folder / "rdf", of="actuations")
+    summary = export_rdf(archive, lambda: spark, export)
+    store = loaded(Path(str(summary.details["folder"])), "nq", RdfFormat.N_QUADS)
+    graphs = {quad.graph_name for quad in store}
+    assert graphs == {NamedNode(f"{BASE}{GATEWAY}/archive/actuations/2026-09-01")}
+    sosa, gw = "http://www.w3.org/ns/sosa/", "https://sosa-gateway.example/ns#"
+    time = f'"2026-09-01T12:00:00Z"^^<{XSD}dateTime>'
+    epoch = written[0].position.epoch
+    fan = f"<{BASE}{GATEWAY}/actuation/{epoch}-{len(written) + 1}>"
+    assert {str(quad.triple) for quad in store} == {
+        *(
+            f"{node} {predicate} {value}"
+            for node in (fan, f"<{stored}>")
+            for predicate, value in (
+                ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", f"<{sosa}Actuation>"),
+                (f"<{gw}status>", f"<{gw}Sent>"),
+                (f"<{gw}sentAt>", time),
+            )
+        ),
+        f"{fan} <{sosa}madeByActuator> <urn:fan>",
+        f'{fan} <{sosa}hasSimpleResult> "O\\"N\\n"',
+        f"{fan} <{sosa}usedProcedure> <urn:rule>",
+        f"<{stored}> <{sosa}madeByActuator> <urn:lamp>",
+        f'<{stored}> <{sosa}hasSimpleResult> "1"^^<{XSD}integer>',
+        f"<{stored}> <{sosa}actsOnProperty> <urn:on>",
+        f"<{stored}> <{sosa}hasFeatureOfInterest> <urn:hall>",
+    }
+    assert (summary.rows_out, summary.details["statements"]) == (2, len(store))
+    assert summary.details["sample"] == {"observations": 2, "conforms": True, "report": ""}
+
+
+def test_rollups_are_nodes_of_their_own_with_the_figures_of_the_table(
+    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
+) -> None:
+    write_segment(landing, [reading(1, u=UNIT), reading(2, u=UNIT), reading(3, s="urn:b ad")])
+    ingest()
+    export = Export(archive.folder / "rdf", "ntriples", of="rollups")
+    with pytest.raises(ArchiveError, match="no rollups"):
+        export_rdf(archive, lambda: spark, export)
+    Rollup(archive, lambda: spark).run()
+    summary = export_rdf(archive, lambda: spark, export)
+    assert summary.rows_out == 3
+    assert summary.details["sample"]["conforms"] is True  # type: ignore[index]
+    assert len(summary.details["left_out_for_their_iris"]) == 1  # type: ignore[arg-type]
+    store = loaded(Path(str(summary.details["folder"])), "nt", RdfFormat.TURTLE)
+    assert summary.details["statements"] == len(store)
+    rows = store.query(
+        "PREFIX gw: <https://sosa-gateway.example/ns#> SELECT ?grain ?start ?count ?mean ?greatest "
+        "?increase { ?x a gw:Rollup ; gw:grain ?grain ; gw:start ?start ; gw:count ?count ; "
+        "gw:mean ?mean ; gw:greatest ?greatest ; gw:increase ?increase ; gw:rollupOfSensor <urn:s> "
+        f"; <http://qudt.org/schema/qudt/hasUnit> <{UNIT}> }} ORDER BY ?grain"
+    )
+    told = [[term.value for term in row] for row in rows]  # type: ignore[union-attr]
+    day = "2026-09-01T00:00:00Z"
+    assert told == [[grain, day, "2", "2", "2.5", "1"] for grain in ("day", "hour", "minute")]
+    assert export_rdf(archive, lambda: spark, export).status == "idle"
 
 
 def test_sample_that_breaks_a_shape_is_told() -> None:
