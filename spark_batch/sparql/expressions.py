@@ -104,7 +104,10 @@ def _chain(steps: Mapping[str, Callable[[Term, Term], Term]]) -> Callable[[Any, 
     def computed(expression: Any, scope: Scope) -> Term:
         value = evaluate(expression.expr, scope)
         for name, other in zip(expression.op, expression.other, strict=True):
-            value = steps[str(name)](value, evaluate(other, scope))
+            operand = evaluate(other, scope)
+            if "time" in value.facets or "time" in operand.facets:
+                raise refused(f"{name} with a time", "compute with the times of the answer")
+            value = steps[str(name)](value, operand)
         return value
 
     return computed

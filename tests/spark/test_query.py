@@ -187,6 +187,7 @@ def test_answer_is_that_of_the_exported_triples(
         ("SELECT * { ?o sosa:resultTime ?t FILTER(?t < NOW()) }", "NOW"),
         ('SELECT * { ?o sosa:resultTime ?t FILTER(?t < "2026-09-01"^^xsd:date) }', "2026-09-01"),
         ('SELECT * { ?o sosa:resultTime "2026-09-01T00:00:00"^^xsd:dateTime }', "zone"),
+        ("SELECT (MAX(?t) - MIN(?t) AS ?x) { ?o sosa:resultTime ?t }", "with a time"),
         ("SELECT (SAMPLE(?v) AS ?x) { ?o sosa:hasSimpleResult ?v }", "?v beside"),
         ("SELECT ?o (COUNT(*) AS ?n) { ?o sosa:hasSimpleResult ?v }", "?o beside"),
         ("SELECT (SUM(DISTINCT ?v) AS ?x) { ?o sosa:hasSimpleResult ?v }", "SUM"),
