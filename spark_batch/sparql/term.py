@@ -246,17 +246,21 @@ def identity(term: Term) -> Column:
 
 
 def compare(left: Term, right: Term, operation: Comparison, *, of_equality: bool) -> Column:
-    """`=` (of_equality) or an order of two terms: true, false, or null for SPARQL's error."""
+    """`=` (of_equality) or an order of two terms: true, false, or null for SPARQL's error.
+
+    The store also orders terms without an order that are the same: they are equal.
+    """
     cases = _numbers(left, right, operation, of_equality=of_equality)
-    plain = ["boolean", "time", "text"] + (["iri"] if of_equality else [])
-    if not of_equality:
-        plain.remove("boolean")  # the store has no order of booleans
-    for kind in plain:
+    for kind in ("boolean", "time", "text", "iri"):
         if kind in left.facets and kind in right.facets:
-            cases.append((_both(left[kind], right[kind]), operation(left[kind], right[kind])))
+            here, there = left[kind], right[kind]
+            value = operation(here, there)
+            if not of_equality and kind in ("boolean", "iri"):
+                value = F.when(here == there, _of_equals(operation))
+            cases.append((_both(here, there), value))
     if len(cases) == 1 and left.kinds == right.kinds and len(left.kinds) == 1:
         return cases[0][1]
-    cases += _opaque(left, right, of_equality=of_equality)
+    cases += _opaque(left, right, operation, of_equality=of_equality)
     if of_equality:
         cases.append((left.is_bound() & right.is_bound(), F.lit(False)))
     chosen = F.lit(None).cast("boolean")
@@ -276,7 +280,8 @@ def _numbers(
         return cases
     if _has_number(left) and _has_number(right):
         here, there = left.double(), right.double()
-        undefined = F.lit(False) if of_equality else F.lit(None).cast("boolean")
+        both_nan = F.when(F.isnan(here) & F.isnan(there), _of_equals(operation))
+        undefined = F.lit(False) if of_equality else both_nan
         value = F.when(F.isnan(here) | F.isnan(there), undefined).otherwise(operation(here, there))
         cases.append((_both(here, there), value))
     return cases
@@ -286,19 +291,25 @@ def _has_number(term: Term) -> bool:
     return "exact" in term.facets or "floating" in term.facets
 
 
-def _opaque(left: Term, right: Term, *, of_equality: bool) -> list[tuple[Column, Column]]:
+def _of_equals(operation: Comparison) -> Column:
+    """What an operator says of equal things."""
+    return operation(F.lit(0), F.lit(0))
+
+
+def _opaque(
+    left: Term, right: Term, operation: Comparison, *, of_equality: bool
+) -> list[tuple[Column, Column]]:
     """Literals that nobody understands are equal or nobody knows; IRIs are none of them."""
     cases: list[tuple[Column, Column]] = []
     null = F.lit(None).cast("boolean")
     if "opaque" in left.facets and "opaque" in right.facets:
         same_datatype = left["datatype"] == right["datatype"]
         equal = (left.compared() == right.compared()) & same_datatype
-        known = F.when(equal, F.lit(True)) if of_equality else null
-        cases.append((_both(left["opaque"], right["opaque"]), known))
+        cases.append((_both(left["opaque"], right["opaque"]), F.when(equal, _of_equals(operation))))
     for one, other in ((left, right), (right, left)):
         if "opaque" in one.facets:
             is_literal = other.is_bound()
-            if "iri" in other.facets:
+            if "iri" in other.facets and of_equality:
                 is_literal &= other["iri"].isNull()
             cases.append((one.compared().isNotNull() & is_literal, null))
     return cases

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.query import Question, query
 from spark_batch.landing import landing_zone
 from spark_batch.sparql.refusal import QueryError
+from tests.spark.random_expressions import expression
 from tests.spark.truths import reading, write_segment
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -275,3 +277,20 @@ def test_command_writes_table_json_and_csv(
     assert main([*common[:-1], "SELECT * { ?o ?p ?v }"]) == 2
     assert "what to do" in capsys.readouterr().err
     assert main([*common[:-1], str(tmp_path / "nowhere.rq")]) == 1
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 60))]
+)
+def test_random_expressions_mean_what_they_mean_in_the_store(
+    seed: int, asked: tuple[Archive, Store], spark: SparkSession
+) -> None:
+    chance = Random(seed)
+    archive, store = asked
+    columns = " ".join(f"({expression(chance, 3)} AS ?x{number:02})" for number in range(20))
+    text = (
+        f"SELECT ?o {columns} {{ ?o sosa:hasSimpleResult ?v ; sosa:madeBySensor ?s ; "
+        "sosa:resultTime ?t OPTIONAL { ?o sosa:hasResult ?r . ?r qudt:hasUnit ?u } "
+        f"OPTIONAL {{ ?o gw:clockSuspect ?n }} FILTER(BOUND(?o) || {expression(chance, 3)}) }}"
+    )
+    assert Counter(of_archive(archive, spark, text)) == Counter(of_store(store, text))
