@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 _IDS = 10**18
 """Ids are below it; they begin with the time in ms."""
+
+WINDOW = timedelta(minutes=10)
+"""So long a message may be on its way a second time; as in gateway.duplicates."""
 
 _SHARE = 8
 """A topic with more than this part of the room loses its own oldest entry for a new one."""
@@ -122,11 +125,16 @@ class Quarantine:
     def add(
         self, message: Message, faults: Sequence[Fault], accepted: Iterable[Observation] = ()
     ) -> None:
-        """Keep a message with what is wrong with it, and what was right."""
+        """Keep a message with what is wrong with it, and what was right.
+
+        One that MQTT delivers again (DUP), as after a crash, is not kept twice.
+        """
         self.reasons.update(fault.reason.value for fault in faults)
         cut = message.payload[: self._limits.payload_bytes]
         kept = message if len(cut) == len(message.payload) else replace(message, payload=cut)
         with self._lock:
+            if message.duplicate and self._has(kept):
+                return
             self._last = max(self._last + 1, int(message.received_at.timestamp() * 1000))
             self._put(
                 Entry(
@@ -137,6 +145,17 @@ class Quarantine:
                     len(message.payload),
                 )
             )
+
+    def _has(self, message: Message) -> bool:
+        """Linear in the entries of its topic."""
+        own = (self._entries[id_][0].message for id_ in self._topics.get(message.topic, ()))
+        return any(
+            each.packet_id == message.packet_id
+            and each.client_id == message.client_id
+            and each.payload == message.payload
+            and message.received_at - each.received_at <= WINDOW
+            for each in own
+        )
 
     def judge_again(
         self, id_: str, faults: Sequence[Fault], accepted: Iterable[Observation] = ()

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,6 +73,22 @@ def test_an_id_is_never_given_twice(tmp_path: Path) -> None:
         (entry,) = quarantine
         assert entry.id not in ids
         ids.add(entry.id)
+
+
+def test_a_message_that_is_delivered_again_is_kept_once(tmp_path: Path) -> None:
+    quarantine = filled(tmp_path)
+    quarantine.add(replace(message(1), duplicate=True), [NULL, JUMP])
+    assert len(quarantine) == 3
+    for other in (
+        replace(message(1), payload=b"!", duplicate=True),
+        replace(message(1), packet_id=77, duplicate=True),
+        replace(message(1), client_id="another", duplicate=True),
+        replace(message(1), received_at=START + timedelta(hours=1), duplicate=True),
+        message(1),
+    ):
+        quarantine.add(other, [NULL])
+    assert len(quarantine) == 8
+    assert quarantine.reasons["null"] == 3 + 6
 
 
 @pytest.mark.parametrize("cut", [1, 7, 60, 250])
