@@ -186,7 +186,7 @@ class Gateway:
         queries = {name: template.text for name, template in profiles.queries.items()}
 
         def sent(rule: str, topic: str, payload: bytes) -> None:
-            if self._actuating.topics.name(topic) is None:
+            if self._actuating.topics.actuator(topic) is None:
                 journal.note(identity.actuation(rule, topic, payload))
 
         through = self._actuating.publisher_of_rules()
@@ -321,7 +321,7 @@ class Gateway:
     async def _accept(self, inbox: Inbox, crossing: Crossing, message: Message) -> None:
         """Take a message of the embedded broker: a command, or a reading."""
         topics = self._actuating.topics
-        if topics.name(message.topic) is None:
+        if topics.actuator(message.topic) is None:
             await accept_into(inbox, crossing, message)
         else:
             await topics.accept(message)

@@ -234,6 +234,10 @@ class Scheduler:
         """End a subscription. Raises NotFoundError."""
         await self._call(lambda: self._unsubscribe(spuid), is_update=False)
 
+    async def settled(self) -> None:
+        """Return when the sinks have been told of the UPDATEs so far."""
+        await self._call(lambda: None, is_update=True, is_own=True)
+
     async def update_own(self, updates: Sequence[BoundUpdate]) -> Outcome:
         """An UPDATE of the gateway's own, which has its place also where ingest fills the URQ.
 

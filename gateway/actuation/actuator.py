@@ -177,15 +177,18 @@ class Actuator:
         meaning = self.words.meaning(value) if is_truth else None
         if meaning is None:
             return None
-        if told := self.words.word(meaning):
-            return told
-        # a truth value, or another word for it, is the device's word that means the same
-        words = [word for word in self.values if self.words.meaning(Literal(word)) is meaning]
-        if words:
-            return words[0]
-        if self.values or self.is_numeric or not is_boolean(value):
-            return None
+        told = self.words.word(meaning)
+        if self.values:
+            return self._allowed(told, meaning)
+        if told or self.is_numeric or not is_boolean(value):
+            return told or None
         return "true" if meaning else "false"
+
+    def _allowed(self, told: str, meaning: bool) -> str | None:
+        """The allowed value for a truth value: the device's own word, or one that means it."""
+        same = [word for word in self.values if told and word.casefold() == told.casefold()]
+        same += [word for word in self.values if self.words.meaning(Literal(word)) is meaning]
+        return same[0] if same else None
 
     def _number(self, value: Literal) -> Literal:
         number = number_of(value)

@@ -1,10 +1,11 @@
 """Commands by MQTT, as Home Assistant gives them: `<prefix>/<name>/set`, the value as payload.
 
-Place on the way of the data: between a broker and `Commands`; such a message never reaches ingest.
-A message that the broker had kept is not executed: it was meant for another time. One that is
-delivered again (DUP, MQTT 3.1.1, 3.3.1.1) is not executed again, also not after a restart: its
-delivery is part of the IRI of its actuation. What our own rules publish to such a topic becomes an
-actuation without going out; nothing else of our own comes back (gates), so nothing loops.
+Place on the way of the data: between a broker and `Commands`; a message to an actuator never
+reaches ingest, one to a name that no actuator has is a message like others. A message that the
+broker had kept is not executed: it was meant for another time. One that is delivered again (DUP,
+MQTT 3.1.1, 3.3.1.1) is not executed again, also not after a restart: its delivery is part of the
+IRI of its actuation. What our own rules publish to such a topic becomes an actuation without going
+out; nothing else of our own comes back (gates), so nothing loops.
 """
 
 import asyncio
@@ -69,13 +70,17 @@ class CommandTopics:
         name = topic[len(self._prefix) : -len("/set")]
         return name if name and "/" not in name else None
 
+    def actuator(self, topic: str) -> Actuator | None:
+        """Whose commands are taken at a topic, None where nobody's are."""
+        return self._actuators.by_name.get(self.name(topic) or "")
+
     async def accept(self, message: Message) -> None:
         """Make an actuation of a message to such a topic; returns when the store has it.
 
         Raises a GatewayError where it cannot be stored: then nothing is executed, and the message
         is not acknowledged.
         """
-        actuator = self._actuators.by_name.get(self.name(message.topic) or "")
+        actuator = self.actuator(message.topic)
         reason = self._ignored(message, actuator)
         if reason or actuator is None:
             self._ignore(message.topic, reason)
@@ -147,7 +152,7 @@ class ActuatingPublisher:
 
     def publish(self, topic: str, payload: bytes, qos: int, retain: bool) -> None:
         """Send a message; may be called from any thread, does not wait."""
-        if self._topics.name(topic) is None:
+        if self._topics.actuator(topic) is None:
             self._publisher.publish(topic, payload, qos, retain)
         else:
             self._crossing.call(self._request, Message(topic, payload, self._now()))

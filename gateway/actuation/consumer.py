@@ -53,6 +53,10 @@ class Updating(Protocol):
         """Run one."""
         ...
 
+    async def settled(self) -> None:
+        """Return when everybody has been told of the UPDATEs so far."""
+        ...
+
 
 class Consumer:
     """`run` is a task of the event loop, in which `take` and `hear` are called.
@@ -132,6 +136,8 @@ class Consumer:
             pass
 
     async def _serve(self, wishes: Sequence[Wish]) -> None:
+        if any(wish.actuator not in self._actuators.by_iri for wish in wishes):
+            await self._scheduler.settled()  # the UPDATE that asks may declare the actuator too
         refusals, orders = self.orders.decide(wishes, self._actuators.by_iri.get, self._now())
         await self._refuse(refusals)
         for order in orders:

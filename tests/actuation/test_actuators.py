@@ -6,12 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.actuation.lamps import ACTUATIONS, command, get, lamp_profile, last, until, until_last
+from tests.actuation.lamps import (
+    ACTUATIONS,
+    STATE,
+    command,
+    get,
+    lamp_profile,
+    last,
+    until,
+    until_last,
+)
 from tests.integration.gateways import (
+    MAPPINGS,
     PREFIXES,
+    VALUES,
     Device,
     JsonObject,
     behind,
+    mapping,
     mosquitto,
     rows_of,
     running,
@@ -167,6 +179,31 @@ async def test_actuation_of_nobody_fails(tmp_path: Path) -> None:
             gateway, f"SELECT ?s {{ GRAPH <{ACTUATIONS}> {{ <urn:b> <{GW}status> ?s }} }}"
         )
         await told.until(lambda: told.values()[-1:] == [f"{GW}Failed"])
+
+
+async def test_actuator_and_command_may_come_in_one_update(tmp_path: Path) -> None:
+    async with running(settings(tmp_path, lamp_profile(tmp_path))) as gateway:
+        with Device(gateway.mqtt_port, "fan") as device:
+            await asyncio.to_thread(device.subscribe, "fan/set")
+            fan = f"""; INSERT DATA {{ GRAPH <{MAPPINGS}> {{ <urn:fan> a sosa:Actuator ;
+              gw:commandTopic "fan/set" ; <http://www.w3.org/ns/ssn/forProperty> <urn:p> ;
+              gw:featureOfInterest <urn:f> }} }}"""
+            await update(gateway, BY_HAND.replace("urn:lamp", "urn:fan") + fan)
+            assert await asyncio.to_thread(device.receive) == ("fan/set", b"ON")
+
+
+async def test_message_to_a_name_that_no_actuator_has_is_one_like_others(tmp_path: Path) -> None:
+    mapped = (STATE, mapping("other", "actuators/+/set", format="scalar"))
+    rule = {**RULE, "topic": "actuators/nobody/set"}
+    profile = lamp_profile(tmp_path, mappings=mapped, rules=(rule,), queries={"DARK": DARK})
+    async with running(settings(tmp_path, profile)) as gateway:
+        told = await watch(gateway, VALUES)
+        with Device(gateway.mqtt_port, "other") as device:
+            await asyncio.to_thread(device.subscribe, "actuators/nobody/set")
+            device.send("actuators/somebody/set", b"7")
+            await told.until(lambda: told.values() == ["7"])
+            device.send("lamp/state", b"OFF")
+            assert await asyncio.to_thread(device.receive) == ("actuators/nobody/set", b"ON")
 
 
 async def test_same_actuation_is_not_executed_again(tmp_path: Path) -> None:

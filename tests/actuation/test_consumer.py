@@ -101,6 +101,9 @@ class World:
         for spuid in self.sinks:
             self.engine.unsubscribe(spuid)
 
+    async def settled(self) -> None:
+        """Everybody is told at once."""
+
     async def update_own(self, update: Any, /) -> Outcome:
         if self.failing:
             self.failing -= 1
