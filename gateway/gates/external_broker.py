@@ -32,6 +32,7 @@ from gateway.clocks import SYSTEM_CLOCKS
 from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
+from gateway.gates.message_copies import MessageCopies, identifier_of
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
@@ -110,6 +111,8 @@ class ExternalBroker:
         self._listeners: list[Callable[[], None]] = []
         self._in_flight: set[int] = set()
         self._most_qos = 2
+        self._names_subscriptions = True
+        self._copies = MessageCopies()
         self._largest = 0
         self._reason = ""
         self._wanted: frozenset[str] = frozenset()
@@ -314,7 +317,17 @@ class ExternalBroker:
             options = SubscribeOptions(
                 qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
             )
-            self._note(self._client.subscribe([(each, options) for each in new]), new)
+            for each in new:
+                asked = self._client.subscribe([(each, options)], properties=self._named(each))
+                self._note(asked, [each])
+
+    def _named(self, topic_filter: str) -> Properties | None:
+        """What tells copies of a message apart, where the broker takes it."""
+        if not self._names_subscriptions:
+            return None
+        properties = Properties(PacketTypes.SUBSCRIBE)  # type: ignore[no-untyped-call]
+        properties.SubscriptionIdentifier = identifier_of(topic_filter)
+        return properties
 
     def _note(self, asked: tuple[MQTTErrorCode, int | None], filters: Sequence[str]) -> None:
         """Remember what an answer of the broker will be about."""
@@ -348,6 +361,8 @@ class ExternalBroker:
         self._asked.clear()
         self._most_qos = getattr(properties, "MaximumQoS", 2)
         self._largest = getattr(properties, "MaximumPacketSize", 0)
+        self._names_subscriptions = bool(getattr(properties, "SubscriptionIdentifierAvailable", 1))
+        self._copies = MessageCopies()
         # Asked for again also where the broker remembers: it may have refused before.
         gone = self._held - self._wanted if flags.session_present else frozenset[str]()
         self._held = gone
@@ -398,6 +413,9 @@ class ExternalBroker:
             self.echoes += 1
             settle(None)
             return
+        if not received.retain and self._is_copy(received):
+            settle(None)
+            return
         message = Message(
             received.topic,
             bytes(received.payload),
@@ -409,6 +427,10 @@ class ExternalBroker:
             received.qos,
         )
         self._arrived.append(Delivery(message, settle))
+
+    def _is_copy(self, received: MQTTMessage) -> bool:
+        identifiers = getattr(received.properties, "SubscriptionIdentifier", ())
+        return self._copies.is_copy(received.topic, bytes(received.payload), identifiers)
 
 
 def _size(command: _Command, mark: tuple[str, str]) -> int:

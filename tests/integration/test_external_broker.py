@@ -174,3 +174,22 @@ async def metrics(gateway: Gateway) -> dict[str, float]:
     return {
         name.removeprefix("sosa_gateway_"): float(value) for name, value in lines if "{" not in name
     }
+
+
+async def test_message_that_several_filters_match_is_observed_once(tmp_path: Path) -> None:
+    mappings = [
+        mapping("one", "room/+", format="scalar"),
+        mapping("two", "room/a", format="scalar", sensor="urn:two"),
+        mapping("all", "#", format="scalar", sensor="urn:all"),
+    ]
+    with mosquitto(tmp_path) as broker, Device(broker.port) as device:
+        profile = write_profile(tmp_path, mappings)
+        async with running(settings(tmp_path, profile, mosquitto=broker.port)) as gateway:
+            await asyncio.to_thread(broker.wait_subscribed, "room/a")
+            told = await watch(gateway, VALUES)
+            sent = ["20", "20", "21", "21", "20"]
+            device.publish(("room/a", value.encode()) for value in sent)
+            await told.until(lambda: told.values().count("20") == 9)
+    seen = [each.observation for each in journal_records(tmp_path)]
+    for sensor in ("urn:sensor:a", "urn:two", "urn:all"):
+        assert [each.lexical for each in seen if each.sensor == sensor] == sent

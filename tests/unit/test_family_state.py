@@ -235,7 +235,7 @@ def test_template_beyond_the_safe_part_is_refused(text: str) -> None:
         ("{{- value_json.t|float(0)|round(1) -}}", b'{"t":"21.25"}', "21.2"),
         ("{{ value_json.t | int }}", b'{"t":-7.9}', "-7"),
         ("{{ value_json.a - value_json.b * 2 }}", b'{"a":10,"b":3}', "4"),
-        ("{{ (value_json.a - 32) * 5 / 9 }}", b'{"a":68}', "20"),
+        ("{{ (value_json.a - 32) * 5 / 9 }}", b'{"a":68}', "20.0"),
         ("{{ -value_json.a }}", b'{"a":1.5}', "-1.5"),
         ("{{ value_json.a | is_defined }}", b'{"a":"x"}', "x"),
         ("{{ value_json.a / 0 }}", b'{"a":1}', "not_finite"),
