@@ -50,7 +50,8 @@ from gateway.ingest import Ingest
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
-from gateway.onboarding_setup import also_heard, announced, mappings_routes, onboarding_of
+from gateway.onboarding.onboarding import Onboarding
+from gateway.onboarding_setup import announced, external_listener, mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
 from gateway.presence import Presence, sparkplug_presence
@@ -105,6 +106,7 @@ class Gateway:
         self._parts: Parts
         self._protection: Protection
         self._subscribing: Subscribing
+        self._onboarding: Onboarding
         self._actuating: Actuating
 
     async def __aenter__(self) -> Self:
@@ -172,7 +174,7 @@ class Gateway:
             await self._learn(profiles, name, learn)
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
         onboarding = onboarding_of(config, self.scheduler, ingest, mappings, plausibility)
-        self._parts.onboarding = onboarding
+        self._onboarding = self._parts.onboarding = onboarding
         await starting.enter_async_context(onboarding.run())
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
@@ -294,9 +296,8 @@ class Gateway:
             )
             self._parts.external = external
             external.on_connected(mappings.memory.of(SparkplugHost).doubt)
-            set_filters = also_heard(self._config, external.set_filters)
-            set_filters(mappings.registry.topic_filters)
-            mappings.on_change(set_filters)
+            external.set_filters(mappings.registry.topic_filters)
+            mappings.on_change(external.set_filters)
             return external, self._connected(external, dialled, inbox)
         settings = BrokerSettings(
             mqtt.host,
@@ -338,7 +339,9 @@ class Gateway:
             commands = ExternalCommands(
                 dialled, topics.topic_filter, topics.accept, self._clocks.now
             )
-            async with self._subscribing.over(dialled), commands:
+            now = self._clocks.now
+            listener = external_listener(self._config, dialled, self._onboarding, now)
+            async with self._subscribing.over(dialled), commands, listener:
                 yield
         finally:
             inbox.close()

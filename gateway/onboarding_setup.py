@@ -3,13 +3,16 @@
 Place on the way of the data: none; put together once, when the gateway starts.
 """
 
-from collections.abc import Callable, Iterable
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from starlette.routing import Route
 
+from adapters.message import Message
 from adapters.proposal import Names
 from gateway.config import Config
+from gateway.gates.external_broker import ExternalSettings
+from gateway.gates.external_listener import ExternalListener
 from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.request_body import RequestLimits
 from gateway.ingest import Ingest
@@ -29,7 +32,7 @@ def onboarding_of(
     mappings: MappingTable,
     plausibility: Plausibility,
 ) -> Onboarding:
-    """It hears what ingest does from now on; `run` is to be entered before messages come."""
+    """Behind our own broker it hears what ingest does; `run` is to be entered before that."""
     settings = config.discovery
     future = timedelta(seconds=config.limits.future_s)
     terms = Terms(
@@ -46,7 +49,8 @@ def onboarding_of(
         terms,
         plausibility.out_of_range,
     )
-    ingest.on_heard(onboarding.listening.hear)
+    if config.mqtt.mode == "embedded":
+        ingest.on_heard(onboarding.listening.hear)
     return onboarding
 
 
@@ -62,10 +66,18 @@ def announced(config: Config) -> Callable[[str], bool]:
     return is_among(announcement_filters(frozenset(config.discovery.families)))
 
 
-def also_heard(
-    config: Config, set_filters: Callable[[Iterable[str]], None]
-) -> Callable[[frozenset[str]], None]:
-    """Subscribes at an external broker what mappings ask for, and what onboarding listens to."""
-    settings = config.discovery
-    more = announcement_filters(frozenset(settings.families)) | frozenset(settings.collect)
-    return lambda filters: set_filters(filters | more)
+def external_listener(
+    config: Config,
+    settings: ExternalSettings,
+    onboarding: Onboarding,
+    now: Callable[[], datetime],
+) -> ExternalListener:
+    """What hears announcements, and the topics that are collected, at an external broker."""
+    discovery, own = config.discovery, f"{config.mqtt.sparql_topic}/"
+    filters = announcement_filters(frozenset(discovery.families)) | frozenset(discovery.collect)
+
+    def hear(message: Message) -> None:
+        if not message.topic.startswith(own):  # requests have tokens in them
+            onboarding.hear(message)
+
+    return ExternalListener(settings, filters, hear, now)

@@ -64,7 +64,7 @@ def is_among(filters: Iterable[str]) -> Callable[[str], bool]:
 
 
 class Listening:
-    """`hear` is called by ingest, `run` is the body of the thread, `stop` ends it.
+    """`hear` is called in any thread, `run` is the body of one, `stop` ends it.
 
     `families` are those whose announcements are taken; `auto` are the formats that are accepted
     without a person.

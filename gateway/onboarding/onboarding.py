@@ -120,6 +120,10 @@ class Onboarding:
             self.listening.stop()
             await asyncio.to_thread(thread.join)
 
+    def hear(self, message: Message) -> None:
+        """Take note of a message that ingest is not given, or not by us; in any thread."""
+        self.listening.hear(message, self._mappings.registry.knows(message.topic))
+
     async def mappings(self) -> Sequence[Members]:
         """All mappings, as a profile's JSON."""
         engine = self._scheduler.engine

@@ -67,7 +67,7 @@ class UnknownTopic:
 
 
 class UnknownTopics:
-    """The topics; `hear` is called in one thread, `guess` in another, the rest in any.
+    """The topics; in any thread.
 
     >>> from datetime import UTC
     >>> topics = UnknownTopics(most=2)

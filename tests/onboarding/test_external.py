@@ -8,6 +8,7 @@ from tests.integration.gateways import (
     LOOPBACK,
     PREFIXES,
     Device,
+    mapping,
     mosquitto,
     publish,
     running,
@@ -66,3 +67,19 @@ async def test_no_families_no_subscription(tmp_path: Path) -> None:
                 while not (await api.ask("GET", "/mappings/unknown"))["topics"]:
                     await asyncio.sleep(0.02)
             assert await api.proposals() == []
+
+
+async def test_what_is_collected_and_mapped_is_one_observation(tmp_path: Path) -> None:
+    reading = mapping("t", "cellar/+", selector="$.t")
+    with mosquitto(tmp_path) as broker:
+        profile = write_profile(tmp_path, [reading])
+        plain = settings(tmp_path, profile, mosquitto=broker.port, latest=100)
+        everything = DiscoverySettings.model_validate({"collect": ["#"]})
+        async with running(plain.model_copy(update={"discovery": everything})) as gateway:
+            await asyncio.to_thread(broker.wait_subscribed, "#")
+            told = await watch(gateway, VALUES)
+            payloads = [f'{{"t":{number}}}'.encode() for number in range(20)]
+            await publish(broker.port, [("cellar/pump", each) for each in payloads])
+            await told.until(lambda: len(told.values()) >= 20)
+            assert sorted(map(int, told.values())) == list(range(20))
+            assert gateway.statistics()["unmapped"] == 0
