@@ -143,7 +143,7 @@ def test_the_service_ends_well_on_a_signal(tmp_path: Path, number: signal.Signal
 
 
 def test_a_fleet_is_compared_with_its_truth() -> None:
-    with started("demo", "--fleet", "25", "--minutes", "3", "--seed", "7") as process:
+    with started("demo", "--fleet", "26", "--minutes", "3", "--seed", "7") as process:
         out = finished(process, 60)
     counted = figures(out)
     assert counted["simulated_s"] == 180
@@ -153,7 +153,7 @@ def test_a_fleet_is_compared_with_its_truth() -> None:
 
 
 def test_a_fleet_ends_well_on_ctrl_c() -> None:
-    with started("demo", "--fleet", "25", "--minutes", "10000") as process:
+    with started("demo", "--fleet", "26", "--minutes", "10000") as process:
         read_until(process, "simulated")
         process.send_signal(signal.SIGINT)
         assert finished(process, 60).endswith("all equal\n")

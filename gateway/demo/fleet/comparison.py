@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from gateway.demo.fleet.acts import GATEWAY, StreamKey
+from gateway.demo.fleet.acts import GATEWAY
 from gateway.demo.fleet.findings import Stored
 from gateway.demo.fleet.truth import Observed, Truth
 
@@ -94,20 +94,16 @@ def canonical(number: str) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
 
-def of_stream(stream: StreamKey) -> str:
-    """The dialect of the device that a sensor's IRI names."""
-    return stream[0].removeprefix("urn:fleet:").partition(":")[0].rpartition("-")[0]
-
-
 def table(compared: Iterable[Compared], messages: Mapping[str, int]) -> list[str]:
     """One line a dialect: what the truth has, and where the gateway has another number, both."""
     aspects = list(compared)
     rows = [["dialect", "messages", *(each.aspect for each in aspects), ""]]
-    for label in sorted(messages):
+    unknown = {each.label for every in aspects for each in every.differences} - set(messages)
+    for label in sorted({*messages, *unknown}):
         cells = [_cell(each.truth.get(label, 0), each.gateway.get(label, 0)) for each in aspects]
         wrong = sum(each.label == label for every in aspects for each in every.differences)
         verdict = f"{wrong} differ" if wrong else "equal"
-        rows.append([label, str(messages[label]), *cells, verdict])
+        rows.append([label, str(messages.get(label, 0)), *cells, verdict])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 

@@ -22,6 +22,9 @@ SILENT_TURNS = 5
 BACK_S, AHEAD_S = 3607, 3 * 86_400 + 11
 """How far clocks jump; no multiples of a period, for two readings of one time are one."""
 
+GATEWAY_ID = "fleet"
+MINTED = "https://sosa-gateway.example/id/"
+
 MappingFields = dict[str, str | float]
 
 
@@ -31,7 +34,8 @@ class Device:
     `faults` that every device knows: "silence" (it says nothing for some turns), "lost" (it is
     gone without a word, and comes back), "repeat" (its last message once more, with DUP), "torn"
     (its messages cut in two). Others are the dialect's own, given to `turn`. `family` is a format
-    of the gateway, `kind` its variety where there are several; `place` is the device in IRIs.
+    of the gateway, `kind` its variety where there are several; `place` is the device in IRIs. One
+    that is `announced` has no mappings: it says what it is when it arrives.
     """
 
     family: ClassVar[str]
@@ -39,6 +43,7 @@ class Device:
     faults: ClassVar[Sequence[str]] = ()
     period_s: ClassVar[int] = 60
     torn_reason: ClassVar[str] = "malformed"
+    announced: ClassVar[bool] = False
 
     def __init__(self, number: int, seed: int) -> None:
         self.number = number
@@ -93,6 +98,8 @@ class Device:
         """What the device does at this moment, a multiple of STEP_S after the start."""
         if elapsed_s == 0:
             yield from self.arrive(now)
+            if self.announced:
+                return
         if elapsed_s % self.period_s != self._offset_s:
             return
         if self._silent:
@@ -113,7 +120,7 @@ class Device:
         elif fault == "repeat":
             sent = list(self.turn(now, ""))
             yield from sent
-            yield replace(sent[-1], duplicate=True)
+            yield from (replace(each, duplicate=True) for each in sent[-1:])
         elif fault == "torn":
             for each in self.turn(now, ""):
                 yield self.torn(each)
@@ -142,6 +149,14 @@ class Device:
         what = quantity or member
         place = f"urn:fleet:{self.place}"
         return f"{place}:{member}", f"urn:fleet:property:{what}", place
+
+    def announced_key(self, device: str, member: str, quantity: str) -> StreamKey:
+        """The stream of what is announced, by the gateway's names (docs/mappings.md)."""
+        return (
+            f"{MINTED}{GATEWAY_ID}/sensor/{self.family}/{device}/{member}",
+            f"{MINTED}property/{quantity}",
+            f"{MINTED}{GATEWAY_ID}/feature/{self.family}/{device}",
+        )
 
     def mapping(self, topic: str, channel: Channel, **members: str | float) -> MappingFields:
         """A gw:Mapping of this device and channel, as a JSAP profile has it."""

@@ -5,10 +5,12 @@ of a SPARQL query; absences are the rows of a subscription, with the simulated t
 the quarantine is listed over HTTP.
 """
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -21,6 +23,7 @@ from gateway.journal import Record, read_journal
 from gateway.rdf.namespaces import GW
 from gateway.rdf.solutions import Row
 
+ACCEPTED_S = 60.0
 STORE_QUERY = """\
 PREFIX sosa: <http://www.w3.org/ns/sosa/>  PREFIX qudt: <http://qudt.org/schema/qudt/>
 PREFIX gw: <https://sosa-gateway.example/ns#>
@@ -39,6 +42,11 @@ SELECT ?sensor ?property ?feature ?unit ?began ?ended ?next {
   OPTIONAL { ?series gw:seriesBegan ?began } OPTIONAL { ?series gw:seriesEnded ?ended }
   OPTIONAL { ?series gw:nextSeries ?after . ?after qudt:hasUnit ?next }
 }"""
+ACCEPTED_QUERY = """\
+PREFIX gw: <https://sosa-gateway.example/ns#>
+SELECT (COUNT(DISTINCT ?mapping) AS ?count) {
+  GRAPH <https://sosa-gateway.example/graph/mappings> { ?mapping a gw:Mapping }
+  GRAPH <https://sosa-gateway.example/graph/proposals> { ?mapping a gw:Proposal } }"""
 ABSENT_QUERY = """\
 PREFIX gw: <https://sosa-gateway.example/ns#>
 SELECT ?sensor ?property ?feature ?since ?reason {
@@ -92,6 +100,16 @@ async def stored(http_port: int) -> list[Stored]:
 async def series(http_port: int) -> list[Series]:
     """The series of streams whose unit has changed. Raises httpx.HTTPError."""
     return [_series(row) for row in await _rows(http_port, SERIES_QUERY)]
+
+
+async def until_accepted(http_port: int, count: int) -> None:
+    """Wait until so many proposals are mappings, a while at most: the comparison tells if not."""
+    end = monotonic() + ACCEPTED_S
+    while monotonic() < end:
+        [row] = await _rows(http_port, ACCEPTED_QUERY)
+        if int(row["count"]) >= count:
+            return
+        await asyncio.sleep(0.1)
 
 
 async def _rows(http_port: int, query: str) -> list[dict[str, str]]:

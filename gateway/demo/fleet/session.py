@@ -29,9 +29,10 @@ from gateway.config import (
     MqttSettings,
     WebSocketSettings,
 )
+from gateway.config_discovery import DiscoverySettings
 from gateway.demo.fleet import comparison, findings
-from gateway.demo.fleet.comparison import Compared, compare, of_stream
-from gateway.demo.fleet.device import STEP_S, Device
+from gateway.demo.fleet.comparison import Compared, compare
+from gateway.demo.fleet.device import GATEWAY_ID, STEP_S, Device
 from gateway.demo.fleet.dialects import devices
 from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
 from gateway.demo.fleet.findings import AbsenceLog
@@ -40,6 +41,9 @@ from gateway.demo.fleet.simulation import Simulation
 from gateway.demo.fleet.truth import Series, Truth
 
 REPORT_S = 2.0
+UNKNOWN = "?"
+"""The dialect of what no device has sent."""
+
 _QUARANTINE, _QUARANTINE_BYTES = 1_000, 1_000_000
 """Room for all that a device can get wrong in a long run: nothing is pushed out."""
 
@@ -95,11 +99,12 @@ async def run_fleet(
 def fleet_config(folder: Path, profile: Path, count: int) -> Config:
     """The defaults of a gateway, in a folder, on free ports, with room for the devices."""
     return Config(
-        gateway=GatewaySettings(id="fleet", data_dir=folder / "data"),
+        gateway=GatewaySettings(id=GATEWAY_ID, data_dir=folder / "data"),
         mqtt=MqttSettings(port=0, connections=count + 100),
         http=HttpSettings(port=0),
         websocket=WebSocketSettings(port=0),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
+        discovery=DiscoverySettings(auto_accept=("homeassistant", "zigbee2mqtt")),
         limits=LimitsSettings(
             quarantine_messages=_QUARANTINE * count, quarantine_bytes=_QUARANTINE_BYTES * count
         ),
@@ -121,6 +126,7 @@ class _Session:
         self._quarantined: list[tuple[datetime, str, str]] = []
         self._stored: list[findings.Stored] = []
         self._series: list[Series] = []
+        self._earlier: Counter[str] = Counter()
         self._began = monotonic()
         self._reported = self._began
 
@@ -152,6 +158,7 @@ class _Session:
                     await simulation.come_back()
                     self._time.elapsed_s += STEP_S
                 await _unless_failed(self._play(gateway, simulation, halt_s, stop), gateway)
+                self._earlier.update(gateway.statistics())
                 self._stored = await findings.stored(gateway.http_port)
                 self._series = await findings.series(gateway.http_port)
                 self._quarantined = await findings.quarantined(gateway.http_port)
@@ -161,6 +168,9 @@ class _Session:
     ) -> None:
         while True:
             await simulation.step()
+            if not self._time.elapsed_s:
+                await findings.until_accepted(gateway.http_port, _announced(self._fleet))
+                await simulation.flush()
             self._report(gateway)
             if stop.is_set() or self._time.elapsed_s >= halt_s:
                 return
@@ -180,8 +190,9 @@ class _Session:
         counted = gateway.statistics()
         self._console.print(
             f"{self._time.now:%H:%M:%S} simulated: {self._truth.messages.total()} messages, "
-            f"{counted['observations']} observations, {len(self._truth.absent)} streams absent, "
-            f"{counted['quarantined']} in quarantine"
+            f"{self._earlier['observations'] + counted['observations']} observations, "
+            f"{len(self._truth.absent)} streams absent, "
+            f"{self._earlier['quarantined'] + counted['quarantined']} in quarantine"
         )
 
     def _compare(self) -> Iterable[Compared]:
@@ -191,23 +202,28 @@ class _Session:
             "observations",
             comparison.observations(truth),
             journal,
-            lambda each: of_stream(each.expected.stream),
+            lambda each: labels.get(each.expected.stream, UNKNOWN),
         )
         yield compare(
-            "store", comparison.in_store(truth), self._stored, lambda each: of_stream(each.stream)
+            "store",
+            comparison.in_store(truth),
+            self._stored,
+            lambda each: labels.get(each.stream, UNKNOWN),
         )
-        yield compare("series", truth.series, self._series, lambda each: of_stream(each.stream))
+        yield compare(
+            "series", truth.series, self._series, lambda each: labels.get(each.stream, UNKNOWN)
+        )
         yield compare(
             "absences",
             truth.absences,
             self._absences.events,
-            lambda each: of_stream(each.stream),
+            lambda each: labels.get(each.stream, UNKNOWN),
         )
         yield compare(
             "quarantine",
             truth.wrong.elements(),
             self._quarantined,
-            lambda each: labels.get(each[1], "?"),
+            lambda each: labels.get(each[1], UNKNOWN),
         )
         nodes = [each for each in self._fleet if isinstance(each, SparkplugNode)]
         yield compare(
@@ -229,3 +245,8 @@ async def _unless_failed(playing: Coroutine[object, object, None], gateway: Gate
         player.cancel()
         failed.cancel()
         await asyncio.wait({player, failed})
+
+
+def _announced(fleet: Iterable[Device]) -> int:
+    """How many mappings discovery must make."""
+    return sum(len(each.streams()) for each in fleet if each.announced)

@@ -53,7 +53,7 @@ class Simulation:
         """All that happens at this moment of simulated time."""
         now = self._time.now
         self._truth.advance(now)
-        await self._flush()
+        await self.flush()
         used: set[str] = set()
         for device in self._fleet:
             acts = device.act(self._time.now, self._time.elapsed_s)
@@ -71,7 +71,7 @@ class Simulation:
     async def _settle(self, used: set[str]) -> None:
         for client in used & self._wires.keys():
             await self._wires[client].settled()
-        await self._flush()
+        await self.flush()
         await self._asked()
 
     async def _perform_all(self, acts: Iterator[Act], device: Device, used: set[str]) -> None:
@@ -144,7 +144,7 @@ class Simulation:
     def _missing(self) -> int:
         return sum(max(0, node.asks - node.asked) for node in self._nodes.values())
 
-    async def _flush(self) -> None:
+    async def flush(self) -> None:
         """Everything before is stored, and what is due at this time was looked at."""
         watch = self._wires[_WATCH]
         watch.publish(Sent(_WATCH, FLUSH, b"1"))

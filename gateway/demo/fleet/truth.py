@@ -83,11 +83,11 @@ class Truth:
     """Takes down everything, in the order in which it is sent.
 
     `wrong` counts (received, topic, reason); `messages` by dialect, `labels` are the
-    dialects by topic.
+    dialects by topic and by stream.
     """
 
     messages: Counter[str] = field(default_factory=Counter)
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str | StreamKey, str] = field(default_factory=dict)
     observed: dict[tuple[StreamKey, str], Observed] = field(default_factory=dict)
     wrong: Counter[tuple[datetime, str, str]] = field(default_factory=Counter)
     raised: list[Raised] = field(default_factory=list)
@@ -116,6 +116,8 @@ class Truth:
         """A message of a device of this dialect arrives now."""
         self.messages[label] += 1
         self.labels[sent.topic] = label
+        for each in sent.observed:
+            self.labels.setdefault(each.stream, label)
         self.wrong.update((now, sent.topic, reason) for reason in sent.wrong)
         for stream, promise_s in sent.promises.items():
             self._watch(stream, now).promise_s = promise_s

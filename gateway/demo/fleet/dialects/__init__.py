@@ -3,7 +3,7 @@
 from gateway.demo.fleet.device import Device
 from gateway.demo.fleet.dialects.announced import Esphome, HomeAssistant, Homie4, Homie5
 from gateway.demo.fleet.dialects.bluetooth import Ruuvi, Theengs
-from gateway.demo.fleet.dialects.household import Tasmota, Zigbee
+from gateway.demo.fleet.dialects.household import Tasmota, Zigbee, ZigbeeAnnounced
 from gateway.demo.fleet.dialects.loggers import (
     BytesLogger,
     CborLogger,
@@ -23,6 +23,7 @@ from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
 
 DIALECTS: tuple[type[Device], ...] = (
     Zigbee,
+    ZigbeeAnnounced,
     Tasmota,
     Shelly,
     ShellyGen1,

@@ -100,36 +100,57 @@ class Esphome(_WithWill):
 
 
 class HomeAssistant(_WithWill):
-    """A state in JSON read by value templates, which expires."""
+    """Announced by Home Assistant's discovery: value templates, units, expiry, availability."""
 
     family = "homeassistant"
+    announced = True
     words = (b"online", b"offline")
     faults = ("silence", "null", "lost", "missing", "torn", "nan")
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
         self.state_topic = f"ha/{self.name}/available"
-        self.air = Channel(self.key("temperature"), "DEG_C", 2137, 2, high=4000)
-        self.volts = Channel(self.key("voltage"), "V", 2985, 3, high=3600)
+        air, volts = (self._key(quantity) for quantity in ("temperature", "voltage"))
+        self.air = Channel(air, "DEG_C", 2137, 2, high=4000)
+        self.volts = Channel(volts, "V", 2985, 3, high=3600)
         self.channels = (self.air, self.volts)
 
+    def _key(self, quantity: str) -> StreamKey:
+        return self.announced_key(self.name, f"{self.name}_{quantity}", quantity)
+
     def mappings(self) -> Sequence[MappingFields]:
-        """As discovery would propose them."""
-        selectors = {
-            self.air.key: ("{{ value_json.t }}", "°C"),
-            self.volts.key: ("{{ value_json.mv / 1000 }}", "V"),
+        """Discovery's."""
+        return []
+
+    def arrive(self, now: datetime) -> Iterator[Act]:
+        """Both sensors are announced, with and without abbreviations."""
+        connect, online = super().arrive(now)
+        yield connect
+        temperature = {
+            "~": f"ha/{self.name}",
+            "uniq_id": f"{self.name}_temperature",
+            "stat_t": "~/state",
+            "val_tpl": "{{ value_json.t }}",
+            "unit_of_meas": "°C",
+            "dev_cla": "temperature",
+            "avty_t": "~/available",
+            "exp_aft": int(EXPIRES_S),
+            "dev": {"ids": [self.name]},
         }
-        return [
-            self.mapping(
-                f"ha/{self.name}/state",
-                channel,
-                selector=selectors[channel.key][0],
-                unit=selectors[channel.key][1],
-                expiresAfter=EXPIRES_S,
-                availability=self.state_topic,
-            )
-            for channel in self.channels
-        ]
+        voltage = {
+            "unique_id": f"{self.name}_voltage",
+            "state_topic": f"ha/{self.name}/state",
+            "value_template": "{{ value_json.mv / 1000 }}",
+            "unit_of_measurement": "V",
+            "device_class": "voltage",
+            "availability_topic": self.state_topic,
+            "expire_after": int(EXPIRES_S),
+            "device": {"identifiers": [self.name]},
+        }
+        for name, members in (("temperature", temperature), ("voltage", voltage)):
+            topic = f"homeassistant/sensor/{self.name}/{name}/config"
+            yield Sent(self.client, topic, json.dumps(members).encode(), retain=True)
+        yield online
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """Both values in one message."""

@@ -40,10 +40,10 @@ class Zigbee(Device):
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
-        self.base = f"zigbee{number // BEHIND_ONE_BRIDGE}"
+        self.base = f"{self.kind or 'zigbee'}{number // BEHIND_ONE_BRIDGE}"
         self.client = f"{self.base}-bridge"
         self.topic = f"{self.base}/{self.name}"
-        self._behind: list[StreamKey] = []
+        self._behind: list[Zigbee] = []
         self._told: dict[str, tuple[int, int]] = {}
         self._told_before: dict[str, tuple[int, int]] = {}
         self.channels = {
@@ -67,14 +67,19 @@ class Zigbee(Device):
     def _is_first(self) -> bool:
         return self.number % BEHIND_ONE_BRIDGE == 0
 
+    def streams(self) -> Sequence[StreamKey]:
+        """All."""
+        return [channel.key for channel in self.channels.values()]
+
     def meet(self, fleet: Sequence[Device]) -> None:
         """Who is behind the same bridge."""
-        behind = [each for each in fleet if isinstance(each, Zigbee) and each.base == self.base]
-        self._behind = [channel.key for each in behind for channel in each.channels.values()]
+        self._behind = [
+            each for each in fleet if isinstance(each, Zigbee) and each.base == self.base
+        ]
 
     def will(self) -> Sent:
         """Of the bridge."""
-        gone = tuple(self._behind)
+        gone = tuple(channel.key for each in self._behind for channel in each.channels.values())
         topic = f"{self.base}/bridge/state"
         return Sent(self.client, topic, _json({"state": "offline"}), gone=gone, retain=True)
 
@@ -113,7 +118,7 @@ class Zigbee(Device):
             del seen[0], self._told["temperature"]
         alive = tuple(each.stream for each in seen)
         wrong = ("null",) if fault == "null" else ()
-        promises = dict.fromkeys(alive, EXPIRES_S)
+        promises = {} if self.announced else dict.fromkeys(alive, EXPIRES_S)
         yield Sent(
             self.client, self.topic, _json(state), tuple(seen), wrong, alive, promises=promises
         )
@@ -142,6 +147,47 @@ class Zigbee(Device):
         payload = _json({"state": word})
         topic = f"{self.topic}/availability"
         return Sent(self.client, topic, payload, alive=alive, gone=gone, retain=True)
+
+
+class ZigbeeAnnounced(Zigbee):
+    """The same without mappings: the bridge's list of devices says what they expose."""
+
+    kind = "zigbeeannounced"
+    announced = True
+
+    @property
+    def address(self) -> str:
+        """The IEEE address, by which the gateway names it."""
+        return f"0x00158d{self.number:010x}"
+
+    def key(self, member: str, quantity: str = "") -> StreamKey:
+        """See Device.announced_key."""
+        return self.announced_key(self.address, member, quantity or member)
+
+    def mappings(self) -> Sequence[MappingFields]:
+        """Discovery's."""
+        return []
+
+    def arrive(self, now: datetime) -> Iterator[Act]:
+        """With the bridge its list."""
+        for act in super().arrive(now):
+            yield act
+            devices = [each.described() for each in self._behind if isinstance(each, type(self))]
+            yield Sent(self.client, f"{self.base}/bridge/devices", _json(devices), retain=True)
+
+    def described(self) -> dict[str, object]:
+        """What the bridge tells of this device."""
+        units = {"temperature": "°C", "humidity": "%", "battery": "%"}
+        exposes: list[dict[str, object]] = [
+            {"type": "numeric", "property": member, "name": member, "unit": unit, "access": 1}
+            for member, unit in units.items()
+        ]
+        return {
+            "ieee_address": self.address,
+            "friendly_name": self.name,
+            "type": "EndDevice",
+            "definition": {"model": "WSDCGQ11LM", "vendor": "Aqara", "exposes": exposes},
+        }
 
 
 class Tasmota(Device):

@@ -20,6 +20,7 @@ from gateway.demo.fleet.channel import Channel, fixed
 from gateway.demo.fleet.device import Device, MappingFields, iso, shifted
 
 PROMISE_S = 200.0
+MOST_HELD = 3
 _MISSING = 0x8000
 
 
@@ -49,10 +50,11 @@ class Logger(Device):
     selectors: ClassVar[tuple[str, str, str, str]]
     null_reason: ClassVar[str] = "null"
     unset_reasons: ClassVar[Sequence[str]] = ("time_unusable", "time_unusable")
-    _held: Sent | None = None
 
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(number, seed)
+        self._held: list[Sent] = []
+        self._holding = 0
         self.air = Channel(self.key("air", "temperature"), "DEG_C", 203, 1)
         self.level = Channel(self.key("level"), "CentiM", 1200, 1, high=9000)
         self.topic = f"fleet/{self.kind or self.family}/{self.name}"
@@ -72,17 +74,19 @@ class Logger(Device):
         raise NotImplementedError
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
-        """One line; "late" holds it back behind the next one."""
+        """One line; "late" holds it and perhaps others back, and tells the last one first."""
         self.air.move(self.dice)
         self.level.move(self.dice)
         sent = self._sent(now, fault)
-        if fault == "late" and self._held is None:
-            self._held = sent
+        if fault == "late" and not self._held:
+            self._holding = self.dice.randint(1, MOST_HELD)
+        if self._holding:
+            self._holding -= 1
+            self._held.append(sent)
             return
         yield sent
-        if self._held is not None:
-            held, self._held = self._held, None
-            yield held
+        while self._held:
+            yield self._held.pop()
 
     def _sent(self, now: datetime, fault: str) -> Sent:
         told = shifted(now, fault)
