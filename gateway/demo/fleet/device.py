@@ -59,6 +59,9 @@ class Device:
     def meet(self, fleet: Sequence["Device"]) -> None:
         """Know the others, before the first step."""
 
+    def forgotten(self) -> None:
+        """The gateway has started anew."""
+
     @property
     def label(self) -> str:
         """The dialect, for people; the first part of `name`."""

@@ -17,7 +17,7 @@ import httpx
 
 from gateway.demo.fleet.acts import FLUSHED, GATEWAY, UNIT, XSD, Expected, StreamKey
 from gateway.demo.fleet.simulated import SimulatedTime
-from gateway.demo.fleet.truth import Cleared, Observed, Raised, Series
+from gateway.demo.fleet.truth import Cleared, Observed, Raised, Series, Wrong
 from gateway.engine import Notification
 from gateway.journal import Record, read_journal
 from gateway.rdf.namespaces import GW
@@ -167,9 +167,9 @@ class AbsenceLog:
             self.events.append(Cleared(_key(_texts(row)[:3]), now))
 
 
-async def quarantined(http_port: int) -> list[tuple[datetime, str, str]]:
+async def quarantined(http_port: int) -> list[Wrong]:
     """As `Truth.wrong`, page by page, as anybody lists the quarantine. Raises httpx.HTTPError."""
-    found: list[tuple[datetime, str, str]] = []
+    found: list[Wrong] = []
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", timeout=120) as client:
         page: dict[str, str] = {"limit": "1000"}
         while True:
@@ -182,10 +182,10 @@ async def quarantined(http_port: int) -> list[tuple[datetime, str, str]]:
             page["before"] = listed["next"]
 
 
-def _wrong(entry: dict[str, Any]) -> Iterator[tuple[datetime, str, str]]:
+def _wrong(entry: dict[str, Any]) -> Iterator[Wrong]:
     received = datetime.fromisoformat(entry["received_at"])
     for fault in entry["faults"]:
-        yield received, entry["topic"], fault["reason"]
+        yield received, entry["topic"], fault["reason"], entry["payload_bytes"]
 
 
 def _texts(row: Row) -> list[str]:

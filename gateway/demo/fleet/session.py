@@ -9,7 +9,6 @@ import gc
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -38,7 +37,7 @@ from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
 from gateway.demo.fleet.findings import AbsenceLog
 from gateway.demo.fleet.simulated import SimulatedTime, capabilities_update, write_profile
 from gateway.demo.fleet.simulation import Simulation
-from gateway.demo.fleet.truth import Series, Truth
+from gateway.demo.fleet.truth import Series, Truth, Wrong
 
 REPORT_S = 2.0
 UNKNOWN = "?"
@@ -123,7 +122,7 @@ class _Session:
         self._time = SimulatedTime()
         self._truth = Truth()
         self._absences = AbsenceLog(self._time)
-        self._quarantined: list[tuple[datetime, str, str]] = []
+        self._quarantined: list[Wrong] = []
         self._stored: list[findings.Stored] = []
         self._series: list[Series] = []
         self._earlier: Counter[str] = Counter()

@@ -64,6 +64,7 @@ class Simulation:
         """All that were connected to a gateway before this one arrive again."""
         used: set[str] = set()
         for device in self._fleet:
+            device.forgotten()
             if not device.is_away:
                 await self._perform_all(device.arrive(self._time.now), device, used)
         await self._settle(used)

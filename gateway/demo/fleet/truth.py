@@ -10,10 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from gateway.demo.fleet.acts import Expected, Sent, StreamKey
 
 SILENCE, OFFLINE = "Silence", "Offline"
+
+Wrong: TypeAlias = tuple[datetime, str, str, int]
+"""Time of reception, topic, reason, and how many bytes the payload has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +86,14 @@ class _Stream:
 class Truth:
     """Takes down everything, in the order in which it is sent.
 
-    `wrong` counts (received, topic, reason); `messages` by dialect, `labels` are the
+    `wrong` counts entries of the quarantine; `messages` by dialect, `labels` are the
     dialects by topic and by stream.
     """
 
     messages: Counter[str] = field(default_factory=Counter)
     labels: dict[str | StreamKey, str] = field(default_factory=dict)
     observed: dict[tuple[StreamKey, str], Observed] = field(default_factory=dict)
-    wrong: Counter[tuple[datetime, str, str]] = field(default_factory=Counter)
+    wrong: Counter[Wrong] = field(default_factory=Counter)
     raised: list[Raised] = field(default_factory=list)
     cleared: list[Cleared] = field(default_factory=list)
     _watched: dict[StreamKey, _Stream] = field(default_factory=dict)
@@ -118,7 +122,8 @@ class Truth:
         self.labels[sent.topic] = label
         for each in sent.observed:
             self.labels.setdefault(each.stream, label)
-        self.wrong.update((now, sent.topic, reason) for reason in sent.wrong)
+        size = len(sent.payload)
+        self.wrong.update((now, sent.topic, reason, size) for reason in sent.wrong)
         for stream, promise_s in sent.promises.items():
             self._watch(stream, now).promise_s = promise_s
             self._hear(stream, now)

@@ -94,9 +94,8 @@ class Ruuvi(Device):
 
 
 def _hectopascals(pascals: int) -> str:
-    """Converted to the mapping's unit, without zeroes that the device has not written."""
-    text = fixed(pascals, 2).rstrip("0")
-    return f"{text}0" if text.endswith(".") else text
+    """Converted to the mapping's unit; an integer that divides stays one."""
+    return fixed(pascals, 2).rstrip("0").removesuffix(".")
 
 
 class Theengs(Device):

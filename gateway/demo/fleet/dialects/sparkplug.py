@@ -21,12 +21,16 @@ _QUALITIES = {"bad": 0, "stale": 500}
 
 @dataclass(slots=True)
 class _Point:
-    """A metric: what was said of it last, and what must be observed where it was not heard."""
+    """A metric: what was said of it last, and what must be observed where it was not heard.
+
+    `wrong` is why nothing can be observed.
+    """
 
     channel: Channel
     name: str
     told: Metric
     seen: Expected | None = None
+    wrong: str = ""
 
     @property
     def birth(self) -> bytes:
@@ -76,6 +80,7 @@ class SparkplugNode(Device):
         self._answered = 0
         self._lost = False
         self._dead = False
+        self._is_forgotten = False
         self._bd_seq = 250
         self._seq = 240 * (number % 2) - 1
 
@@ -98,6 +103,10 @@ class SparkplugNode(Device):
     def streams(self) -> Sequence[StreamKey]:
         """All."""
         return [point.channel.key for point in self.points]
+
+    def forgotten(self) -> None:
+        """What a birth says that cannot be observed is news to a gateway that has started anew."""
+        self._is_forgotten = True
 
     def hear(self, payload: bytes) -> None:
         """A command of the host."""
@@ -173,13 +182,15 @@ class SparkplugNode(Device):
         value: bool | float = point.channel.value
         if point.told.datatype == BOOLEAN:
             value = self.dice.random() < 0.5
+            if (point.told.timestamp_ms, point.told.value) == (_ms(now), value):
+                now += timedelta(milliseconds=1)  # nobody can tell twice the same from once
         point.told = replace(point.told, value=value, timestamp_ms=_ms(now), quality=None)
-        point.seen = self.expected(point.channel, value, When(now, DEVICE))
+        point.seen, point.wrong = self.expected(point.channel, value, When(now, DEVICE)), ""
 
     def _spoil(self, point: _Point, fault: str) -> None:
         value = None if fault == "null" else point.told.value
         point.told = replace(point.told, value=value, quality=_QUALITIES.get(fault))
-        point.seen = None
+        point.seen, point.wrong = None, _SUSPICIOUS[fault]
 
     def _history(self, now: datetime) -> Sent:
         """What was measured while nobody listened."""
@@ -199,7 +210,9 @@ class SparkplugNode(Device):
 
     def _device_birth(self, now: datetime) -> Sent:
         seen = [point.seen for point in self.points if point.seen]
-        sent = self._sent("DBIRTH", now, [point.birth for point in self.points], seen)
+        wrong = [point.wrong for point in self.points if point.wrong and self._is_forgotten]
+        self._is_forgotten = False
+        sent = self._sent("DBIRTH", now, [point.birth for point in self.points], seen, wrong)
         return replace(sent, alive=tuple(self.streams()))
 
     def _change(self) -> None:
