@@ -27,6 +27,7 @@ _PROPERTY = NamedNode(GW + "observedProperty")
 _SENSOR = NamedNode(GW + "sensor")
 _FEATURE = NamedNode(GW + "featureOfInterest")
 _UNIT = NamedNode(GW + "unit")
+_NAME = NamedNode(GW + "name")
 
 _ACTS_ON: Mapping[NamedNode, NamedNode] = {
     NamedNode(SSN + "forProperty"): _PROPERTY,
@@ -52,6 +53,7 @@ def confirming(
     for each in proposals:
         wanted |= wanted_by(each, changes)
         told += described(engine, each, wanted[each.node])
+    wanted = with_own_names(engine, wanted)
     require_good(InStore(engine), wanted)
     delta, change = replacing(engine, wanted, Author.now(identity, Kind.CONFIRM))
     status = deciding(engine, proposals, Status.CONFIRMED)
@@ -85,6 +87,27 @@ def wanted_by(
     actuators = nodes_of(filter(_is_sound, acting))
     links = {Quad(node, ACTUATOR, each, MAPPINGS_GRAPH) for each in actuators}
     return {node: quads | links, **actuators}
+
+
+def with_own_names(
+    engine: Engine, wanted: Mapping[NamedNode, frozenset[Quad]]
+) -> dict[NamedNode, frozenset[Quad]]:
+    """The same, but no actuator gets a name that another one has: by two nobody could be called.
+
+    Who has a name keeps it, otherwise the first to come.
+    """
+    said, given = InStore(engine), set[Term]()
+    taken = set()
+    for node in sorted(wanted, key=lambda node: (not _named(said.of(node)), node.value)):
+        for quad in _named(wanted[node]):
+            if quad.object in given or said.naming(_NAME, quad.object) - {node}:
+                taken.add(quad)
+            given.add(quad.object)
+    return {node: quads - taken for node, quads in wanted.items()}
+
+
+def _named(quads: Iterable[Quad]) -> list[Quad]:
+    return [quad for quad in quads if quad.predicate == _NAME]
 
 
 def _acting(quad: Quad, said: Mapping[NamedNode, Term]) -> Quad:

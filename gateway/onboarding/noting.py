@@ -14,7 +14,7 @@ from adapters.discovery import Discovered
 from gateway.engine import Engine
 from gateway.errors import ClientError
 from gateway.onboarding.changes import Author, Kind, replacing
-from gateway.onboarding.confirmation import defect, described, wanted_by
+from gateway.onboarding.confirmation import defect, described, wanted_by, with_own_names
 from gateway.onboarding.nodes import TYPE
 from gateway.onboarding.proposal_graph import proposal_at
 from gateway.onboarding.proposals import (
@@ -97,6 +97,7 @@ class Noting:
         for each in self._accepted:
             wanted |= wanted_by(each, {})
             self._added += described(self._engine, each, wanted[each.node])
+        wanted = with_own_names(self._engine, wanted)
         author = Author("", Kind.ACCEPT, announcement.at)
         accepted, _ = replacing(self._engine, wanted, author) if wanted else (Delta(), None)
         return quads_delta([*self._added, *accepted.added], [*self._removed, *accepted.removed])

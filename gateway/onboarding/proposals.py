@@ -6,6 +6,7 @@ same of itself; what can be set has an actuator beside it. Whether it is confirm
 mapping that is there, so that nothing has to be kept in step.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -182,6 +183,7 @@ def _actuator(proposal: Proposal) -> frozenset[Quad]:
     is_plain = FORMATS[proposal.family].encode_command is FORMATS["text"].encode_command
     members: Members = {
         "id": _actuator_iri(mapping.iri),
+        "name": _name(proposal.label),
         "topic": command.topic,
         "property": mapping.observed_property,
         "feature": mapping.feature_of_interest,
@@ -217,6 +219,11 @@ def _actuator_iri(mapping: str) -> str:
     """Beside the mapping's: `.../mapping/family/device/member` with `actuator` instead."""
     before, found, behind = mapping.partition("/mapping/")
     return f"{before}/actuator/{behind}" if found else f"{mapping}/actuator"
+
+
+def _name(label: str) -> str | None:
+    """By which people call the actuator: `plug state` is plug-state; None where nothing is left."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", label)[:60].strip("-").lower() or None
 
 
 def _is_topic(text: str) -> bool:

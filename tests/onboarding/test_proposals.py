@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.broker.raw_mqtt import RawClient, publish_packet
 from tests.integration.gateways import (
+    MAPPINGS,
     PREFIXES,
     publish,
     rows_of,
@@ -77,6 +78,18 @@ async def test_a_device_is_described_by_sosa(tmp_path: Path) -> None:
         assert rows_of(gateway, PREFIXES + text) == [["zigbee2mqtt/plug/set", "plug state", "plug"]]
         (listed,) = (await api.ask("GET", "/mappings"))["mappings"]
         assert listed["actuator"].endswith("/actuator/zigbee2mqtt/0x00158d0000000000/state")
+        names = (
+            f"SELECT ?n {{ GRAPH <{MAPPINGS}> {{ ?a <https://sosa-gateway.example/ns#name> ?n }} }}"
+        )
+        assert rows_of(gateway, names) == [["plug-state"]]
+        # Another one that would be called so has no name: by two nobody could be called.
+        other = bridge_devices("hall", "plug")
+        await publish(gateway.mqtt_port, [("upstairs/bridge/devices", other)])
+        found = by_label(await api.until(4), "plug state")
+        ids = [each["id"] for each in await api.proposals() if each["label"] == "plug state"]
+        assert found["id"] in ids
+        await api.ask("POST", "/mappings/proposals/confirm", {"ids": ids})
+        assert rows_of(gateway, names) == [["plug-state"]]
         assert "error" not in listed
 
 
