@@ -149,13 +149,15 @@ def test_texts_are_counted_and_the_last_is_kept(
 ) -> None:
     xsd = "http://www.w3.org/2001/XMLSchema#"
     lines = [reading(1, v="open", d=xsd + "string"), reading(2, v="shut", d=xsd + "string")]
-    write_segment(landing, [*lines, reading(3, v="NaN", d=xsd + "double", u="urn:u")])
+    lines += [reading(3, v="NaN", d=xsd + "double", u="urn:u"), reading(4, v="4.50", u="urn:v")]
+    write_segment(landing, lines)
     ingest()
     Rollup(archive, lambda: spark).run()
     rows = archive.rollup.read(spark).where("grain = 'day'").orderBy("unit").collect()
     assert [(row["count"], row["mean"], row["last_text"]) for row in rows] == [
         (2, None, "shut"),
         (1, None, "NaN"),
+        (1, 4.5, None),
     ]
 
 
