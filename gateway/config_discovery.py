@@ -5,11 +5,11 @@ Place: a section of `gateway.config`, of which it knows nothing.
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from adapters.families import FORMATS
 from adapters.topic_filter import TopicFilter
-from gateway.config_values import ONE_AS_LIST, Count
+from gateway.config_values import ONE_AS_LIST, Count, Section
 
 ANNOUNCERS = tuple(sorted(name for name, form in FORMATS.items() if form.announcements))
 """The families that publish something about themselves."""
@@ -36,7 +36,7 @@ Family = Annotated[str, AfterValidator(_family)]
 Filter = Annotated[str, AfterValidator(_filter)]
 
 
-class DiscoverySettings(BaseModel):
+class DiscoverySettings(Section):
     """Devices that announce themselves, and topics that no mapping knows (docs/mappings.md).
 
     `families` are those whose announcements are heard, `auto_accept` the families and formats
@@ -44,8 +44,6 @@ class DiscoverySettings(BaseModel):
     topics are listed, at an external broker; the embedded one hears everything. Of unknown
     topics at most `topics` are kept, in `topic_bytes`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     families: Annotated[tuple[Announcer, ...], ONE_AS_LIST] = ANNOUNCERS
     auto_accept: Annotated[tuple[Family, ...], ONE_AS_LIST] = ()

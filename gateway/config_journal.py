@@ -6,18 +6,17 @@ Place: two sections of `gateway.config`, of which they know nothing.
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
+from gateway.config_values import Section
 from gateway.journal import JournalLimits
 
 
-class JournalSettings(BaseModel):
+class JournalSettings(Section):
     """The durable spool of observations: what a power cut may cost, how long and how large it is.
 
     docs/shipping.md, "The journal", says what each means.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fsync: bool = True
     fsync_interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = 0.0
@@ -34,21 +33,19 @@ class JournalSettings(BaseModel):
         return JournalLimits(**self.model_dump())
 
 
-class ShippingSettings(BaseModel):
+class ShippingSettings(Section):
     """Where sealed segments go: a folder or an address; "" keeps them here.
 
     `options` are the fsspec driver's own; `token_file` and `ca_file` are for a collector by HTTP.
     A pause between tries is random, at most `retry_s`, doubled by each failure, and `retry_most_s`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     to: str = ""
     token_file: str = ""
     ca_file: str = ""
     retry_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     retry_most_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 600.0
-    options: dict[str, JsonValue] = {}
+    options: dict[str, JsonValue] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -6,7 +6,7 @@ Place: under `gateway.config`, whose sections are made of them.
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def _one_as_list(value: object) -> object:
@@ -60,3 +60,9 @@ TopicPrefix = Annotated[str, AfterValidator(_topic_prefix)]
 IriPrefix = Annotated[str, AfterValidator(_iri_prefix)]
 ONE_AS_LIST = BeforeValidator(_one_as_list)
 """A single text stands for a list of it."""
+
+
+class Section(BaseModel):
+    """A table of gateway.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
