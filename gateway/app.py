@@ -11,17 +11,13 @@ import logging
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
 from starlette.routing import BaseRoute
 
-from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
-from adapters.message import Message
-from adapters.sparkplug_host import SparkplugHost
 from gateway.absence import Absences, AbsenceTemplates
 from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
@@ -34,27 +30,22 @@ from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
 from gateway.gates.actuators import ActuatorsGate
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
-from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.event_stream import EventStreamGate
-from gateway.gates.external_broker import ExternalBroker, ExternalSettings
-from gateway.gates.external_commands import ExternalCommands
-from gateway.gates.mqtt_gate import MqttGate
-from gateway.gates.operations import Load, application, serve
+from gateway.gates.operations import Load
 from gateway.gates.query_pool import QueryPool
-from gateway.gates.session_filters import SessionFilters
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
+from gateway.http_ports import open_ports
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mappings import MappingTable
+from gateway.mqtt_setup import Beside, OtherBroker, OwnBroker, WayIn
 from gateway.onboarding.onboarding import Onboarding
-from gateway.onboarding_setup import announced, external_listener, mappings_routes, onboarding_of
+from gateway.onboarding_setup import mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
 from gateway.plausibility import Plausibility
-from gateway.presence import Presence, sparkplug_presence
 from gateway.present import Present
 from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
@@ -65,11 +56,10 @@ from gateway.republish import Republisher
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates
-from gateway.sparql_gates import SparqlGates, called_names, load_limits, query_limits, remote_of
+from gateway.sparql_gates import SparqlGates, load_limits, query_limits, remote_of
 from gateway.statistics import Parts, summary
 from gateway.subscribing import (
     Subscribing,
-    embedded_broker,
     identify_by,
     request_limits,
     server_settings,
@@ -106,7 +96,6 @@ class Gateway:
         self._parts: Parts
         self._protection: Protection
         self._subscribing: Subscribing
-        self._onboarding: Onboarding
         self._actuating: Actuating
 
     async def __aenter__(self) -> Self:
@@ -174,25 +163,19 @@ class Gateway:
             await self._learn(profiles, name, learn)
         self._parts = Parts(engine, self.scheduler, journal, inbox, ingest, shipper=shipper)
         onboarding = onboarding_of(config, self.scheduler, ingest, mappings, plausibility)
-        self._onboarding = self._parts.onboarding = onboarding
+        self._parts.onboarding = onboarding
         await starting.enter_async_context(onboarding.run())
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
-        publisher, listening = self._mqtt(inbox, mappings, crossing)
+        way_in = self._way_in(inbox, mappings, crossing, onboarding)
+        publisher = way_in.publisher
         self._parts.publisher = publisher
         surroundings = Surroundings(
             self.scheduler, profiles, identity, journal, crossing, self._clocks
         )
         await self._start_actuating(starting, surroundings, publisher)
         ingest.on_notices(DeviceRequests(publisher).hear)
-        queries = {name: template.text for name, template in profiles.queries.items()}
-
-        def sent(rule: str, topic: str, payload: bytes) -> None:
-            if self._actuating.topics.actuator(topic) is None:
-                journal.note(identity.actuation(rule, topic, payload))
-
-        through = self._actuating.publisher_of_rules()
-        republisher = Republisher(self.scheduler, through, queries, crossing, sent)
+        republisher = self._republisher(surroundings)
         await self._start_republishing(starting, republisher, profiles)
         self._parts.profiles = ProfileReload(
             files,
@@ -204,7 +187,7 @@ class Gateway:
             actuating=self._actuating,
         )
         await starting.enter_async_context(self._task(self._parts.profiles.run, "profiles"))
-        await starting.enter_async_context(listening)
+        await starting.enter_async_context(self._listening(way_in))
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
         await self._start_http(starting, engine, identity)
@@ -240,6 +223,17 @@ class Gateway:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
         await self.scheduler.subscribe(profiles.query_text(query), sink=sink, is_prompt=True)
 
+    def _republisher(self, around: Surroundings) -> Republisher:
+        """What it sends is in the journal, commands to actuators with their own line."""
+
+        def sent(rule: str, topic: str, payload: bytes) -> None:
+            if self._actuating.topics.actuator(topic) is None:
+                around.journal.note(around.identity.actuation(rule, topic, payload))
+
+        queries = {name: template.text for name, template in around.profiles.queries.items()}
+        through = self._actuating.publisher_of_rules()
+        return Republisher(self.scheduler, through, queries, around.crossing, sent)
+
     async def _start_republishing(
         self, starting: AsyncExitStack, republisher: Republisher, profiles: Profiles
     ) -> None:
@@ -271,96 +265,34 @@ class Gateway:
             subscribers, self._config.mqtt.sparql_topic, identify_by(policies)
         )
 
-    def _mqtt(
-        self, inbox: Inbox, mappings: MappingTable, crossing: Crossing
-    ) -> tuple[EmbeddedPublisher | ExternalBroker, AbstractAsyncContextManager[None]]:
-        """Where commands go out, and the context in which messages come in.
-
-        Rules are in force before the first message comes: at an external broker it may have waited.
-        """
-        mqtt = self._config.mqtt
-        if mqtt.mode == "external":
-            dialled = ExternalSettings(
-                mqtt.host,
-                mqtt.port,
-                self._config.mqtt_client_id,
-                mqtt.username or None,
-                mqtt.read_password(),
-                tls=mqtt.client_context(),
-            )
-            external = ExternalBroker(
-                replace(dialled, presence=self._presence()),
-                inbox,
-                SessionFilters(self._config.gateway.data_dir / "mqtt-session.json"),
-                self._clocks.now,
-            )
-            self._parts.external = external
-            external.on_connected(mappings.memory.of(SparkplugHost).doubt)
-            external.set_filters(mappings.registry.topic_filters)
-            mappings.on_change(external.set_filters)
-            return external, self._connected(external, dialled, inbox)
-        settings = BrokerSettings(
-            mqtt.host,
-            self._config.mqtt_port,
-            self._protection.context,
-            max_payload_bytes=self._config.limits.payload_bytes,
-            max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
-            is_announcement=announced(self._config),
-            max_connections=mqtt.connections,
-            max_sessions=5 * mqtt.connections,
-        )
-        broker, gate = embedded_broker(
-            settings,
-            lambda message: self._accept(inbox, crossing, message),
-            *self._protection.broker_rules(mqtt.users),
+    def _way_in(
+        self, inbox: Inbox, mappings: MappingTable, crossing: Crossing, onboarding: Onboarding
+    ) -> WayIn:
+        """Rules are in force before the first message: at another broker it may have waited."""
+        beside = Beside(
+            self._config,
+            self._clocks,
+            inbox,
+            crossing,
+            self._protection,
             self._subscribing,
-            now=self._clocks.now,
+            onboarding,
+            lambda: self._actuating.topics,
+            self._task,
         )
-        publisher = EmbeddedPublisher(broker, crossing)
-        return publisher, self._serving(broker, gate, publisher)
-
-    async def _accept(self, inbox: Inbox, crossing: Crossing, message: Message) -> None:
-        """Take a message of the embedded broker: a command, or a reading."""
-        topics = self._actuating.topics
-        if topics.actuator(message.topic) is None:
-            await accept_into(inbox, crossing, message)
-        else:
-            await topics.accept(message)
+        if self._config.mqtt.mode == "external":
+            other = OtherBroker(beside, mappings)
+            self._parts.external = other.publisher
+            return other
+        own = OwnBroker(beside)
+        self._parts.embedded = own.broker
+        return own
 
     @asynccontextmanager
-    async def _connected(
-        self, external: ExternalBroker, dialled: ExternalSettings, inbox: Inbox
-    ) -> AsyncIterator[None]:
-        """At the end nothing more is taken from the broker; the rest it sends again next time."""
-        self.mqtt_port = self._config.mqtt.port
-        external.start()
-        try:
-            topics = self._actuating.topics
-            commands = ExternalCommands(
-                dialled, topics.topic_filter, topics.accept, self._clocks.now
-            )
-            now = self._clocks.now
-            listener = external_listener(self._config, dialled, self._onboarding, now)
-            async with self._subscribing.over(dialled), commands, listener:
-                yield
-        finally:
-            inbox.close()
-            await asyncio.to_thread(external.close)
-
-    @asynccontextmanager
-    async def _serving(
-        self, broker: EmbeddedBroker, gate: MqttGate, publisher: EmbeddedPublisher
-    ) -> AsyncIterator[None]:
-        async with gate, broker, self._task(publisher.run, "publish"):
-            self._parts.embedded = broker
-            self.mqtt_port = broker.port
-            async with _presented(broker, self._presence()):
-                yield
-
-    def _presence(self) -> Presence | None:
-        """What a broker is told of us, where the configuration names us a host application."""
-        host_id = self._config.sparkplug.host_id
-        return sparkplug_presence(host_id, self._clocks.now()) if host_id else None
+    async def _listening(self, way_in: WayIn) -> AsyncIterator[None]:
+        async with way_in.listening():
+            self.mqtt_port = way_in.port
+            yield
 
     async def _start_http(
         self, starting: AsyncExitStack, engine: Engine, identity: Identity
@@ -373,7 +305,6 @@ class Gateway:
         load = self._parts.load = Load(load_limits(config.limits))
         condition = Condition.of(self._parts, config.gateway.data_dir)
         await starting.enter_async_context(self._task(condition.vitals.run, "vitals"))
-        names = called_names(config.http)
         guard = self._protection.guard
         sparql = SparqlGates(self.scheduler, pool, config, guard)
         http_routes: list[BaseRoute] = [
@@ -395,27 +326,12 @@ class Gateway:
             *self._protection.routes(),
         ]
         server = self._protection.server(server_settings(config))
-        # The socket routes are on the HTTP port too: one port is enough for who wants one.
-        http = await starting.enter_async_context(
-            serve(
-                application([*http_routes, *socket_routes], names, load),
-                config.http.host,
-                config.http_port,
-                server,
-            )
+        ports = await starting.enter_async_context(
+            open_ports(config, server, load, http_routes, socket_routes)
         )
-        self.http_port = self.websocket_port = http.port
-        if not config.shared_port:
-            websocket = await starting.enter_async_context(
-                serve(
-                    application(socket_routes, names.with_pages_of(http.port), load),
-                    config.http.host,
-                    config.websocket_port,
-                    server,
-                )
-            )
-            sparql.subscribe_at(websocket.port)
-            self.websocket_port = websocket.port
+        self.http_port, self.websocket_port = ports.http, ports.websocket
+        if ports.websocket != ports.http:
+            sparql.subscribe_at(ports.websocket)
         starting.push_async_callback(streams.close)
 
     @asynccontextmanager
@@ -485,16 +401,3 @@ async def _in_thread(scheduler: Scheduler) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(scheduler.__exit__, None, None, None)
-
-
-@asynccontextmanager
-async def _presented(broker: EmbeddedBroker, presence: Presence | None) -> AsyncIterator[None]:
-    """Say in a retained message that we are there, and at the end that we are not."""
-    if presence is None:
-        yield
-        return
-    await broker.publish(presence.topic, presence.online, qos=1, retain=True)
-    try:
-        yield
-    finally:
-        await broker.publish(presence.topic, presence.offline, qos=1, retain=True)

@@ -1,0 +1,178 @@
+"""The broker that messages come from and commands go to: our own, or the connection to another.
+
+Place on the way of the data: none; put together once, when the gateway starts. Each way in is a
+`publisher` that takes commands at once, and `listening`, within which messages come in.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
+from adapters.message import Message
+from adapters.sparkplug_host import SparkplugHost
+from gateway.actuation.command_topics import CommandTopics
+from gateway.clocks import Clocks
+from gateway.config import Config
+from gateway.crossing import Crossing
+from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
+from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.external_commands import ExternalCommands
+from gateway.gates.session_filters import SessionFilters
+from gateway.inbox import Inbox
+from gateway.mappings import MappingTable
+from gateway.onboarding.onboarding import Onboarding
+from gateway.onboarding_setup import announced, external_listener
+from gateway.presence import Presence, sparkplug_presence
+from gateway.protection import Protection
+from gateway.subscribing import Subscribing, embedded_broker
+
+RunTask = Callable[
+    [Callable[[], Coroutine[object, object, None]], str], AbstractAsyncContextManager[None]
+]
+"""Runs a task as long as the context lasts; its failure is that of the gateway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a way in needs of the other parts. `topics` are asked for once messages come."""
+
+    config: Config
+    clocks: Clocks
+    inbox: Inbox
+    crossing: Crossing
+    protection: Protection
+    subscribing: Subscribing
+    onboarding: Onboarding
+    topics: Callable[[], CommandTopics]
+    task: RunTask
+
+    def presence(self) -> Presence | None:
+        """What a broker is told of us, where the configuration names us a host application."""
+        host_id = self.config.sparkplug.host_id
+        return sparkplug_presence(host_id, self.clocks.now()) if host_id else None
+
+
+class WayIn(Protocol):
+    """Where messages come from; `port` is known within `listening`."""
+
+    @property
+    def publisher(self) -> EmbeddedPublisher | ExternalBroker:
+        """Where commands go out."""
+        ...
+
+    @property
+    def port(self) -> int:
+        """Of the broker."""
+        ...
+
+    def listening(self) -> AbstractAsyncContextManager[None]:
+        """Messages come in; at the end nothing more is taken."""
+        ...
+
+
+class OwnBroker:
+    """Devices connect to the gateway."""
+
+    def __init__(self, beside: Beside) -> None:
+        config, mqtt = beside.config, beside.config.mqtt
+        self._beside = beside
+        settings = BrokerSettings(
+            mqtt.host,
+            config.mqtt_port,
+            beside.protection.context,
+            max_payload_bytes=config.limits.payload_bytes,
+            max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
+            is_announcement=announced(config),
+            max_connections=mqtt.connections,
+            max_sessions=5 * mqtt.connections,
+        )
+        self.broker, self._gate = embedded_broker(
+            settings,
+            self._accept,
+            *beside.protection.broker_rules(mqtt.users),
+            beside.subscribing,
+            now=beside.clocks.now,
+        )
+        self.publisher = EmbeddedPublisher(self.broker, beside.crossing)
+
+    @property
+    def port(self) -> int:
+        """See WayIn."""
+        return self.broker.port
+
+    async def _accept(self, message: Message) -> None:
+        """Take a message: a command, or a reading."""
+        topics = self._beside.topics()
+        if topics.actuator(message.topic) is None:
+            await accept_into(self._beside.inbox, self._beside.crossing, message)
+        else:
+            await topics.accept(message)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """See WayIn."""
+        run = self._beside.task(self.publisher.run, "publish")
+        async with self._gate, self.broker, run, _presented(self.broker, self._beside.presence()):
+            yield
+
+
+class OtherBroker:
+    """The gateway connects to where the devices do."""
+
+    def __init__(self, beside: Beside, mappings: MappingTable) -> None:
+        mqtt = beside.config.mqtt
+        self._beside = beside
+        self._dialled = ExternalSettings(
+            mqtt.host,
+            mqtt.port,
+            beside.config.mqtt_client_id,
+            mqtt.username or None,
+            mqtt.read_password(),
+            tls=mqtt.client_context(),
+        )
+        self.port = mqtt.port
+        self.publisher = ExternalBroker(
+            replace(self._dialled, presence=beside.presence()),
+            beside.inbox,
+            SessionFilters(beside.config.gateway.data_dir / "mqtt-session.json"),
+            beside.clocks.now,
+        )
+        self.publisher.on_connected(mappings.memory.of(SparkplugHost).doubt)
+        self.publisher.set_filters(mappings.registry.topic_filters)
+        mappings.on_change(self.publisher.set_filters)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """See WayIn; what the broker still has it sends again next time."""
+        beside = self._beside
+        self.publisher.start()
+        try:
+            topics = beside.topics()
+            commands = ExternalCommands(
+                self._dialled, topics.topic_filter, topics.accept, beside.clocks.now
+            )
+            listener = external_listener(
+                beside.config, self._dialled, beside.onboarding, beside.clocks.now
+            )
+            async with beside.subscribing.over(self._dialled), commands, listener:
+                yield
+        finally:
+            beside.inbox.close()
+            await asyncio.to_thread(self.publisher.close)
+
+
+@asynccontextmanager
+async def _presented(broker: EmbeddedBroker, presence: Presence | None) -> AsyncIterator[None]:
+    """Say in a retained message that we are there, and at the end that we are not."""
+    if presence is None:
+        yield
+        return
+    await broker.publish(presence.topic, presence.online, qos=1, retain=True)
+    try:
+        yield
+    finally:
+        await broker.publish(presence.topic, presence.offline, qos=1, retain=True)
