@@ -353,6 +353,7 @@ def _embedded(broker: EmbeddedBroker) -> Iterator[Measure]:
 
 def _external(broker: ExternalBroker) -> Iterator[Measure]:
     yield Measure("echoes", "our own messages, not ingested", lambda: broker.echoes)
+    yield Measure("copies", "of one message, under several topic filters", lambda: broker.copies)
     yield Measure("broker_connections", "connections made so far", lambda: broker.connections)
     yield Measure(
         "broker_connected", "1 while connected", lambda: broker.is_connected, is_counter=False

@@ -33,6 +33,7 @@ from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
 from gateway.gates.message_copies import MessageCopies, identifier_of
+from gateway.gates.overlapping import outermost, overlapping
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
@@ -83,6 +84,18 @@ class _Command:
     expires_s: float = inf
 
 
+_UNNUMBERED = 0
+"""Of a subscription without identifier (MQTT 5.0, 3.8.2.1.2: they begin with 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    """Topic filters, none of which covers another one; some match the same topics."""
+
+    all: frozenset[str] = frozenset()
+    overlapping: frozenset[str] = frozenset()
+
+
 class ExternalBroker:
     """Subscribes what mappings ask for, acknowledges after our commit.
 
@@ -98,6 +111,7 @@ class ExternalBroker:
         now: Clock = SYSTEM_CLOCKS.now,
     ) -> None:
         self.echoes = 0
+        self.copies = 0
         self.connections = 0
         self.dropped = 0
         self._settings = settings
@@ -111,13 +125,13 @@ class ExternalBroker:
         self._listeners: list[Callable[[], None]] = []
         self._in_flight: set[int] = set()
         self._most_qos = 2
-        self._names_subscriptions = True
-        self._copies = MessageCopies()
         self._largest = 0
         self._reason = ""
-        self._wanted: frozenset[str] = frozenset()
+        self._wanted = _Filters()
         self._session = session
-        self._held = session.load()
+        self._held: dict[str, int] = dict.fromkeys(session.load(), _UNNUMBERED)
+        self._names_subscriptions = True
+        self._copies = MessageCopies()
         self._asked: dict[int, Sequence[str]] = {}
         self._arrived: list[Delivery] = []
         self._acknowledgements = Acknowledgements(self._waker.wake)
@@ -140,8 +154,9 @@ class ExternalBroker:
         self._waker.close()
 
     def set_filters(self, filters: Iterable[str]) -> None:
-        """Subscribe to these topic filters and no others."""
-        self._wanted = frozenset(filters)
+        """Subscribe to these topic filters and no others; those within others are left out."""
+        outer = outermost(frozenset(filters))
+        self._wanted = _Filters(outer, overlapping(outer))
         self._waker.wake()
 
     def on_connected(self, listener: Callable[[], None]) -> None:
@@ -303,31 +318,41 @@ class ExternalBroker:
             client.loop_read()  # paho finds out for itself that the connection is lost
 
     def _hold_filters(self) -> None:
-        wanted = self._wanted
+        """Bring the session to what is wanted: first what is new, so that nothing is missed."""
+        wanted = {name: self._number(name) for name in self._wanted.all}
         if wanted == self._held:
             return
-        gone, new = sorted(self._held - wanted), sorted(wanted - self._held)
-        self._session.save(self._held | wanted)
-        self._held = wanted
+        held, self._held = self._held, wanted
+        self._session.save(frozenset(held) | frozenset(wanted))
+        new = sorted(name for name in wanted if held.get(name) != wanted[name])
+        self._subscribe([name for name in new if wanted[name] == _UNNUMBERED], None)
+        for name in new:
+            if wanted[name] != _UNNUMBERED:
+                self._subscribe([name], wanted[name])
+        gone = sorted(held.keys() - wanted.keys())
         if gone:
             self._note(self._client.unsubscribe(gone), gone)
-            self._session.save(wanted)
-        if new:
-            # A retained message is sent once, not at each reconnection: it may be without a time.
-            options = SubscribeOptions(
-                qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
-            )
-            for each in new:
-                asked = self._client.subscribe([(each, options)], properties=self._named(each))
-                self._note(asked, [each])
+            self._session.save(frozenset(wanted))
 
-    def _named(self, topic_filter: str) -> Properties | None:
-        """What tells copies of a message apart, where the broker takes it."""
-        if not self._names_subscriptions:
-            return None
-        properties = Properties(PacketTypes.SUBSCRIBE)  # type: ignore[no-untyped-call]
-        properties.SubscriptionIdentifier = identifier_of(topic_filter)
-        return properties
+    def _number(self, name: str) -> int:
+        """The identifier of a subscription that overlaps others, where the broker tells it."""
+        if not self._names_subscriptions or name not in self._wanted.overlapping:
+            return _UNNUMBERED
+        return identifier_of(name)
+
+    def _subscribe(self, names: Sequence[str], number: int | None) -> None:
+        if not names:
+            return
+        # A retained message is sent once, not at each reconnection: it may be without a time.
+        options = SubscribeOptions(
+            qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
+        )
+        properties = None
+        if number is not None:
+            properties = Properties(PacketTypes.SUBSCRIBE)  # type: ignore[no-untyped-call]
+            properties.SubscriptionIdentifier = number
+        asked = self._client.subscribe([(each, options) for each in names], properties=properties)
+        self._note(asked, names)
 
     def _note(self, asked: tuple[MQTTErrorCode, int | None], filters: Sequence[str]) -> None:
         """Remember what an answer of the broker will be about."""
@@ -361,11 +386,11 @@ class ExternalBroker:
         self._asked.clear()
         self._most_qos = getattr(properties, "MaximumQoS", 2)
         self._largest = getattr(properties, "MaximumPacketSize", 0)
+        # Asked for again also where the broker remembers: it may have refused before.
         self._names_subscriptions = bool(getattr(properties, "SubscriptionIdentifierAvailable", 1))
         self._copies = MessageCopies()
-        # Asked for again also where the broker remembers: it may have refused before.
-        gone = self._held - self._wanted if flags.session_present else frozenset[str]()
-        self._held = gone
+        kept = self._held if flags.session_present else {}
+        self._held = {name: _UNNUMBERED for name in kept if name not in self._wanted.all}
         self._hold_filters()
 
     def _on_disconnect(
@@ -386,6 +411,7 @@ class ExternalBroker:
         reasons: Sequence[ReasonCode],
         _properties: Properties | None,
     ) -> None:
+        self._copies = MessageCopies()
         filters = self._asked.pop(packet_id, ())
         refused = [str(reason) for reason in reasons if reason.is_failure]
         if refused:
@@ -414,6 +440,7 @@ class ExternalBroker:
             settle(None)
             return
         if not received.retain and self._is_copy(received):
+            self.copies += 1
             settle(None)
             return
         message = Message(
@@ -429,6 +456,7 @@ class ExternalBroker:
         self._arrived.append(Delivery(message, settle))
 
     def _is_copy(self, received: MQTTMessage) -> bool:
+        """Whether it came already, under another of our topic filters."""
         identifiers = getattr(received.properties, "SubscriptionIdentifier", ())
         return self._copies.is_copy(received.topic, bytes(received.payload), identifiers)
 

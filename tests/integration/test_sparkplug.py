@@ -46,6 +46,8 @@ from tests.integration.gateways import (
 
 CLIENT = Path(__file__).parents[2] / ".venv" / "clients" / "sparkplug" / "bin" / "python"
 TOPIC = "spBv1.0/plant1/DDATA/edge7/press3"
+NODE = "spBv1.0/plant1/+/edge7/#"
+"""What is subscribed for it: the births, deaths and data of its node."""
 COMMANDS = "spBv1.0/plant1/NCMD/edge7"
 STAMP = int(time() * 1000)
 
@@ -72,7 +74,7 @@ def sent(kind: str, sequence: int, value: float, stamp: int, name: str = "") -> 
 @pytest.mark.parametrize("mode", ["embedded", "mosquitto"])
 async def test_births_are_asked_for_and_data_believed_after_them(mode: str, tmp_path: Path) -> None:
     profile = write_profile(tmp_path, [TEMPERATURE])
-    async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
+    async with behind(mode, tmp_path, profile, NODE) as (gateway, port):
         told = await watch(gateway, VALUES)
         with Device(port, "node") as node:
             await asyncio.to_thread(node.subscribe, COMMANDS)
@@ -150,13 +152,13 @@ async def test_alias_is_not_believed_after_the_connection_was_lost(tmp_path: Pat
     with mosquitto(tmp_path) as broker:
         port = broker.port
         async with running(settings(tmp_path, profile, mosquitto=port)) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, TOPIC)
+            await asyncio.to_thread(broker.wait_subscribed, NODE)
             told = await watch(gateway, VALUES)
             await publish(port, births)
             await told.until(lambda: told.values() == ["20.5"])
             await asyncio.to_thread(broker.stop)
             with mosquitto(tmp_path, port) as again:
-                await asyncio.to_thread(again.wait_subscribed, TOPIC)
+                await asyncio.to_thread(again.wait_subscribed, NODE)
                 with Device(port, "node") as node:
                     await asyncio.to_thread(node.subscribe, COMMANDS)
                     node.send(*sent("DDATA", 2, 99.0, STAMP + 2))
@@ -177,7 +179,7 @@ async def test_node_that_loses_its_connection_takes_its_streams_with_it(
         for notice in notices:
             heard.put(notice)
 
-    async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
+    async with behind(mode, tmp_path, profile, NODE) as (gateway, port):
         gateway._parts.ingest.on_notices(keep)
         await asyncio.to_thread(live_and_die, port)
         stream = ("urn:sensor:1", "urn:property:Temperature", "urn:room:1")
@@ -245,7 +247,7 @@ async def test_client_of_another_make_is_understood(tmp_path: Path) -> None:
     with mosquitto(tmp_path) as broker, foreign_node(broker.port) as node:
         assert await node.hear() == "born"
         async with running(settings(tmp_path, profile, mosquitto=broker.port)) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, TOPIC)
+            await asyncio.to_thread(broker.wait_subscribed, NODE)
             told = await watch(gateway, VALUES)
             node.tell("21.5")
             heard = {await node.hear() for _ in range(2)}
