@@ -23,6 +23,8 @@ MAX_ANNOUNCEMENT_BYTES = 64 * MAX_PAYLOAD_BYTES
 """A list of a bridge's devices is longer than any reading; one device takes some 8 KiB."""
 
 
+_WHICH_TOPIC = "Which topic?"
+
 MAX_TOPICS = 4096
 """Announcement topics whose proposals are remembered, to tell which of them are withdrawn."""
 
@@ -102,7 +104,7 @@ class Discovery:
 def _of_one_device(proposal: Proposal) -> Proposal:
     """With a question where the name that a device gave itself would read others' topics too."""
     topic = proposal.mapping.topic_filter
-    if not {"+", "#"}.intersection(topic):
+    if not {"+", "#"}.intersection(topic) or _WHICH_TOPIC in proposal.question:
         return proposal
-    question = f"Which topic? {topic[:100]!a} has a wildcard."
+    question = f"{_WHICH_TOPIC} {topic[:100]!a} has a wildcard."
     return replace(proposal, question=" ".join(filter(None, (proposal.question, question))))
