@@ -26,6 +26,7 @@ from spark_batch.transforms.shape import load_shapes
 
 FORMATS = {"nquads": "nq", "ntriples": "nt"}
 _SAMPLE = 50
+_ROWS_OF_A_PART = 250_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,18 @@ def export_rdf(
         with told(export.out):
             spark = sessions()
             chosen = content(export.of, archive, shapes)
-            summary.details |= _write(chosen, chosen.rows(spark, files), export, begun)
+            rows = chosen.rows(spark, files)
+            tasks = -(-summary.rows_in // _ROWS_OF_A_PART)
+            summary.details |= _write(chosen, rows, export, begun, tasks)
         parts = _finish(begun, target, export, summary.details)
         summary.rows_out = int(str(summary.details[export.of]))
         summary.details["parts"] = parts
     return summary
 
 
-def _write(chosen: Content, rows: DataFrame, export: Export, begun: Path) -> dict[str, object]:
+def _write(
+    chosen: Content, rows: DataFrame, export: Export, begun: Path, tasks: int
+) -> dict[str, object]:
     """Check a sample, write every part, count."""
     quads = export.format == "nquads"
     bad = [row.asDict() for row in foreign_iris(rows, chosen.columns).collect()]
@@ -100,9 +105,16 @@ def _write(chosen: Content, rows: DataFrame, export: Export, begun: Path) -> dic
             "the table has values that no gateway writes; look at them",
         )
     counted = Observation("exported")
-    text = chosen.documents(good.observe(counted, *chosen.counts()), quads=quads)
+    seen = _spread(good, tasks).observe(counted, *chosen.counts())
+    text = chosen.documents(seen, quads=quads)
     text.write.option("compression", "gzip").text(begun.as_uri())
     return {**counted.get, "sample": checked, "left_out_for_their_iris": bad}
+
+
+def _spread(rows: DataFrame, tasks: int) -> DataFrame:
+    """Over many tasks, in order: a few megabytes of Parquet are gigabytes of statements."""
+    key = "sequence" if "sequence" in rows.columns else "start"
+    return rows if tasks == 1 else rows.repartition(tasks, key)
 
 
 def _finish(begun: Path, target: Path, export: Export, told_of: dict[str, object]) -> int:

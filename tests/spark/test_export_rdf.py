@@ -21,7 +21,9 @@ from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs.derive import Rollup
 from spark_batch.jobs.export_rdf import Export, export_rdf
+from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.rdf_check import check_sample
+from spark_batch.landing import landing_zone
 from spark_batch.summary import Summary
 from tests.spark.truths import reading, write_segment
 
@@ -123,6 +125,21 @@ def test_round_trip_gives_the_triples_of_the_gateway(
         for part in (gzip.decompress(path.read_bytes()) for path in folder.glob("*.gz"))
     )
     assert export_rdf(archive, lambda: spark, export).status == "idle"
+
+
+def test_large_export_is_spread_over_parts_and_is_the_same(
+    landing: Path,
+    archive: Archive,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = journalled(landing)
+    Ingest(archive, landing_zone(str(landing)), lambda: spark).run()
+    monkeypatch.setattr("spark_batch.jobs.export_rdf._ROWS_OF_A_PART", 4)
+    summary = export_rdf(archive, lambda: spark, Export(archive.folder / "rdf", "ntriples"))
+    assert int(str(summary.details["parts"])) > 1
+    store = loaded(Path(str(summary.details["folder"])), "nt", RdfFormat.TURTLE)
+    assert {str(quad.triple) for quad in store} == in_the_gateway(written)
 
 
 def test_manifest_names_each_part_and_the_sample_conforms(
