@@ -27,14 +27,9 @@ _MOST_S = 50.0
 def add_actuate(commands: _Commands, url: str) -> None:
     """The two commands; `url` is where a gateway is by default."""
     purpose = "what can be set at a running gateway, and what was last"
-    parser = commands.add_parser("actuators", help=purpose, description=purpose)
-    parser.set_defaults(command=_list)
-    cli_client.add_access(parser, url)
-    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
+    cli_client.add_action(commands, "actuators", _list, purpose, url)
     purpose = "command an actuator of a running gateway"
-    parser = commands.add_parser("actuate", help=purpose, description=purpose)
-    parser.set_defaults(command=_actuate)
-    cli_client.add_access(parser, url)
+    parser = cli_client.add_action(commands, "actuate", _actuate, purpose, url)
     parser.add_argument("actuator", metavar="ACTUATOR", help="its name or IRI")
     parser.add_argument("value", metavar="VALUE", help="true, 21.5, ON ...")
     parser.add_argument(

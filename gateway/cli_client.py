@@ -12,7 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -126,6 +126,21 @@ def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> An
     text = None if body is None else json.dumps(body)
     answer = _send(url, method, headers, text, access.context())
     return json.loads(answer) if answer else None
+
+
+def add_action(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    action: Callable[[argparse.Namespace], int],
+    purpose: str,
+    url: str,
+) -> argparse.ArgumentParser:
+    """A command that asks a running gateway; `url` is where one is by default."""
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(command=action)
+    add_access(parser, url)
+    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
+    return parser
 
 
 def add_access(parser: argparse.ArgumentParser, url: str) -> None:

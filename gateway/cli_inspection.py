@@ -7,7 +7,7 @@ commands that `cli_mapping` has; docs/mappings.md.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
@@ -15,21 +15,22 @@ from gateway import cli_client
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
-Action: TypeAlias = Callable[[argparse.Namespace], int]
 
 
 def add_inspection(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
 ) -> None:
     """Adds to the commands of `mapping`; `url` is where a gateway is by default."""
-    asked = _action(commands, "why", _why, "where an observation, or a triple, came from", url)
+    asked = cli_client.add_action(
+        commands, "why", _why, "where an observation, or a triple, came from", url
+    )
     asked.add_argument(
         "terms",
         nargs="+",
         metavar="TERM",
         help="an IRI, or subject predicate object [graph] as in N-Triples",
     )
-    played = _action(
+    played = cli_client.add_action(
         commands, "rehearse", _rehearse, "what changed mappings make of the last messages", url
     )
     played.add_argument(
@@ -41,24 +42,12 @@ def add_inspection(
     played.add_argument(
         "--query", action="append", default=[], metavar="TEXT|@FILE", help="rows of this one too"
     )
-    listed = _action(commands, "messages", _messages, "the last messages as they came", url)
+    listed = cli_client.add_action(
+        commands, "messages", _messages, "the last messages as they came", url
+    )
     listed.add_argument("--topic", metavar="FILTER", help="MQTT topic filter")
     listed.add_argument("--before", metavar="N", help="older ones alone")
     listed.add_argument("--limit", type=int, metavar="N", help="most of them; default: 20")
-
-
-def _action(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    action: Action,
-    purpose: str,
-    url: str,
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(command=action)
-    cli_client.add_access(parser, url)
-    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
-    return parser
 
 
 def _ask(options: argparse.Namespace, path: str, asked: Mapping[str, object]) -> Any:

@@ -7,7 +7,7 @@ import argparse
 import json
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -17,7 +17,6 @@ from gateway.cli_inspection import add_inspection
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
-Action: TypeAlias = Callable[[argparse.Namespace], int]
 
 
 def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
@@ -25,28 +24,34 @@ def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     purpose = "what a running gateway makes of messages: list, try, confirm, undo"
     parser = commands.add_parser("mapping", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _action(inner, "list", _list, "all mappings, with what is wrong with one", url)
-    _action(inner, "unknown", _unknown, "topics that no mapping reads, and what they may be", url)
+    cli_client.add_action(inner, "list", _list, "all mappings, with what is wrong with one", url)
+    cli_client.add_action(
+        inner, "unknown", _unknown, "topics that no mapping reads, and what they may be", url
+    )
     _add_proposals(inner, url)
     _add_try(inner, url)
-    changes = _action(inner, "apply", _apply, "add, replace, remove mappings as one change", url)
+    changes = cli_client.add_action(
+        inner, "apply", _apply, "add, replace, remove mappings as one change", url
+    )
     changes.add_argument(
         "edits", metavar="JSON|@FILE", help='{"add": [...], "replace": [...], "remove": [ids]}'
     )
-    undo = _action(inner, "undo", _undo, "take a change back", url)
+    undo = cli_client.add_action(inner, "undo", _undo, "take a change back", url)
     undo.add_argument("id", metavar="ID", help="of `mapping history`")
     undo.add_argument("--force", action="store_true", help="also what was changed since")
-    _action(inner, "history", _history, "changes, the last first", url)
+    cli_client.add_action(inner, "history", _history, "changes, the last first", url)
     add_inspection(inner, url)
 
 
 def _add_proposals(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
 ) -> None:
-    proposals = _action(commands, "proposals", _proposals, "mappings that devices propose", url)
+    proposals = cli_client.add_action(
+        commands, "proposals", _proposals, "mappings that devices propose", url
+    )
     proposals.add_argument("--status", choices=["proposed", "confirmed", "rejected", "withdrawn"])
     proposals.add_argument("--device", metavar="NAME", help="of this device alone")
-    confirm = _action(commands, "confirm", _confirm, "make proposals mappings", url)
+    confirm = cli_client.add_action(commands, "confirm", _confirm, "make proposals mappings", url)
     for name, what in (
         ("feature", "of what it is observed: the room, not the device"),
         ("sensor", "who observes"),
@@ -57,7 +62,9 @@ def _add_proposals(
     confirm.add_argument(
         "--set", action="append", default=[], metavar="MEMBER=VALUE", help="of the mapping's JSON"
     )
-    reject = _action(commands, "reject", _reject, "have proposals never accepted", url)
+    reject = cli_client.add_action(
+        commands, "reject", _reject, "have proposals never accepted", url
+    )
     for parser in (confirm, reject):
         parser.add_argument(
             "ids", nargs="*", metavar="ID", help="of `mapping proposals`, `unknown`"
@@ -66,26 +73,14 @@ def _add_proposals(
 
 
 def _add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
-    parser = _action(commands, "try", _try, "what a message would be; nothing is changed", url)
+    parser = cli_client.add_action(
+        commands, "try", _try, "what a message would be; nothing is changed", url
+    )
     parser.add_argument("topic", metavar="TOPIC")
     parser.add_argument("payload", metavar="PAYLOAD|@FILE", help="@- reads standard input")
     parser.add_argument("--mapping", metavar="JSON|@FILE", help="by this one, or a list of them")
     parser.add_argument("--retained", action="store_true", help="as the broker had kept it")
     parser.add_argument("--time", metavar="ISO", help="when it came; default: now")
-
-
-def _action(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    action: Action,
-    purpose: str,
-    url: str,
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(command=action)
-    cli_client.add_access(parser, url)
-    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
-    return parser
 
 
 def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:

@@ -6,7 +6,7 @@ Place on the way of the data: a client of the HTTP gate below /quarantine; docs/
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -14,7 +14,6 @@ from gateway import cli_client
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
-Action: TypeAlias = Callable[[argparse.Namespace], int]
 
 _FILTERS = ("reason", "mapping", "topic", "before")
 
@@ -26,33 +25,19 @@ def add_quarantine(
     purpose = "messages with a fault: list, show, replay, discard"
     parser = commands.add_parser("quarantine", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    listing = _action(inner, "list", _list, "the newest first", url)
+    listing = cli_client.add_action(inner, "list", _list, "the newest first", url)
     _add_filters(listing)
     listing.add_argument("--limit", type=int, metavar="N", help="most of them; default: 100")
-    shown = _action(inner, "show", _show, "one, with its payload", url)
+    shown = cli_client.add_action(inner, "show", _show, "one, with its payload", url)
     shown.add_argument("id", metavar="ID")
     for name, action, what in (
         ("replay", _replay, "send through the mappings of now, as they came"),
         ("discard", _discard, "forget"),
     ):
-        chosen = _action(inner, name, action, what, url)
+        chosen = cli_client.add_action(inner, name, action, what, url)
         chosen.add_argument("ids", nargs="*", metavar="ID")
         chosen.add_argument("--all", action="store_true", help="all, or all that fit the filters")
         _add_filters(chosen)
-
-
-def _action(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    action: Action,
-    purpose: str,
-    url: str,
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(command=action)
-    cli_client.add_access(parser, url)
-    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
-    return parser
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:

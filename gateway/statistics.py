@@ -79,6 +79,8 @@ def measures(parts: Parts) -> tuple[Measure, ...]:
     """Every metric of the gateway (README, "Metrics")."""
     return (
         *_ingest(parts),
+        *_absences(parts),
+        *_quarantine(parts),
         *journal_measures(parts.journal, parts.shipper),
         *discovery_measures(parts.onboarding),
         *_engine(parts),
@@ -117,43 +119,55 @@ def _ingest(parts: Parts) -> tuple[Measure, ...]:
             "streams that went over to another unit",
             lambda: parts.ingest.present.unit_changes,
         ),
-        Measure(
-            "streams_absent",
-            "streams that are silent or offline",
-            lambda: parts.ingest.absences.absent,
-            is_counter=False,
-        ),
-        Measure("absences_raised", "streams fell silent", lambda: parts.ingest.absences.raised),
-        Measure("absences_cleared", "came back", lambda: parts.ingest.absences.cleared),
         Measure("inbox", "messages waiting for ingest", lambda: len(parts.inbox), is_counter=False),
-        Measure(
-            "quarantine",
-            "faults by reason",
-            lambda: parts.ingest.quarantine.reasons,
-            label="reason",
-        ),
         Measure(
             "raw_messages",
             "messages kept as they came",
             lambda: len(parts.ingest.raw),
             is_counter=False,
         ),
+    )
+
+
+def _absences(parts: Parts) -> tuple[Measure, ...]:
+    seen = parts.ingest.absences
+    return (
+        Measure(
+            "streams_absent",
+            "streams that are silent or offline",
+            lambda: seen.absent,
+            is_counter=False,
+        ),
+        Measure("absences_raised", "streams fell silent", lambda: seen.raised),
+        Measure("absences_cleared", "came back", lambda: seen.cleared),
+    )
+
+
+def _quarantine(parts: Parts) -> tuple[Measure, ...]:
+    kept = parts.ingest.quarantine
+    return (
+        Measure(
+            "quarantine",
+            "faults by reason",
+            lambda: kept.reasons,
+            label="reason",
+        ),
         Measure(
             "quarantine_kept",
             "messages in quarantine now",
-            lambda: len(parts.ingest.quarantine),
+            lambda: len(kept),
             is_counter=False,
         ),
         Measure(
             "quarantine_bytes",
             "of their lines",
-            lambda: parts.ingest.quarantine.size_bytes,
+            lambda: kept.size_bytes,
             is_counter=False,
         ),
         Measure(
             "quarantine_file_behind",
             "1 while the disk does not take quarantine.jsonl",
-            lambda: bool(parts.ingest.quarantine.alarm),
+            lambda: bool(kept.alarm),
             is_counter=False,
         ),
     )

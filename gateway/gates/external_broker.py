@@ -35,6 +35,7 @@ from gateway.gates.buffered_client import BufferedClient, BufferedSocket
 from gateway.gates.message_copies import MessageCopies, identifier_of
 from gateway.gates.overlapping import outermost, overlapping
 from gateway.gates.session_filters import SessionFilters
+from gateway.gates.tls_client import TlsClient
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
 from gateway.presence import Presence
@@ -56,6 +57,10 @@ _FULL_S = 0.02
 """How often a full inbox is asked again."""
 
 
+_LONGEST_DELAY_S = 30
+"""Between two tries of a connection beside that of ingest."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExternalSettings:
     """How to reach an external broker, with `tls` or in clear text, and what to say of ourselves.
@@ -71,6 +76,21 @@ class ExternalSettings:
     inflight: int = 1000
     presence: Presence | None = None
     tls: ssl.SSLContext | None = None
+
+    def client(self, purpose: str, *, manual_ack: bool = False) -> TlsClient:
+        """A further connection, beside that of ingest, with a client id of its own."""
+        client = TlsClient(
+            CallbackAPIVersion.VERSION2,
+            f"{self.client_id}-{purpose}",
+            protocol=MQTTProtocolVersion.MQTTv5,
+            manual_ack=manual_ack,
+        )
+        if self.username is not None:
+            client.username_pw_set(self.username, self.password)
+        if self.tls is not None:
+            client.tls_set_context(self.tls)
+        client.reconnect_delay_set(1, _LONGEST_DELAY_S)
+        return client
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Self
 
 from paho.mqtt.client import Client, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -82,18 +81,7 @@ class ExternalCommands:
         await asyncio.gather(*self._accepting, return_exceptions=True)
 
     def _make_client(self) -> TlsClient:
-        settings = self._settings
-        client = TlsClient(
-            CallbackAPIVersion.VERSION2,
-            f"{settings.client_id}-commands",
-            protocol=MQTTProtocolVersion.MQTTv5,
-            manual_ack=True,
-        )
-        if settings.username is not None:
-            client.username_pw_set(settings.username, settings.password)
-        if settings.tls is not None:
-            client.tls_set_context(settings.tls)
-        client.reconnect_delay_set(1, 30)
+        client = self._settings.client("commands", manual_ack=True)
         client.on_connect = self._on_connect
         client.on_message = self._on_message
         return client

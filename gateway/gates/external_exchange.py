@@ -15,7 +15,6 @@ from typing import Self
 
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
@@ -98,19 +97,8 @@ class ExternalExchange:
                 self._sent.pop(packet_id, None)
 
     def _make_client(self) -> TlsClient:
-        settings = self._settings
-        client = TlsClient(
-            CallbackAPIVersion.VERSION2,
-            f"{settings.client_id}-subscribe",
-            protocol=MQTTProtocolVersion.MQTTv5,
-            manual_ack=True,
-        )
-        if settings.username is not None:
-            client.username_pw_set(settings.username, settings.password)
-        if settings.tls is not None:
-            client.tls_set_context(settings.tls)
+        client = self._settings.client("subscribe", manual_ack=True)
         client.max_inflight_messages_set(_IN_FLIGHT)
-        client.reconnect_delay_set(1, 30)
         client.on_connect = self._on_connect
         client.on_message = self._on_message
         client.on_publish = self._on_publish

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Self
 
 from paho.mqtt.client import Client, ConnectFlags, MQTTMessage
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
@@ -66,17 +65,7 @@ class ExternalListener:
         self._client.on_connect = self._client.on_message = None
 
     def _make_client(self) -> TlsClient:
-        settings = self._settings
-        client = TlsClient(
-            CallbackAPIVersion.VERSION2,
-            f"{settings.client_id}-discovery",
-            protocol=MQTTProtocolVersion.MQTTv5,
-        )
-        if settings.username is not None:
-            client.username_pw_set(settings.username, settings.password)
-        if settings.tls is not None:
-            client.tls_set_context(settings.tls)
-        client.reconnect_delay_set(1, _LONGEST_PAUSE_S)
+        client = self._settings.client("discovery")
         client.on_connect = self._on_connect
         client.on_message = self._on_message
         return client
