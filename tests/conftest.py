@@ -1,9 +1,13 @@
-"""What holds for every test: where nothing may be missing, a skipped test has failed."""
+"""What holds for every test: where nothing may be missing, a skipped test has failed; logging is
+after a test as it was before."""
 
+import logging
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
+
+from gateway.cli_logs import OURS
 
 _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
 
@@ -18,3 +22,13 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped where nothing may be missing"
     return report
+
+
+@pytest.fixture(autouse=True)
+def _levels_as_they_were() -> Iterator[None]:
+    """Commands that run in this process set them for all that comes."""
+    loggers = [logging.getLogger(name) for name in ("", *OURS)]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)

@@ -74,7 +74,7 @@ def sent(kind: str, sequence: int, value: float, stamp: int, name: str = "") -> 
 @pytest.mark.parametrize("mode", ["embedded", "mosquitto"])
 async def test_births_are_asked_for_and_data_believed_after_them(mode: str, tmp_path: Path) -> None:
     profile = write_profile(tmp_path, [TEMPERATURE])
-    async with behind(mode, tmp_path, profile, NODE) as (gateway, port):
+    async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
         told = await watch(gateway, VALUES)
         with Device(port, "node") as node:
             await asyncio.to_thread(node.subscribe, COMMANDS)
@@ -179,7 +179,7 @@ async def test_node_that_loses_its_connection_takes_its_streams_with_it(
         for notice in notices:
             heard.put(notice)
 
-    async with behind(mode, tmp_path, profile, NODE) as (gateway, port):
+    async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
         gateway._parts.ingest.on_notices(keep)
         await asyncio.to_thread(live_and_die, port)
         stream = ("urn:sensor:1", "urn:property:Temperature", "urn:room:1")
