@@ -33,7 +33,7 @@ from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
 from gateway.gates.message_copies import MessageCopies, identifier_of
-from gateway.gates.overlapping import outermost, overlapping
+from gateway.gates.overlapping import overlapping
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.tls_client import TlsClient
 from gateway.gates.waker import Waker
@@ -110,7 +110,7 @@ _UNNUMBERED = 0
 
 @dataclass(frozen=True, slots=True)
 class _Filters:
-    """Topic filters, none of which covers another one; some match the same topics."""
+    """Topic filters, and those of them that match topics of others."""
 
     all: frozenset[str] = frozenset()
     overlapping: frozenset[str] = frozenset()
@@ -174,9 +174,9 @@ class ExternalBroker:
         self._waker.close()
 
     def set_filters(self, filters: Iterable[str]) -> None:
-        """Subscribe to these topic filters and no others; those within others are left out."""
-        outer = outermost(frozenset(filters))
-        self._wanted = _Filters(outer, overlapping(outer))
+        """Subscribe to these topic filters and no others."""
+        wanted = frozenset(filters)
+        self._wanted = _Filters(wanted, overlapping(wanted))
         self._waker.wake()
 
     def on_connected(self, listener: Callable[[], None]) -> None:

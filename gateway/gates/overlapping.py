@@ -1,43 +1,40 @@
 """Topic filters that match the same topics: a broker may send one copy of a message for each.
 
 Place on the way of the data: at the gate to the external broker, before `message_copies`. Source:
-MQTT 5.0, section 3.3.4. Filters within others need not be subscribed; those that overlap in part
-need an identifier, by which copies are told, and which costs something with each message.
+MQTT 5.0, section 3.3.4. Those that overlap need an identifier, by which copies are told, and which
+costs something with each message. A filter within another one is subscribed all the same: that
+makes the broker send what is retained there, for a mapping that is new.
 """
 
 from collections.abc import Collection, Iterator
 
 from adapters.topic_filter import TopicFilter, TopicTrie
-from gateway.security.policy import covers
-
-
-def outermost(filters: Collection[str]) -> frozenset[str]:
-    """Those that no other one covers.
-
-    >>> sorted(outermost(["a/b", "a/+", "b/c"]))
-    ['a/+', 'b/c']
-    """
-    trie = TopicTrie[str]()
-    for text in filters:
-        trie.insert(TopicFilter.parse(text), text)
-    return frozenset(
-        text
-        for text in filters
-        if not any(other != text and covers(other, text) for other in trie.match(text))
-    )
 
 
 def overlapping(filters: Collection[str]) -> frozenset[str]:
     """Those of which a topic matches another one as well.
 
-    >>> sorted(overlapping(["a/+", "+/b", "c"]))
-    ['+/b', 'a/+']
+    >>> sorted(overlapping(["a/+", "+/b", "a/c", "c"]))
+    ['+/b', 'a/+', 'a/c']
     """
     found: set[str] = set()
-    for one, other in _candidates(filters):
+    for one, other in (*_pairs_of_wild(filters), *_matches(filters)):
         if overlap(one, other):
             found |= {one, other}
     return frozenset(found)
+
+
+def _matches(filters: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Filters without wildcard, and those that match them as a topic."""
+    trie = TopicTrie[str]()
+    for text in filters:
+        if _is_wild(text):
+            trie.insert(TopicFilter.parse(text), text)
+    return ((text, other) for text in filters if not _is_wild(text) for other in trie.match(text))
+
+
+def _is_wild(text: str) -> bool:
+    return "+" in text or "#" in text
 
 
 def overlap(one: str, other: str) -> bool:
@@ -59,9 +56,9 @@ def overlap(one: str, other: str) -> bool:
     return len(mine) == len(theirs) or longer[min(len(mine), len(theirs)) :] == ["#"]
 
 
-def _candidates(filters: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Pairs with a wildcard each, as two filters without do not overlap, and alike beginnings."""
-    wild = sorted(text for text in filters if "+" in text or "#" in text)
+def _pairs_of_wild(filters: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Of filters with wildcards, those that begin alike or with one."""
+    wild = sorted(filter(_is_wild, filters))
     anywhere = [text for text in wild if text[0] in "+#"]
     beneath: dict[str, list[str]] = {}
     for text in wild:

@@ -38,11 +38,9 @@ from gateway.config import (
     WebSocketSettings,
 )
 from gateway.engine import Notification
-from gateway.gates.overlapping import outermost
 from gateway.journal import Record, read_journal
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
-from gateway.security.policy import covers
 
 LOOPBACK = "127.0.0.1"
 PREFIXES = """\
@@ -415,7 +413,7 @@ async def behind(
 ) -> AsyncIterator[tuple[Gateway, int]]:
     """A gateway and the port of its broker, by `mode` embedded or mosquitto.
 
-    `topic_filter` is one of a mapping; on return the external broker has it, or what covers it.
+    `topic_filter` is one that the gateway subscribes; the external broker has it on return.
     """
     if mode == "embedded":
         async with running(settings(folder, profile, **options)) as gateway:
@@ -423,7 +421,5 @@ async def behind(
         return
     with mosquitto(folder) as broker:
         async with running(settings(folder, profile, mosquitto=broker.port, **options)) as gateway:
-            asked = outermost(gateway._parts.ingest.mappings.registry.topic_filters)
-            outer = next(each for each in asked if covers(each, topic_filter))
-            await asyncio.to_thread(broker.wait_subscribed, outer)
+            await asyncio.to_thread(broker.wait_subscribed, topic_filter)
             yield gateway, broker.port

@@ -177,11 +177,11 @@ async def metrics(gateway: Gateway) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("filters", "last"),
-    [(("room/+", "room/#"), "room/#"), (("room/+", "+/hall"), "room/+"), (("#", "room/+"), "#")],
+    "filters",
+    [("room/+", "room/#"), ("room/+", "+/hall"), ("#", "room/+"), ("room/hall", "room/+")],
 )
 async def test_a_message_under_several_filters_is_observed_once(
-    tmp_path: Path, filters: tuple[str, str], last: str
+    tmp_path: Path, filters: tuple[str, str]
 ) -> None:
     """mosquitto sends a copy for each subscription; the values have neither time nor counter."""
     mappings = [
@@ -190,7 +190,7 @@ async def test_a_message_under_several_filters_is_observed_once(
     with mosquitto(tmp_path) as broker:
         async with running(config(tmp_path, broker, *mappings)) as gateway:
             told = await watch(gateway, VALUES)
-            await subscribed(broker, last)
+            await subscribed(broker, max(filters))
             await publish(broker.port, [("room/hall", b'{"t":%d}' % each) for each in (1, 1, 2)])
             await publish(broker.port, [("room/hall", b'{"t":3}')])
             await told.until(lambda: "3" in told.values())

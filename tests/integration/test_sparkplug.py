@@ -46,8 +46,6 @@ from tests.integration.gateways import (
 
 CLIENT = Path(__file__).parents[2] / ".venv" / "clients" / "sparkplug" / "bin" / "python"
 TOPIC = "spBv1.0/plant1/DDATA/edge7/press3"
-NODE = "spBv1.0/plant1/+/edge7/#"
-"""What is subscribed for it: the births, deaths and data of its node."""
 COMMANDS = "spBv1.0/plant1/NCMD/edge7"
 STAMP = int(time() * 1000)
 
@@ -152,13 +150,13 @@ async def test_alias_is_not_believed_after_the_connection_was_lost(tmp_path: Pat
     with mosquitto(tmp_path) as broker:
         port = broker.port
         async with running(settings(tmp_path, profile, mosquitto=port)) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, NODE)
+            await asyncio.to_thread(broker.wait_subscribed, TOPIC)
             told = await watch(gateway, VALUES)
             await publish(port, births)
             await told.until(lambda: told.values() == ["20.5"])
             await asyncio.to_thread(broker.stop)
             with mosquitto(tmp_path, port) as again:
-                await asyncio.to_thread(again.wait_subscribed, NODE)
+                await asyncio.to_thread(again.wait_subscribed, TOPIC)
                 with Device(port, "node") as node:
                     await asyncio.to_thread(node.subscribe, COMMANDS)
                     node.send(*sent("DDATA", 2, 99.0, STAMP + 2))
@@ -247,7 +245,7 @@ async def test_client_of_another_make_is_understood(tmp_path: Path) -> None:
     with mosquitto(tmp_path) as broker, foreign_node(broker.port) as node:
         assert await node.hear() == "born"
         async with running(settings(tmp_path, profile, mosquitto=broker.port)) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, NODE)
+            await asyncio.to_thread(broker.wait_subscribed, TOPIC)
             told = await watch(gateway, VALUES)
             node.tell("21.5")
             heard = {await node.hear() for _ in range(2)}
