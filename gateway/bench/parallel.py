@@ -26,7 +26,7 @@ from gateway.engine.worker_link import ProcessLink
 from gateway.engine.workers import worker_count
 from gateway.store.quad_store import QuadStore
 
-COARSE = 40
+COARSE = 200
 """Subscriptions of the coarse workload, spread over the ten roads."""
 
 FEW = 3

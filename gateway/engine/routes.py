@@ -87,6 +87,9 @@ class Routes:
                 alone[owner] = artq
         for unit in always:
             alone.setdefault(unit, Artq())
+        for unit, artq in alone.items():
+            if unit in self._family_of:
+                self._family_of[unit].note(artq)
         queues: dict[Unit, Artq] = {}
         hits = sum(len(family.units) for family in together)
         for family, artq in together.items():

@@ -50,8 +50,7 @@ def test_only_the_member_concerned_is_asked(query: str) -> None:
 def test_a_change_that_moves_a_sensor_concerns_both_rooms() -> None:
     engine = _rooms(8)
     spuids = [engine.subscribe(SAME.format(room)).spuid for room in range(8)]
-    out, into = (f"DATA {{ <urn:room{room}> <urn:has> <urn:s1> }}" for room in (1, 2))
-    moved = engine.update(f"DELETE {out} ; INSERT {into}")
+    moved = engine.update(_move(1, 1, 2))
     told = {each.spuid: each for each in moved.notifications}
     assert list(told) == [spuids[1], spuids[2]]
     assert (len(told[spuids[1]].removed), len(told[spuids[2]].added)) == (1, 1)
@@ -82,6 +81,30 @@ def test_what_a_member_was_not_shown_does_not_make_it_wrong_later() -> None:
     assert engine.explain(query % 0).costs.updates == seen  # nothing leads to <urn:c0> now
     (told,) = engine.update(f"INSERT {between}").notifications
     assert (told.spuid, len(told.added)) == (spuid, 1)
+
+
+def _move(sensor: int, room: int, into: int) -> str:
+    out, in_ = (f"DATA {{ <urn:room{each}> <urn:has> <urn:s{sensor}> }}" for each in (room, into))
+    return f"DELETE {out} ; INSERT {in_}"
+
+
+@pytest.mark.parametrize("query", [OF_ROOM, SAME])
+def test_where_a_sensor_is_is_not_remembered_when_it_moves(query: str) -> None:
+    engine = _rooms(8)
+    spuids = [engine.subscribe(query.format(room)).spuid for room in range(8)]
+    engine.update(_read(1, 2))
+    engine.update(_move(1, 1, 5))
+    assert [each.spuid for each in engine.update(_read(1, 3)).notifications] == [spuids[5]]
+
+
+def test_nor_when_it_moves_between_rooms_that_nobody_asks_for() -> None:
+    engine = _rooms(8)
+    for room in range(6):
+        engine.subscribe(OF_ROOM.format(room))
+    engine.update(_read(6, 2))
+    engine.update(_move(6, 6, 7))
+    late = engine.subscribe(OF_ROOM.format(7))
+    assert [each.spuid for each in engine.update(_read(6, 3)).notifications] == [late.spuid]
 
 
 def test_members_come_and_go() -> None:

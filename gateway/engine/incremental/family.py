@@ -10,7 +10,7 @@ out: what they were told stays right.
 from collections.abc import Collection, Hashable, Iterable
 
 from gateway.engine.incremental.skeleton import Constants, Route, constant_name
-from gateway.engine.incremental.states import States
+from gateway.engine.incremental.states import Findings, States, forget
 from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
 from gateway.engine.members import Members
@@ -44,6 +44,7 @@ class Family:
         self._varying: tuple[int, ...] = ()
         self._members = Members(0)
         self._routes: tuple[Route, ...] = ()
+        self._findings: Findings = {}
         self._time = 0
         self._changed: dict[Term, int] = {}
         self._up_to_date: dict[Spu, int] = {}
@@ -62,6 +63,7 @@ class Family:
         self.common = dict.fromkeys(unit.lutt if not self._units else self.common)
         for entry in gone:
             del self.common[entry]
+        self._findings.clear()  # nobody told of changes that concern its constants alone
         self._units[spu] = unit
         self._constants[spu] = unit.constants
         self._up_to_date[spu] = self._time
@@ -111,7 +113,9 @@ class Family:
         self._changed.update((run.predicate, self._time) for run in artq.runs)
         if not self._varying or len(self._units) < FEWEST_ROUTED:
             return self._units.values()
-        return map(self._units.__getitem__, self._reached(States(self._store, artq)))
+        return map(
+            self._units.__getitem__, self._reached(States(self._store, artq, self._findings))
+        )
 
     def _reached(self, states: States) -> Iterable[Spu]:
         reached: dict[Spu, None] = {}
@@ -123,6 +127,10 @@ class Family:
                 for key in keys & index.keys() if len(keys) > 1 else keys:
                     reached.update(index.get(key, ()))
         return reached
+
+    def note(self, artq: Artq) -> None:
+        """Something else has changed, which hits a member's own entries."""
+        forget(self._findings, frozenset(run.predicate for run in artq.runs))
 
     def wake(self, unit: Unit) -> None:
         """To be called before it is processed: what it was not shown may have made finds stale."""

@@ -6,15 +6,19 @@ it depends on, with names for the constants; everything that only makes solution
 never too little.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.engine.incremental.affected import BOTH, all_seeds
-from gateway.engine.incremental.core import Solutions, join_core
+from gateway.engine.incremental.affected import Seeds, all_seeds
+from gateway.engine.incremental.core import Values, join_core
 from gateway.engine.incremental.plan import Body, CorePattern, Join, Names, Plan
-from gateway.engine.incremental.states import States
+from gateway.engine.incremental.states import Predicates, States
+from gateway.engine.incremental.unchanged import predicates_of
 from gateway.engine.join_pattern import Key, Slot, picker, put
 from gateway.rdf.terms import Term
+
+MOST_KEPT = 10_000
+"""Starts of one way whose end is kept: some MB."""
 
 Constants = tuple[Term, ...]
 Equalities = tuple[tuple[str, str], ...]
@@ -78,7 +82,7 @@ class Route:
         self.places = tuple(place for place, name in enumerate(found) if name is not None)
         self._wanted = tuple(name for name in found if name is not None)
         self._key = picker(range(len(self._wanted)))
-        self._ways: dict[tuple[str, ...], Plan | None] = {}
+        self._ways: dict[tuple[str, ...], _Way | None] = {}
 
     def keys(self, states: States) -> Iterator[set[Key] | None]:
         """For each kind of change the values of the parameters in `places`; None is any.
@@ -87,23 +91,37 @@ class Route:
         """
         for seeds in all_seeds(self._plan, states):
             way = self._way(seeds.names)
-            if way is None:
-                yield None
-            else:
-                known = frozenset(seeds.names)
-                yield self._read(join_core(way, states.either, seeds.starts(BOTH), known))
+            yield None if way is None else self._led_to(way, seeds, states)
 
-    def _read(self, solutions: Solutions) -> set[Key]:
-        wanted, key = self._wanted, self._key
-        return {key([solution[name] for name in wanted]) for solution in solutions}
+    def _led_to(self, way: "_Way", seeds: Seeds, states: States) -> set[Key]:
+        """What is found is kept in the states, by what the way reads of a seed."""
+        found = states.kept(way, way.predicates)
+        starts = {way.key(values) for values in seeds.values}
+        new = starts - found.keys()
+        if new:
+            if len(found) + len(new) > MOST_KEPT:
+                found.clear()
+                new = starts
+            self._look_up(way, new, states, found)
+        return set().union(*map(found.__getitem__, starts))
 
-    def _way(self, names: tuple[str, ...]) -> Plan | None:
+    def _look_up(
+        self, way: "_Way", starts: set[Values], states: States, found: dict[Values, set[Key]]
+    ) -> None:
+        begun = [dict(zip(way.reads, values, strict=True)) for values in starts]
+        found.update((values, set()) for values in starts)
+        for solution in join_core(way.plan, states.either, begun, frozenset(way.reads)):
+            start = tuple([solution[name] for name in way.reads])
+            found[start].add(self._key([solution[name] for name in self._wanted]))
+
+    def _way(self, names: tuple[str, ...]) -> "_Way | None":
         """The patterns that lead from these variables to the parameters; None where none do."""
         if names not in self._ways:
-            self._ways[names] = self._find_way(frozenset(names))
+            patterns = self._find_way(frozenset(names))
+            self._ways[names] = None if patterns is None else _way(patterns, names, self._wanted)
         return self._ways[names]
 
-    def _find_way(self, known: Names) -> Plan | None:
+    def _find_way(self, known: Names) -> tuple[CorePattern, ...] | None:
         if not self._wanted:
             return None
         chosen: list[CorePattern] = []
@@ -113,7 +131,30 @@ class Route:
                 return None
             chosen += steps
             known = known.union(*(each.variables for each in steps))
-        return Plan(tuple(chosen))
+        return tuple(chosen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """Patterns to be joined; of a seed it reads the variables `reads`, which `key` picks."""
+
+    plan: Plan
+    reads: tuple[str, ...]
+    key: Callable[[Values], Values]
+    predicates: Predicates
+
+
+def _way(
+    patterns: tuple[CorePattern, ...], names: tuple[str, ...], wanted: Collection[str]
+) -> _Way:
+    read = frozenset(wanted).union(*(each.variables for each in patterns))
+    places = [place for place, name in enumerate(names) if name in read]
+
+    def key(values: Values) -> Values:
+        return tuple([values[place] for place in places])
+
+    reads = tuple(names[place] for place in places)
+    return _Way(Plan(patterns), reads, key, predicates_of(patterns))
 
 
 def _steps_to(

@@ -117,7 +117,7 @@ def _part(plan: Plan, names: tuple[str, ...], pattern: int | None) -> Part:
             break
         read = more
         nested = (inner for body in step.bodies for inner in body.plans)
-        steps.append(_predicates(each for inner in nested for each in _patterns(inner)))
+        steps.append(predicates_of(each for inner in nested for each in _patterns(inner)))
     free = tuple((name, place) for place, name in enumerate(names) if name not in read)
     keys = tuple((name, place) for place, name in enumerate(names) if name in read)
     late = tuple(each for each in plan.filters if any(name in each.variables for name, _ in free))
@@ -127,7 +127,7 @@ def _part(plan: Plan, names: tuple[str, ...], pattern: int | None) -> Part:
         keys,
         free,
         late,
-        _predicates(patterns),
+        predicates_of(patterns),
         tuple(steps),
         _reader([place for _, place in keys]),
         _reader([name for name, _ in keys]),
@@ -150,7 +150,8 @@ def _patterns(plan: Plan) -> Iterator[CorePattern]:
                 yield from _patterns(inner)
 
 
-def _predicates(patterns: Iterable[CorePattern]) -> Predicates:
+def predicates_of(patterns: Iterable[CorePattern]) -> Predicates:
+    """What patterns look up."""
     found = [pattern.predicate for pattern in patterns]
     known = [each for each in found if not isinstance(each, str)]
     return frozenset(known) if len(known) == len(found) else None
