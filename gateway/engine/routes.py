@@ -33,15 +33,18 @@ class Routes:
             for entry in unit.lutt:
                 self._lutt.insert(entry, unit)
             return
-        family = self._families.setdefault(name, Family(self._store))
+        family = self._families.get(name)
+        if family is None:
+            family = self._families[name] = Family(self._store)
         self._join(family, unit)
 
     def _join(self, family: Family, unit: IncrementalUnit) -> None:
-        others, is_first = tuple(family.units), not family.units
+        is_first = not family.units
         for entry in family.join(unit):
             self._lutt.remove(entry, family)
-            for other in others:
-                self._lutt.insert(entry, other)
+            for other in family.units:
+                if other is not unit:
+                    self._lutt.insert(entry, other)
         for entry in unit.lutt:
             if entry not in family.common:
                 self._lutt.insert(entry, unit)
