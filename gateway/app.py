@@ -177,16 +177,8 @@ class Gateway:
         ingest.on_notices(DeviceRequests(publisher).hear)
         republisher = self._republisher(surroundings)
         await self._start_republishing(starting, republisher, profiles)
-        self._parts.profiles = ProfileReload(
-            files,
-            profiles,
-            identity,
-            scheduler=self.scheduler,
-            ingest=ingest,
-            republisher=republisher,
-            actuating=self._actuating,
-        )
-        await starting.enter_async_context(self._task(self._parts.profiles.run, "profiles"))
+        reload = self._profile_reload(files, surroundings, republisher)
+        await starting.enter_async_context(self._task(reload.run, "profiles"))
         await starting.enter_async_context(self._listening(way_in))
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
@@ -222,6 +214,20 @@ class Gateway:
     async def _learn(self, profiles: Profiles, query: str, sink: Sink) -> None:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
         await self.scheduler.subscribe(profiles.query_text(query), sink=sink, is_prompt=True)
+
+    def _profile_reload(
+        self, files: ProfileFiles, around: Surroundings, republisher: Republisher
+    ) -> ProfileReload:
+        self._parts.profiles = ProfileReload(
+            files,
+            around.profiles,
+            around.identity,
+            scheduler=self.scheduler,
+            ingest=self._parts.ingest,
+            republisher=republisher,
+            actuating=self._actuating,
+        )
+        return self._parts.profiles
 
     def _republisher(self, around: Surroundings) -> Republisher:
         """What it sends is in the journal, commands to actuators with their own line."""

@@ -59,28 +59,28 @@ _CHOICE: Sequence[Json] = (
     _parameter("before", "id: older ones alone", {"type": "integer", "minimum": 1}),
 )
 _LIMIT = _parameter("limit", "most of them", {"type": "integer", "minimum": 1, "maximum": 1000})
+_ENTRY: Json = {
+    "type": "object",
+    "required": ["id", "received_at", "topic", "payload_bytes", "is_whole", "faults"],
+    "properties": {
+        "id": TEXT,
+        "received_at": {**TEXT, "format": "date-time"},
+        "topic": TEXT,
+        "payload_bytes": COUNT,
+        "is_whole": {"type": "boolean"},
+        "payload": TEXT,
+        "payload_base64": TEXT,
+        "faults": _FAULTS,
+    },
+}
+_REPLAYED: Json = {
+    "type": "object",
+    "required": ["id", "done", "observations", "faults"],
+    "properties": {"id": TEXT, "observations": COUNT, "faults": _FAULTS},
+}
 
 
 def _quarantine() -> Json:
-    entry: Json = {
-        "type": "object",
-        "required": ["id", "received_at", "topic", "payload_bytes", "is_whole", "faults"],
-        "properties": {
-            "id": TEXT,
-            "received_at": {**TEXT, "format": "date-time"},
-            "topic": TEXT,
-            "payload_bytes": COUNT,
-            "is_whole": {"type": "boolean"},
-            "payload": TEXT,
-            "payload_base64": TEXT,
-            "faults": _FAULTS,
-        },
-    }
-    outcome: Json = {
-        "type": "object",
-        "required": ["id", "done", "observations", "faults"],
-        "properties": {"id": TEXT, "observations": COUNT, "faults": _FAULTS},
-    }
     id_: Json = {"name": "id", "in": "path", "required": True, "schema": TEXT}
     one = (*READ, 404)
     return {
@@ -88,7 +88,7 @@ def _quarantine() -> Json:
             "get": operation(
                 "messages with a fault, the newest first",
                 [*_CHOICE, _LIMIT],
-                {"200": answer("they", _JSON, _list_of("entries", entry))},
+                {"200": answer("they", _JSON, _list_of("entries", _ENTRY))},
                 READ,
             ),
             "delete": operation(
@@ -102,13 +102,13 @@ def _quarantine() -> Json:
             "post": operation(
                 "send them through ingest again, the oldest first",
                 _CHOICE,
-                {"200": answer("what became of each", _JSON, _list_of("replayed", outcome))},
+                {"200": answer("what became of each", _JSON, _list_of("replayed", _REPLAYED))},
                 READ,
             )
         },
         "/quarantine/{id}": {
             "get": operation(
-                "one, with its payload", [id_], {"200": answer("it", _JSON, entry)}, one
+                "one, with its payload", [id_], {"200": answer("it", _JSON, _ENTRY)}, one
             ),
             "delete": operation("discard it", [id_], {"204": {"description": "it is gone"}}, one),
         },
@@ -116,7 +116,7 @@ def _quarantine() -> Json:
             "post": operation(
                 "send it through ingest again",
                 [id_],
-                {"200": answer("what became of it", _JSON, outcome)},
+                {"200": answer("what became of it", _JSON, _REPLAYED)},
                 one,
             )
         },

@@ -5,6 +5,7 @@ alone, so that a fleet can be repeated. Of seven turns one has a fault, the next
 the dialect knows.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,7 +29,7 @@ MINTED = "https://sosa-gateway.example/id/"
 MappingFields = dict[str, str | float]
 
 
-class Device:
+class Device(ABC):
     """A device of a dialect; subclasses say what a turn sends and what each fault does to it.
 
     `faults` that every device knows: "silence" (it says nothing for some turns), "lost" (it is
@@ -56,10 +57,10 @@ class Device:
         self._first_fault = self.dice.randrange(FAULT_EVERY)
         self._offset_s = STEP_S * self.dice.randrange(self.period_s // STEP_S)
 
-    def meet(self, fleet: Sequence["Device"]) -> None:
+    def meet(self, fleet: Sequence["Device"]) -> None:  # noqa: B027  most know nobody
         """Know the others, before the first step."""
 
-    def forgotten(self) -> None:
+    def forgotten(self) -> None:  # noqa: B027  most need not know
         """The gateway has started anew."""
 
     @property
@@ -72,9 +73,9 @@ class Device:
         """Whether it is lost and not yet back."""
         return self._back
 
+    @abstractmethod
     def mappings(self) -> Sequence[MappingFields]:
         """The gw:Mappings of the device; equal ones of several devices are written once."""
-        raise NotImplementedError
 
     def capabilities(self) -> Sequence[tuple[StreamKey, str]]:
         """Streams whose sensor has a capability, and its range as Turtle."""
@@ -93,9 +94,9 @@ class Device:
         del now
         yield Connect(self.client, self.will())
 
+    @abstractmethod
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """Measure and tell; `fault` is one of the dialect's own or empty."""
-        raise NotImplementedError
 
     def act(self, now: datetime, elapsed_s: int) -> Iterator[Act]:
         """What the device does at this moment, a multiple of STEP_S after the start."""

@@ -4,6 +4,7 @@ Sources: ESPHome's MQTT client component; Home Assistant's MQTT sensor; Homie co
 """
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -204,9 +205,9 @@ class _Homie(_WithWill):
             for member in ("top", "pump")
         ]
 
+    @abstractmethod
     def described(self) -> Iterator[Sent]:
         """What the version says of its properties, before they have values."""
-        raise NotImplementedError
 
     def arrive(self, now: datetime) -> Iterator[Act]:
         """State init, the description, state ready."""

@@ -7,6 +7,7 @@ digits, a line of text, FIWARE's measures, an Observation of SensorThings.
 
 import json
 import struct
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -69,9 +70,9 @@ class Logger(Device):
             self.mapping(self.topic, self.level, selector=level, unit="cm", **more),
         ]
 
+    @abstractmethod
     def encode(self, line: Line) -> bytes:
         """The payload."""
-        raise NotImplementedError
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """One line; "late" holds it and perhaps others back, and tells the last one first."""
