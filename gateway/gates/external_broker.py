@@ -53,6 +53,8 @@ _LONGEST_PAUSE_S = 30.0
 _IDLE_S = 1.0
 _TURN_S = 0.004
 """The rest after a turn with work: many messages then share one turn."""
+_TURN_PACKETS = 1000
+"""Read in one turn: a broker that sends faster than we read must not keep us from the rest."""
 _FULL_S = 0.02
 """How often a full inbox is asked again."""
 
@@ -274,13 +276,15 @@ class ExternalBroker:
         """Wait for work and do it; False when there was none."""
         client, buffered = self._client, self._client.buffered
         reading: list[Waker | BufferedSocket] = [self._waker]
+        wait_s, is_behind = _FULL_S, False
         if not self._arrived:
             reading.append(buffered)
+            is_behind = buffered.has_arrived  # select knows only what the socket has
+            wait_s = 0.0 if is_behind else _IDLE_S
         writing = [buffered] if buffered.unsent else []
-        wait_s = _FULL_S if self._arrived else _IDLE_S
         readable, writable, _ = select(reading, writing, [], wait_s)
         self._waker.rest()
-        if buffered in readable:
+        if buffered in readable or is_behind:
             self._read()
         self._offer()
         if client.is_connected():
@@ -289,12 +293,14 @@ class ExternalBroker:
             self._send_commands()
         self._write()
         client.loop_misc()
-        return bool(readable or writable)
+        return bool(readable or writable or is_behind)
 
     def _read(self) -> None:
-        """Hand everything that one read brings to paho."""
+        """Hand paho what one read brings, in a turn that ends however fast the broker sends."""
         client = self._client
-        while client.loop_read() == MQTTErrorCode.MQTT_ERR_SUCCESS:
+        for _ in range(_TURN_PACKETS):
+            if client.loop_read() != MQTTErrorCode.MQTT_ERR_SUCCESS:
+                return
             if not client.buffered.has_arrived:
                 return
 
