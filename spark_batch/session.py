@@ -32,6 +32,10 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
+    # What generates more bytecode than Java compiles would be interpreted: in smaller steps then.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+    # A union of scans with one partition each has as many as there are scans, not one.
+    "spark.sql.unionOutputPartitioning": "false",
 }
 """What every job relies on, in whatever session it runs."""
 

@@ -52,7 +52,7 @@ def _statements(shape: Shape, result: str) -> str:
     """One concatenation, in which constants in a row are one."""
     pieces: list[str] = []
     for each in shape:
-        for part in (each.subject, each.predicate, each.object):
+        for part in each.parts:
             for piece in (*_part(part, result), "' '"):
                 if pieces and pieces[-1][-1] == piece[0] == "'":
                     pieces[-1] = pieces[-1][:-1] + piece[1:]

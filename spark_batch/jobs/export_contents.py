@@ -30,14 +30,15 @@ class Content:
     table: Table
     rows: Callable[[SparkSession, Sequence[DataFile]], DataFrame]
     columns: tuple[str, ...]
-    text: Callable[[Column | None], Column]
+    told: Callable[[DataFrame, Column | None], DataFrame]
     size: Column
     graphs: str = ""
 
     def documents(self, rows: DataFrame, *, quads: bool) -> DataFrame:
         """One row of text, a statement a line, for each row whose names are all there."""
         graph = iri(graph_iri(self.graphs)) if quads else None
-        return rows.select(self.text(graph).alias("value")).where("value IS NOT NULL")
+        told = self.told(rows, graph).select(F.col("statements").alias("value"))
+        return told.where("value IS NOT NULL")
 
     def counts(self) -> list[Column]:
         """How many rows, and how many statements they become."""
@@ -53,11 +54,11 @@ def content(name: str, archive: Archive, shapes: Shapes) -> Content:
     if name == "observations":
         rows = _of_kind(archive.observations, "observation")
 
-        def text(graph: Column | None) -> Column:
-            return rdf.statements(shapes, graph)
+        def told(rows: DataFrame, graph: Column | None) -> DataFrame:
+            return rdf.with_statements(rows, shapes, graph)
 
         size = rdf.size(shapes)
-        return Content(name, archive.observations, rows, rdf.IRI_COLUMNS, text, size)
+        return Content(name, archive.observations, rows, rdf.IRI_COLUMNS, told, size)
     if name == "actuations":
         of_command = rdf_actuations.actuations
         return Content(
@@ -65,7 +66,7 @@ def content(name: str, archive: Archive, shapes: Shapes) -> Content:
             archive.observations,
             _of_kind(archive.observations, "actuation"),
             rdf_actuations.IRI_COLUMNS,
-            of_command,
+            _each(of_command),
             lines(of_command(None)),
             "actuations/",
         )
@@ -75,10 +76,16 @@ def content(name: str, archive: Archive, shapes: Shapes) -> Content:
         archive.rollup,
         _with_base(archive),
         rdf_rollups.IRI_COLUMNS,
-        of_rollup,
+        _each(of_rollup),
         lines(of_rollup(None)),
         "rollups/",
     )
+
+
+def _each(
+    text: Callable[[Column | None], Column],
+) -> Callable[[DataFrame, Column | None], DataFrame]:
+    return lambda rows, graph: rows.withColumn("statements", text(graph))
 
 
 def table_of(name: str, archive: Archive) -> Table:

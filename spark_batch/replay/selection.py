@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from spark_batch.replay.position import Position
 from spark_batch.table import DataFile, Table
 from spark_batch.transforms.lines import lexical_form
-from spark_batch.transforms.rdf import is_named, statements
+from spark_batch.transforms.rdf import is_named, with_statements
 from spark_batch.transforms.shape import Shapes
 
 ORDER = ("result_us", "gateway", "epoch", "sequence")
@@ -129,11 +129,14 @@ def _behind(position: Position) -> Column:
 
 
 def _columns(rows: DataFrame, shapes: Shapes | None) -> DataFrame:
-    text = F.lit("") if shapes is None else statements(shapes)
-    return rows.select(
+    if shapes is None:
+        told = rows.withColumn("statements", F.lit(""))
+    else:
+        told = with_statements(rows, shapes)
+    return told.select(
         *ORDER,
         *("sensor", "property", "feature", "unit"),
         lexical_form().alias("lexical"),
         "datatype",
-        text.alias("statements"),
+        "statements",
     )

@@ -45,6 +45,11 @@ class Statement:
     predicate: Part
     object: Part
 
+    @property
+    def parts(self) -> tuple[Part, Part, Part]:
+        """As they are written."""
+        return self.subject, self.predicate, self.object
+
 
 Shape: TypeAlias = tuple[Statement, ...]
 

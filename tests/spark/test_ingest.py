@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError, BusyError
+from spark_batch.jobs import batch
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
 from spark_batch.summary import Summary
@@ -76,6 +77,18 @@ def test_overlapping_segments_give_only_the_lines_that_are_new(
     summary = ingest()
     assert (summary.rows_in, summary.rows_out) == (20, 10)
     assert [row.sequence for row in rows(archive)] == list(range(5, 25))
+
+
+def test_a_large_batch_is_shared_by_the_cores(
+    landing: Path, archive: Archive, ingest: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A union of scans may be one task, which nothing but time would tell."""
+    monkeypatch.setattr(batch, "_FEW_LINES", 10)
+    for name in ("a", "b"):
+        write_segment(landing, [reading(n) for n in range(1, 11)], gateway=name)
+    ingest()
+    assert len(archive.observations.files()) == 2
+    assert len(rows(archive)) == 20
 
 
 def test_line_that_a_segment_has_twice_comes_once(
