@@ -23,7 +23,7 @@ MARK = b"\x26" + 2 * (b"\0\x0csosa-gateway")
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(external_broker, "_PAUSE_S", 0.01)
-    monkeypatch.setattr(external_broker, "_CONNECT_S", 1.0)
+    monkeypatch.setattr(external_broker, "_CONNECT_S", 5.0)
 
 
 def publish(
