@@ -36,19 +36,29 @@ class Meter:
 
     def look(self) -> None:
         """Once more; a process that has ended keeps what it had used when it was seen last."""
-        resident = 0
+        seen: dict[int, tuple[int, int, int]] = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError, ValueError):
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == self.session:
                     self.ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
-                    resident += int(fields[21]) * os.sysconf("SC_PAGESIZE")
-        self.peak_bytes = max(self.peak_bytes, resident)
+                    seen[int(folder.name)] = (int(fields[1]), int(fields[20]), int(fields[21]))
+        self.peak_bytes = max(self.peak_bytes, _resident(seen) * os.sysconf("SC_PAGESIZE"))
 
     @property
     def cpu_s(self) -> float:
         """Of all processes that were seen."""
         return sum(self.ticks.values()) / _TICKS
+
+
+def _resident(seen: Mapping[int, tuple[int, int, int]]) -> int:
+    """Pages of all processes, by their parent, size of address space and resident pages.
+
+    A child as large as its parent is one that has just been forked, and has the parent's memory,
+    not as much again: a JVM makes one for each file whose rights it sets.
+    """
+    sizes = {process: size for process, (_, size, _) in seen.items()}
+    return sum(pages for parent, size, pages in seen.values() if sizes.get(parent) != size)
 
 
 def measured(

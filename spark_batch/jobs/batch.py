@@ -14,11 +14,13 @@ from datetime import date
 from functools import reduce
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from spark_batch.faults import reach
+from spark_batch.frames import frame_of
 from spark_batch.plan import Plan, Planned
 from spark_batch.schema import CORRUPT, LINES
 from spark_batch.segment import MINOR
@@ -29,6 +31,14 @@ from spark_batch.transforms.lines import is_broken, is_header, observations, wit
 _FEW_LINES, _MANY_LINES = 250_000, 1_000_000
 _SCANS = 64
 _IDENTITY = ("gateway", "epoch", "sequence")
+_SEGMENT_COLUMNS = {
+    "name": pa.string(),
+    "gateway": pa.string(),
+    "epoch": pa.int64(),
+    "base": pa.string(),
+    "keep_first": pa.int64(),
+    "keep_last": pa.int64(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +147,7 @@ def _segments(spark: SparkSession, plan: Plan) -> DataFrame:
         for each in plan.segments
         for first, last in each.keep
     ]
-    columns = (
-        "name string, gateway string, epoch long, base string, keep_first long, keep_last long"
-    )
-    return spark.createDataFrame(rows, columns)
+    return frame_of(spark, rows, _SEGMENT_COLUMNS)
 
 
 def _new_rows(lines: DataFrame, segments: DataFrame) -> DataFrame:

@@ -9,12 +9,14 @@ import uuid
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.files import read_json, write_json
+from spark_batch.frames import frame_of
 from spark_batch.session import told
 from spark_batch.summary import Progress, Summary, tell_nobody
 from spark_batch.transforms.rollup import rollup
@@ -108,4 +110,4 @@ class Rollup:
 
 
 def _pairs(spark: SparkSession, pairs: Iterable[tuple[str, date]]) -> DataFrame:
-    return spark.createDataFrame(sorted(pairs), "gateway string, day date")
+    return frame_of(spark, sorted(pairs), {"gateway": pa.string(), "day": pa.date32()})

@@ -4,9 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
+from spark_batch.frames import frame_of
 from spark_batch.report import Curve, Report
 from spark_batch.schema import STREAM
 from spark_batch.table import DataFile
@@ -68,13 +70,13 @@ def _first_findings(found: DataFrame) -> list[list[str]]:
 def _curves(seen: DataFrame, known: DataFrame, found: DataFrame) -> list[Curve]:
     """Of the numeric streams with the most findings, or else the most observations."""
     chosen = _chosen(known, found)
-    columns = ", ".join(f"{name} string" for name in STREAM)
-    columns += ", first_us long, last_us long, number_of_stream int"
+    columns = dict.fromkeys(STREAM, pa.string())
+    columns |= dict.fromkeys(("first_us", "last_us", "number_of_stream"), pa.int64())
     numbered = [
         (*(row[name] for name in STREAM), row["first_us"], row["last_us"], number)
         for number, row in enumerate(chosen)
     ]
-    frame = seen.sparkSession.createDataFrame(numbered, columns)
+    frame = frame_of(seen.sparkSession, numbered, columns)
     points: defaultdict[int, list[tuple[int, float, float, float]]] = defaultdict(list)
     for row in quality.curves(seen, frame, _POINTS).orderBy("part").collect():
         point = (row["part"], row["mean"], row["least"], row["most"])
