@@ -42,7 +42,7 @@ format: $(SETUP_DEV) ## put the code into its format
 bench: $(SETUP_DEV) ## every benchmark
 	$(BIN)/sosa-gateway bench all
 
-bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars; it takes long
+bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars; 6 minutes
 	$(BIN)/sosa-gateway archive bench
 
 clean: ## remove what make and the tools made; /data stays

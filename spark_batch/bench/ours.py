@@ -13,7 +13,10 @@ from spark_batch.jobs.ingest import Ingest
 from spark_batch.landing import landing_zone
 from spark_batch.session import spark_session
 
-NOTE = "Spark: 1 GB heap of the JVM; seals, faults, every line and identity checked; Delta commits"
+NOTE = (
+    "Spark: 1 GB heap of the JVM; seals, faults, every line and identity checked; Delta commits; "
+    "exports with gzip at level 3"
+)
 
 
 class Ours:
