@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -66,15 +67,18 @@ def test_killed_twenty_times_at_random(
     landing: Path, archive: Archive, ingest: Callable[[], Summary]
 ) -> None:
     chance = random.Random(20)
-    truth = []
-    kills = 0
-    fleet = Fleet(gateways=4, sensors=6, days=4, interval_s=300, lines=200, seed=20)
+    fleet = Fleet(gateways=4, sensors=6, days=8, interval_s=300, lines=200, seed=20)
     deliveries = fleet.deliveries(landing)
+    truth = next(deliveries)
+    begun = time.monotonic()
+    assert start(archive, landing).wait(600) in (0, 3)
+    usual_s = time.monotonic() - begun
+    kills = 0
     while kills < 20:
-        truth += next(deliveries, [])
+        truth += next(deliveries)  # without anything new a run would end before it is killed
         process = start(archive, landing)
         try:
-            process.wait(chance.uniform(2, 30))
+            process.wait(chance.uniform(0.1, 1.1) * usual_s)
         except subprocess.TimeoutExpired:
             kills += 1
         finally:
