@@ -43,7 +43,7 @@ class Meter:
                 if int(fields[3]) == self.session:
                     self.ticks[int(folder.name)] = int(fields[11]) + int(fields[12])
                     seen[int(folder.name)] = (int(fields[1]), int(fields[20]), int(fields[21]))
-        self.peak_bytes = max(self.peak_bytes, _resident(seen) * os.sysconf("SC_PAGESIZE"))
+        self.peak_bytes = max(self.peak_bytes, resident_pages(seen) * os.sysconf("SC_PAGESIZE"))
 
     @property
     def cpu_s(self) -> float:
@@ -51,7 +51,7 @@ class Meter:
         return sum(self.ticks.values()) / _TICKS
 
 
-def _resident(seen: Mapping[int, tuple[int, int, int]]) -> int:
+def resident_pages(seen: Mapping[int, tuple[int, int, int]]) -> int:
     """Pages of all processes, by their parent, size of address space and resident pages.
 
     A child as large as its parent is one that has just been forked, and has the parent's memory,
