@@ -135,12 +135,10 @@ class Gateway:
         crossing = Crossing(asyncio.get_running_loop())
         self._protection = protection(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        remote = remote_of(config)
-        files = ProfileFiles(config.jsap.profiles, remote)
+        files = ProfileFiles(config.jsap.profiles, remote_of(config))
         profiles = files.load()
         engine = _open_engine(config)
         starting.enter_context(one_core())
-        engine.store.remote = remote
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         journal = starting.enter_context(_open_journal(config, identity))
         self.scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
@@ -168,17 +166,14 @@ class Gateway:
         await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
         await self._start_subscribing(starting, crossing)
         way_in = self._way_in(inbox, mappings, crossing, onboarding)
-        publisher = way_in.publisher
-        self._parts.publisher = publisher
+        publisher = self._parts.publisher = way_in.publisher
         surroundings = Surroundings(
             self.scheduler, profiles, identity, journal, crossing, self._clocks
         )
         await self._start_actuating(starting, surroundings, publisher)
         ingest.on_notices(DeviceRequests(publisher).hear)
-        republisher = self._republisher(surroundings)
-        await self._start_republishing(starting, republisher, profiles)
-        reload = self._profile_reload(files, surroundings, republisher)
-        await starting.enter_async_context(self._task(reload.run, "profiles"))
+        republisher = await self._start_republishing(starting, surroundings)
+        await self._start_reloading(starting, files, surroundings, republisher)
         await starting.enter_async_context(self._listening(way_in))
         for name, run in self._protection.tasks().items():
             await starting.enter_async_context(self._task(run, name))
@@ -215,10 +210,15 @@ class Gateway:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
         await self.scheduler.subscribe(profiles.query_text(query), sink=sink, is_prompt=True)
 
-    def _profile_reload(
-        self, files: ProfileFiles, around: Surroundings, republisher: Republisher
-    ) -> ProfileReload:
-        self._parts.profiles = ProfileReload(
+    async def _start_reloading(
+        self,
+        starting: AsyncExitStack,
+        files: ProfileFiles,
+        around: Surroundings,
+        republisher: Republisher,
+    ) -> None:
+        """The files of the profiles are followed from now on."""
+        reload = self._parts.profiles = ProfileReload(
             files,
             around.profiles,
             around.identity,
@@ -227,7 +227,7 @@ class Gateway:
             republisher=republisher,
             actuating=self._actuating,
         )
-        return self._parts.profiles
+        await starting.enter_async_context(self._task(reload.run, "profiles"))
 
     def _republisher(self, around: Surroundings) -> Republisher:
         """What it sends is in the journal, commands to actuators with their own line."""
@@ -241,13 +241,14 @@ class Gateway:
         return Republisher(self.scheduler, through, queries, around.crossing, sent)
 
     async def _start_republishing(
-        self, starting: AsyncExitStack, republisher: Republisher, profiles: Profiles
-    ) -> None:
+        self, starting: AsyncExitStack, around: Surroundings
+    ) -> Republisher:
         """Returns when the rules that there are are in force."""
-        self._parts.republisher = republisher
+        republisher = self._parts.republisher = self._republisher(around)
         await starting.enter_async_context(self._task(republisher.run, "republish"))
-        await self._learn(profiles, "RULES", republisher.learn)
+        await self._learn(around.profiles, "RULES", republisher.learn)
         await republisher.settled()
+        return republisher
 
     async def _start_actuating(
         self, starting: AsyncExitStack, surroundings: Surroundings, publisher: Sender
@@ -385,13 +386,15 @@ class Gateway:
 
 
 def _open_engine(config: Config) -> Engine:
-    return Engine.open(
+    engine = Engine.open(
         config.gateway.data_dir / "store" if config.store.kind == "disk" else None,
         performance=Performance() if config.engine.performance else None,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         workers=config.engine.workers,
         artq=config.engine.artq,
     )
+    engine.store.remote = remote_of(config)
+    return engine
 
 
 def _open_journal(config: Config, identity: Identity) -> Journal:

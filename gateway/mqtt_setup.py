@@ -19,8 +19,9 @@ from gateway.config import Config
 from gateway.crossing import Crossing
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
-from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.external_commands import ExternalCommands
+from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
 from gateway.inbox import Inbox
 from gateway.mappings import MappingTable

@@ -24,8 +24,8 @@ from gateway.gates.embedded_exchange import (
     accept_requests,
     authorize_requests,
 )
-from gateway.gates.external_broker import ExternalSettings
 from gateway.gates.external_exchange import ExternalExchange
+from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.http_connection import ConnectionLimits
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.operations import ServerSettings

@@ -10,7 +10,6 @@ one batch, what was settled meanwhile is acknowledged by one write.
 """
 
 import logging
-import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -32,17 +31,15 @@ from gateway.clocks import SYSTEM_CLOCKS
 from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
+from gateway.gates.external_settings import ORIGIN, ExternalSettings
 from gateway.gates.message_copies import MessageCopies, identifier_of
 from gateway.gates.overlapping import overlapping
 from gateway.gates.session_filters import SessionFilters
-from gateway.gates.tls_client import TlsClient
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
-from gateway.presence import Presence
 
 log = logging.getLogger(__name__)
 
-ORIGIN = "sosa-gateway"
 _WEEK_S = 7 * 24 * 3600
 _COMMANDS = 1000
 _UNSENT = 65_536
@@ -57,42 +54,6 @@ _TURN_PACKETS = 1000
 """Read in one turn: a broker that sends faster than we read must not keep us from the rest."""
 _FULL_S = 0.02
 """How often a full inbox is asked again."""
-
-
-_LONGEST_DELAY_S = 30
-"""Between two tries of a connection beside that of ingest."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExternalSettings:
-    """How to reach an external broker, with `tls` or in clear text, and what to say of ourselves.
-
-    MQTT 5 is required.
-    """
-
-    host: str
-    port: int = 1883
-    client_id: str = "sosa-gateway"
-    username: str | None = None
-    password: str | None = None
-    inflight: int = 1000
-    presence: Presence | None = None
-    tls: ssl.SSLContext | None = None
-
-    def client(self, purpose: str, *, manual_ack: bool = False) -> TlsClient:
-        """A further connection, beside that of ingest, with a client id of its own."""
-        client = TlsClient(
-            CallbackAPIVersion.VERSION2,
-            f"{self.client_id}-{purpose}",
-            protocol=MQTTProtocolVersion.MQTTv5,
-            manual_ack=manual_ack,
-        )
-        if self.username is not None:
-            client.username_pw_set(self.username, self.password)
-        if self.tls is not None:
-            client.tls_set_context(self.tls)
-        client.reconnect_delay_set(1, _LONGEST_DELAY_S)
-        return client
 
 
 @dataclass(frozen=True, slots=True)

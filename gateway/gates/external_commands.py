@@ -24,7 +24,7 @@ from adapters.message import Message
 from gateway.clocks import SYSTEM_CLOCKS
 from gateway.errors import GatewayError
 from gateway.gates.broker_settings import Clock
-from gateway.gates.external_broker import ORIGIN, ExternalSettings
+from gateway.gates.external_settings import ORIGIN, ExternalSettings
 from gateway.gates.tls_client import TlsClient
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from gateway.errors import TooLargeError
-from gateway.gates.external_broker import ORIGIN, ExternalSettings
+from gateway.gates.external_settings import ORIGIN, ExternalSettings
 from gateway.gates.mqtt_gate import MqttGate, request_topic
 from gateway.gates.subscriber import Authenticate, Client
 from gateway.gates.tls_client import TlsClient

@@ -19,7 +19,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
-from gateway.gates.external_broker import ORIGIN, ExternalSettings
+from gateway.gates.external_settings import ORIGIN, ExternalSettings
 from gateway.gates.tls_client import TlsClient
 
 log = logging.getLogger(__name__)

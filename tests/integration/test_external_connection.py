@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.gates import external_broker
-from gateway.gates.external_broker import ExternalBroker, ExternalSettings
+from gateway.gates.external_broker import ExternalBroker
+from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
 from gateway.inbox import Delivery, Inbox
 from tests.integration.gateways import LOOPBACK, WAIT_S

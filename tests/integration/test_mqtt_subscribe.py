@@ -19,7 +19,7 @@ from gateway.app import Gateway
 from gateway.crossing import Crossing
 from gateway.engine import Engine
 from gateway.errors import TooLargeError
-from gateway.gates.external_broker import ExternalSettings
+from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.mqtt_gate import MqttGate
 from gateway.gates.outbox import OutboxLimits
 from gateway.gates.subscriber import Client
