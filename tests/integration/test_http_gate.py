@@ -459,7 +459,7 @@ async def test_serve_ends_in_time_with_a_request_under_way() -> None:
         writer.write(b"GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await asyncio.wait_for(started.wait(), 5)
         begun = time.monotonic()
-    assert 1 <= time.monotonic() - begun < 15  # the request would last for ever
+    assert 1 <= time.monotonic() - begun < 3
     writer.transport.abort()
 
 

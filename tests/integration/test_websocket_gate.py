@@ -358,7 +358,7 @@ async def test_serve_ends_in_time_with_open_and_stuck_sockets() -> None:
         stuck.transport.pause_reading()
         await flood.notify(1, size=8_000_000)
         begun = time.monotonic()
-    assert time.monotonic() - begun < 15  # the stuck socket would last for ever
+    assert time.monotonic() - begun < 3
     assert not flood.sinks
     assert (await _end(client))[0] == 1012
     stuck.transport.abort()

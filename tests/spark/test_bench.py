@@ -59,13 +59,13 @@ def test_engine_that_fails_is_told_and_the_others_go_on(
 
 
 def test_cost_is_that_of_the_whole_tree(tmp_path: Path) -> None:
-    burn = "import time\nx = bytearray(50_000_000)\nwhile time.process_time() < 0.5: pass"
+    burn = "import time\nx = bytearray(50_000_000)\nwhile time.process_time() < 1: pass"
     both = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\n{burn}"
     with tempfile.TemporaryFile() as output:
         code, cost = measured([sys.executable, "-c", both], os.environ, output)
     assert code == 0
-    assert cost.cpu_s > 0.6  # more than one of them; the end of each may go unseen
-    assert cost.wall_s >= 0.5
+    assert cost.cpu_s > 1.6  # the end of each may go unseen
+    assert cost.wall_s >= 1
     assert cost.peak_bytes > 40_000_000
 
 
