@@ -21,11 +21,7 @@ from starlette.routing import BaseRoute
 from gateway.absence import Absences, AbsenceTemplates
 from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
-from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.config import Config
-from gateway.cores import one_core
-from gateway.crossing import Crossing
-from gateway.descriptors import raise_limit
 from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
@@ -53,6 +49,10 @@ from gateway.protection import Protection, protection
 from gateway.quarantine import Quarantine
 from gateway.raw_messages import RawMessages
 from gateway.republish import Republisher
+from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
+from gateway.runtime.cores import one_core
+from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.open_files import raise_limit
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sosa import Identity, ObservationTemplates

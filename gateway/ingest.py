@@ -21,7 +21,6 @@ from adapters.notice import Heartbeat, Notice
 from adapters.observation import Observation
 from adapters.repetition import LastResults
 from gateway.absence import Absences
-from gateway.clocks import SYSTEM_CLOCKS
 from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
@@ -33,6 +32,7 @@ from gateway.present import Present, Request
 from gateway.quarantine import Quarantine, was_accepted
 from gateway.raw_messages import RawMessages
 from gateway.recollection import Recollection
+from gateway.runtime.clocks import SYSTEM_CLOCKS
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
 

@@ -14,9 +14,7 @@ from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
-from gateway.clocks import Clocks
 from gateway.config import Config
-from gateway.crossing import Crossing
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker
@@ -29,6 +27,8 @@ from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import announced, external_listener
 from gateway.presence import Presence, sparkplug_presence
 from gateway.protection import Protection
+from gateway.runtime.clocks import Clocks
+from gateway.runtime.loop_calls import Crossing
 from gateway.subscribing import Subscribing, embedded_broker
 
 RunTask = Callable[

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateway.gates.openapi import document
 from gateway.gates.operations import OperationsGate
-from gateway.metrics import Measures
+from gateway.runtime.metrics import Measures
 from gateway.security.guard import Guard
 from gateway.statistics import Parts, alarms, histograms, measures, summary
 from gateway.vitals import Flow, Vitals, nothing_waits

@@ -17,12 +17,12 @@ from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from gateway.crossing import Crossing
 from gateway.engine import Notification
 from gateway.errors import GatewayError
 from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Row, Solution, solution
 from gateway.rdf.terms import Term
+from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler import Scheduler
 
 log = logging.getLogger(__name__)

@@ -18,10 +18,10 @@ from gateway.gates.subscription import SubscriberStatistics
 from gateway.inbox import Inbox
 from gateway.ingest import Ingest
 from gateway.journal import Journal
-from gateway.metrics import Histogram, Measure
 from gateway.onboarding.onboarding import Onboarding
 from gateway.profile_reload import ProfileReload
 from gateway.republish import Republisher
+from gateway.runtime.metrics import Histogram, Measure
 from gateway.scheduler import Scheduler
 from gateway.shipping import Shipper
 from gateway.statistics_discovery import discovery_measures

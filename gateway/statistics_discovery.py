@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from gateway.metrics import Measure
 from gateway.onboarding.listening import ListeningStatistics
 from gateway.onboarding.onboarding import Onboarding
+from gateway.runtime.metrics import Measure
 
 
 def discovery_measures(onboarding: Onboarding | None) -> tuple[Measure, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gateway.journal import Journal
-from gateway.metrics import Measure
+from gateway.runtime.metrics import Measure
 from gateway.shipping import Shipper
 
 

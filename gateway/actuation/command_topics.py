@@ -21,9 +21,9 @@ from gateway.actuation.actuators import Actuators
 from gateway.actuation.commands import Commands
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.values import value_of
-from gateway.crossing import Crossing
 from gateway.errors import BadRequestError, GatewayError
 from gateway.republish import Publisher
+from gateway.runtime.loop_calls import Crossing
 
 log = logging.getLogger(__name__)
 

@@ -21,9 +21,9 @@ from gateway.actuation.history import History
 from gateway.actuation.orders import Order, Orders, Pending, Refusal, Seen, Wish
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.templates import ActuationTemplates, sent_mark
-from gateway.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.engine import Outcome
 from gateway.errors import GatewayError, StorageError
+from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)

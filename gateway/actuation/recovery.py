@@ -16,8 +16,8 @@ from gateway.actuation.history import History
 from gateway.actuation.orders import Orders
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.wishes import time_of, wishes_of
-from gateway.clocks import Clocks
 from gateway.rdf.namespaces import GW
+from gateway.runtime.clocks import Clocks
 from gateway.store.update import BoundUpdate
 
 Fields = Mapping[str, Any]

@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gateway.descriptors import raise_limit
 from gateway.gates.operations import application, serve
+from gateway.runtime.open_files import raise_limit
 
 
 class _Bare:

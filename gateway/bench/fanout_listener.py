@@ -14,7 +14,7 @@ from time import monotonic_ns
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.bench.processes import Child, python_child
-from gateway.descriptors import raise_limit
+from gateway.runtime.open_files import raise_limit
 
 _TOGETHER = 50
 

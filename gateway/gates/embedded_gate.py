@@ -10,10 +10,10 @@ from math import inf
 from time import monotonic
 
 from adapters.message import Message
-from gateway.crossing import Crossing
 from gateway.errors import BadRequestError
 from gateway.gates.embedded_broker import EmbeddedBroker
 from gateway.inbox import Delivery, Inbox
+from gateway.runtime.loop_calls import Crossing
 
 log = logging.getLogger(__name__)
 

@@ -27,7 +27,6 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
-from gateway.clocks import SYSTEM_CLOCKS
 from gateway.gates.acknowledgements import Acknowledgements
 from gateway.gates.broker_settings import Clock
 from gateway.gates.buffered_client import BufferedClient, BufferedSocket
@@ -37,6 +36,7 @@ from gateway.gates.overlapping import overlapping
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
 from gateway.inbox import Delivery, Inbox
+from gateway.runtime.clocks import SYSTEM_CLOCKS
 
 log = logging.getLogger(__name__)
 

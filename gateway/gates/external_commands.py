@@ -21,11 +21,11 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.message import Message
-from gateway.clocks import SYSTEM_CLOCKS
 from gateway.errors import GatewayError
 from gateway.gates.broker_settings import Clock
 from gateway.gates.external_settings import ORIGIN, ExternalSettings
 from gateway.gates.tls_client import TlsClient
+from gateway.runtime.clocks import SYSTEM_CLOCKS
 
 log = logging.getLogger(__name__)
 

@@ -16,13 +16,13 @@ from typing import Protocol, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
-from gateway.cores import every_core
 from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
 from gateway.gates.asker import Asker, PeerLeftError
 from gateway.gates.media_types import Acceptable
 from gateway.gates.protocol_request import Operation
 from gateway.gates.rendering import Answer, BoundedBody, RenderingLimits
 from gateway.rdf.rights import Rights
+from gateway.runtime.cores import every_core
 from gateway.store.quad_store import QueryResults
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.errors import GatewayError, OverloadedError, TooManyRequestsError
 from gateway.gates.endpoint import SECURE
 from gateway.gates.responses import error_response
-from gateway.metrics import Distribution
+from gateway.runtime.metrics import Distribution
 
 _ELSEWHERE = "other"
 

@@ -15,7 +15,6 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from gateway.crossing import Crossing
 from gateway.errors import (
     CannotResumeError,
     GatewayError,
@@ -35,6 +34,7 @@ from gateway.gates.subscription import (
     Subscriptions,
 )
 from gateway.gates.wire import NotificationEncoder, encode_error, encode_resumed
+from gateway.runtime.loop_calls import Crossing
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.principal import Principal
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from gateway.cores import every_core
 from gateway.errors import StorageError
 from gateway.journal.spool import Journal
+from gateway.runtime.cores import every_core
 
 log = logging.getLogger(__name__)
 

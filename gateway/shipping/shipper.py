@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gateway.cores import every_core
 from gateway.errors import GatewayError
 from gateway.journal.manifest import Manifest
 from gateway.journal.sealing import Sealed, sha256_of
+from gateway.runtime.cores import every_core
 from gateway.shipping.zone import LandingZone, Parcel
 
 log = logging.getLogger(__name__)

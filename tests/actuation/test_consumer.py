@@ -23,12 +23,12 @@ from gateway.actuation.recovery import recover
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.values import Reading, value_of
 from gateway.actuation.wishes import wishes
-from gateway.clocks import Clocks
 from gateway.config import Config
 from gateway.engine import Engine, Notification, Outcome
 from gateway.errors import StorageError
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import ACTUATIONS_GRAPH, GW
+from gateway.runtime.clocks import Clocks
 from gateway.store.update import BoundUpdate
 
 PROFILES = Profiles.load(Config().jsap.profiles)

@@ -13,7 +13,6 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 
-from gateway.crossing import Crossing
 from gateway.engine import Engine
 from gateway.gates.event_stream import EventStreamGate
 from gateway.gates.operations import ServerSettings, application, serve
@@ -21,6 +20,7 @@ from gateway.gates.outbox import OutboxLimits
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
 from gateway.gates.websocket import WebSocketGate
+from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard
 from tests.integration.lanes import Lanes

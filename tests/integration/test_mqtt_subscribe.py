@@ -16,7 +16,6 @@ from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.enums import CallbackAPIVersion
 
 from gateway.app import Gateway
-from gateway.crossing import Crossing
 from gateway.engine import Engine
 from gateway.errors import TooLargeError
 from gateway.gates.external_settings import ExternalSettings
@@ -25,6 +24,7 @@ from gateway.gates.outbox import OutboxLimits
 from gateway.gates.subscriber import Client
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
+from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler import Scheduler
 from gateway.security.guard import OpenGuard
 from gateway.security.passwords import hash_password

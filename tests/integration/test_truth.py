@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gateway.app import Gateway
-from gateway.clocks import Clocks
+from gateway.runtime.clocks import Clocks
 from tests.integration.gateways import (
     MAPPINGS,
     PREFIXES,

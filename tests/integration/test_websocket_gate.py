@@ -14,7 +14,6 @@ from pyoxigraph import Literal, NamedNode
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from gateway.crossing import Crossing
 from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError, SubscriptionFailedError, TooManyRequestsError
 from gateway.gates.operations import ServerSettings, application, serve
@@ -24,6 +23,7 @@ from gateway.gates.subscription import SubscriberLimits, Subscriptions
 from gateway.gates.websocket import WebSocketGate
 from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
+from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard
 from tests.integration.lanes import Lanes

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from gateway.crossing import PAUSE_S, Crossing
+from gateway.runtime.loop_calls import PAUSE_S, Crossing
 
 
 class CountingLoop:

@@ -9,7 +9,7 @@ from prometheus_client import generate_latest
 from gateway.engine import Engine
 from gateway.engine.performance import Components, Kpi, LuttColumn, Performance
 from gateway.errors import SparqlSyntaxError
-from gateway.metrics import Measures
+from gateway.runtime.metrics import Measures
 from gateway.statistics import performance_measures
 from gateway.store.quad_store import QuadStore
 

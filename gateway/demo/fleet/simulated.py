@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from gateway.clocks import Clocks
 from gateway.demo.fleet.acts import FLUSH, FLUSHED
 from gateway.demo.fleet.device import Device
+from gateway.runtime.clocks import Clocks
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
