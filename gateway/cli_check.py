@@ -12,7 +12,6 @@ from pyoxigraph import RdfFormat, parse
 import ontologies
 from gateway.config import Config
 from gateway.errors import ConfigurationError
-from gateway.fetch import HttpFetch
 from gateway.profile_findings import (
     Finding,
     profile_problem,
@@ -24,6 +23,7 @@ from gateway.profiles import Profiles, read_profile
 from gateway.shipping import open_zone
 from gateway.shipping.zones import read_token
 from gateway.sosa import Identity
+from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 from jsap.errors import JsapError
 from jsap.profile import Profile

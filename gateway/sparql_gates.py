@@ -9,7 +9,6 @@ import socket
 from starlette.routing import Route
 
 from gateway.config import Config, HttpSettings, LimitsSettings, is_loopback
-from gateway.fetch import HttpFetch
 from gateway.gates.delayed import DelayedGate
 from gateway.gates.explain import ExplainGate
 from gateway.gates.graph_store import GraphStoreGate
@@ -22,6 +21,7 @@ from gateway.gates.request_load import LoadLimits
 from gateway.gates.service_description import ServiceDescription
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
+from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 
 

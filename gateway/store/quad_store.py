@@ -31,7 +31,7 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
-from gateway.store.minted import Minted
+from gateway.store.fresh_namespace import Minted
 from gateway.store.pending import Pending, without
 from gateway.store.remote import Remote
 from gateway.store.tables import Tables

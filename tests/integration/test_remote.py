@@ -16,8 +16,8 @@ from gateway.errors import (
     UnsupportedQueryError,
     UpdateFailedError,
 )
-from gateway.fetch import HttpFetch
 from gateway.profiles import Profiles
+from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 
 RESULTS = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"far"}}]}}'
