@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute
 from gateway.absence import Absences, AbsenceTemplates
 from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance

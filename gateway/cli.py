@@ -23,8 +23,8 @@ from gateway.cli_journal import add_collect, add_journal
 from gateway.cli_mapping import add_mapping
 from gateway.cli_quarantine import add_quarantine
 from gateway.cli_run import run_gateway, run_loop
-from gateway.config import Config
-from gateway.config_file import load_config
+from gateway.config.file import load_config
+from gateway.config.settings import Config
 from gateway.demo.fleet.command import fleet_command
 from gateway.demo.fleet.session import FleetOptions
 from gateway.demo.session import DemoOptions, run_demo

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyoxigraph import RdfFormat, parse
 
 import ontologies
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.errors import ConfigurationError
 from gateway.profile_findings import (
     Finding,

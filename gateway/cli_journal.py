@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gateway.cli_logs import configure_logs
 from gateway.cli_run import first_of, on_stop_signals, run_loop
-from gateway.config import Config, LogSettings, is_loopback
+from gateway.config.settings import Config, LogSettings, is_loopback
 from gateway.errors import ConfigurationError, ShippingError
 from gateway.gates.collector import CollectorGate, CollectorLimits
 from gateway.gates.operations import ServerSettings, application, serve

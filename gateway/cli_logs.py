@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from gateway.config import LogSettings
+from gateway.config.settings import LogSettings
 
 _LIBRARIES = {
     "amqtt": logging.WARNING,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from gateway.app import Gateway
 from gateway.cli_logs import configure_logs
-from gateway.config import Config
+from gateway.config.settings import Config
 
 if sys.platform == "linux":
     from uvloop import new_event_loop

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TypeAlias
 
-from gateway.config_file import load_config
+from gateway.config.file import load_config
 from gateway.errors import BadRequestError, ConfigurationError, StorageError
 from gateway.protection import identities_path, own_certificate, token_lifetimes_s
 from gateway.security.authority import SEPATEST, Credentials, new_credentials

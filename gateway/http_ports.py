@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from starlette.routing import BaseRoute
 
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.gates.operations import Load, ServerSettings, application, serve
 from gateway.sparql_gates import called_names
 

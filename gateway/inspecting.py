@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from starlette.routing import Route
 
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.profiles_gate import ProfilesGate
 from gateway.gates.quarantine_gate import QuarantineGate

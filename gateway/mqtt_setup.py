@@ -14,7 +14,7 @@ from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
 from gateway.gates.external_broker import ExternalBroker

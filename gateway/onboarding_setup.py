@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from adapters.message import Message
 from adapters.proposal import Names
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.gates.external_listener import ExternalListener
 from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.mappings_api import MappingsGate

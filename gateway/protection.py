@@ -13,7 +13,7 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from gateway.broker_rules import login_by, login_of, topics_by
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.errors import ForbiddenError
 from gateway.gates.broker_settings import Authenticate, Authorize
 from gateway.gates.oauth import OAuthGate

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from gateway.config import HttpSettings, MqttSettings, is_loopback
+from gateway.config.settings import HttpSettings, MqttSettings, is_loopback
 
 _PORT = re.compile(r":[0-9]+$")
 

@@ -1,6 +1,6 @@
 """The shipper that the configuration asks for."""
 
-from gateway.config_journal import ShippingSettings
+from gateway.config.journal import ShippingSettings
 from gateway.journal import Journal
 from gateway.shipping import Shipper, open_zone, shown
 

@@ -8,7 +8,7 @@ import socket
 
 from starlette.routing import Route
 
-from gateway.config import Config, HttpSettings, LimitsSettings, is_loopback
+from gateway.config.settings import Config, HttpSettings, LimitsSettings, is_loopback
 from gateway.gates.delayed import DelayedGate
 from gateway.gates.explain import ExplainGate
 from gateway.gates.graph_store import GraphStoreGate

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.message import Message
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.errors import UnauthorizedError
 from gateway.gates.broker_settings import (
     Accept,

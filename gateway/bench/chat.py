@@ -18,7 +18,7 @@ from gateway.bench.chat_overhead import WAYS, Costs, compare
 from gateway.bench.chat_to_oneself import Times, send_to_oneself
 from gateway.bench.report import Experiment, Figure, Outcome, TableRow, digest, percentile
 from gateway.bench.service import Service, running_service, service_config
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from jsap import Profile
 
 MESSAGES = 100

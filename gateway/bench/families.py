@@ -27,7 +27,7 @@ from gateway.bench.family_times import days_later
 from gateway.bench.inprocess import Request, request_texts, result_rows
 from gateway.bench.report import Experiment, Outcome, Skipped, TableRow, digest
 from gateway.bench.workload import LATEST_QUERY
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.journal import Position, Record
 from gateway.present import Present

@@ -10,7 +10,7 @@ import sys
 import threading
 
 from gateway.cli_run import run_gateway
-from gateway.config import Config
+from gateway.config.settings import Config
 
 
 def _end_with_input() -> None:

@@ -15,7 +15,7 @@ from time import monotonic
 
 from gateway.bench.processes import Child, ChildFailedError, python_child
 from gateway.bench.workload import write_profile
-from gateway.config import (
+from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,

@@ -19,7 +19,7 @@ from rich.live import Live
 
 from gateway.app import Gateway
 from gateway.cli_logs import configure_logs
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.demo import players, view
 from gateway.demo.activity import Activity
 from gateway.demo.recording import Recording, read_recording

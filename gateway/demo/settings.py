@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway.config import (
+from gateway.config.journal import JournalSettings, ShippingSettings
+from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,
@@ -17,7 +18,6 @@ from gateway.config import (
     MqttSettings,
     WebSocketSettings,
 )
-from gateway.config_journal import JournalSettings, ShippingSettings
 from gateway.demo.recording import Recording
 
 SHIPPED_EVERY_S = 5.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.app import Gateway
 from gateway.client import AsyncClient
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from jsap.profile import Profile
 from tests.actuation.lamps import lamp_profile, until
 from tests.integration.gateways import LOOPBACK, Device, running, settings

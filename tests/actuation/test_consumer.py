@@ -23,7 +23,7 @@ from gateway.actuation.recovery import recover
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.values import Reading, value_of
 from gateway.actuation.wishes import wishes
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine, Notification, Outcome
 from gateway.errors import StorageError
 from gateway.profiles import Profiles

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from adapters.discovery import Discovery
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.values import value_of
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.onboarding.proposals import _actuator
 from gateway.profiles import Profiles

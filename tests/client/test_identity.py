@@ -18,7 +18,7 @@ from gateway.client import (
     UnauthorizedError,
     UnreachableError,
 )
-from gateway.config import SecuritySettings, TlsSettings
+from gateway.config.settings import SecuritySettings, TlsSettings
 from gateway.protection import identities_path
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

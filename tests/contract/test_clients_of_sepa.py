@@ -15,7 +15,7 @@ import pytest
 from pyoxigraph import Literal
 
 from gateway.client import AsyncClient, RefusedError
-from gateway.config import Config, SecuritySettings, TlsSettings
+from gateway.config.settings import Config, SecuritySettings, TlsSettings
 from jsap import Profile
 from tests.contract import sepatest
 from tests.integration.gateways import (

@@ -17,7 +17,7 @@ from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
 from gateway.bench.family_cases import RECEIVED, varied
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles

@@ -26,7 +26,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.app import Gateway
-from gateway.config import (
+from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.config import Config
+from gateway.config.settings import Config
 from tests.integration.gateways import (
     LOOPBACK,
     MAPPINGS,

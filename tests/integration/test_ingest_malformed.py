@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from gateway.app import Gateway
-from gateway.config import LimitsSettings
+from gateway.config.settings import LimitsSettings
 from tests.integration.gateways import (
     LOOPBACK,
     VALUES,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.config import SHIPPED_PROFILES, JsapSettings
+from gateway.config.settings import SHIPPED_PROFILES, JsapSettings
 from tests.integration.gateways import (
     PREFIXES,
     VALUES,

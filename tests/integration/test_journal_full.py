@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.config_journal import JournalSettings, ShippingSettings
+from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, read_journal
 from tests.integration.gateways import (

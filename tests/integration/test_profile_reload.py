@@ -14,7 +14,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import SHIPPED_PROFILES, Config, SecuritySettings
+from gateway.config.settings import SHIPPED_PROFILES, Config, SecuritySettings
 from gateway.profile_reload import ProfileReload
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Capability, Policy

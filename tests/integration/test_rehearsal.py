@@ -14,7 +14,7 @@ from pyoxigraph import DefaultGraph
 from gateway import rehearsing
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.gates import rehearsal_gate
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

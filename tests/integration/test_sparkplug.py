@@ -25,7 +25,7 @@ from adapters.sparkplug_payload import (
     encode_payload,
 )
 from adapters.sparkplug_value import Value, array_text, value_of
-from gateway.config import SparkplugSettings
+from gateway.config.settings import SparkplugSettings
 from tests.integration.gateways import (
     LOOPBACK,
     PREFIXES,

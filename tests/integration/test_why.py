@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.rdf.terms import GraphName
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

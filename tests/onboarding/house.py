@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from gateway.app import Gateway
-from gateway.config import Config
+from gateway.config.settings import Config
 from tests.integration.gateways import (
     LOOPBACK,
     running,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from gateway.onboarding import changes
 from tests.integration.gateways import (
     PREFIXES,

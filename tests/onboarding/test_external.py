@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from gateway.config_discovery import DiscoverySettings
+from gateway.config.discovery import DiscoverySettings
 from tests.integration.gateways import (
     LOOPBACK,
     PREFIXES,

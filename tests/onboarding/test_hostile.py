@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 from adapters.families import FORMATS
 from adapters.message import Message
 from adapters.proposal import Names
-from gateway.config_discovery import ANNOUNCERS
+from gateway.config.discovery import ANNOUNCERS
 from gateway.engine import Engine
 from gateway.gates.mapping_answers import proposal_answer, unknown_answer
 from gateway.onboarding import noting

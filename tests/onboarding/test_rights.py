@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from gateway.app import Gateway
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.rdf.namespaces import CHANGES_GRAPH, MAPPINGS_GRAPH, PROPOSALS_GRAPH
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -8,7 +8,7 @@ from adapters.mapping import Mapping
 from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from gateway.onboarding.trial import Trial, Writing, try_message
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, SOSA

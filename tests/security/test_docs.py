@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gateway.config import Config
+from gateway.config.settings import Config
 from tests.integration.gateways import free_port
 
 ROOT = Path(__file__).parents[2]

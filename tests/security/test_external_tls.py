@@ -12,7 +12,7 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
-from gateway.config import Config, MqttSettings
+from gateway.config.settings import Config, MqttSettings
 from gateway.errors import ConfigurationError
 from gateway.security.certificates import make_ca, make_server
 from tests.integration.gateways import (

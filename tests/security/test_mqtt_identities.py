@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Policy

@@ -18,7 +18,7 @@ from pyoxigraph import DefaultGraph, NamedNode
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import Gateway
-from gateway.config import SecuritySettings
+from gateway.config.settings import SecuritySettings
 from gateway.rdf.terms import GraphName
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from gateway.cli import main
-from gateway.config import Config, SecuritySettings
+from gateway.config.settings import Config, SecuritySettings
 from tests.integration.gateways import LOOPBACK, running, settings, write_profile
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}

@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 
 from gateway.app import Gateway
 from gateway.cli import main
-from gateway.config import Config, HttpSettings, MqttSettings, TlsSettings
+from gateway.config.settings import Config, HttpSettings, MqttSettings, TlsSettings
 from gateway.errors import ConfigurationError
 from gateway.security.certificates import make_ca, make_server
 from gateway.security.tls import GivenCertificate, OwnCertificate

@@ -12,7 +12,7 @@ from pyoxigraph import DefaultGraph, NamedNode, QueryTriples, RdfFormat, Store
 from pyspark.sql import SparkSession
 
 from adapters.observation import Circumstances, Observation, TimeSource
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.journal import Actuation, Journal, Origin, Record
 from gateway.profiles import Profiles

@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode, Quad
 from adapters.notice import Heartbeat, Liveness
 from adapters.observation import USUAL, Circumstances, Observation, StreamKey
 from gateway.absence import Absences, AbsenceTemplates
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, XSD

@@ -21,7 +21,7 @@ from websockets.sync.server import ServerConnection, serve
 from gateway import __version__, cli_client
 from gateway.cli import main
 from gateway.cli_logs import OURS, JsonLines, TextLines, configure_logs
-from gateway.config import LogSettings
+from gateway.config.settings import LogSettings
 
 HEAD = {"vars": ["room", "t"]}
 ROW = {

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gateway.config import SHIPPED_PROFILES, Config, is_loopback
-from gateway.config_file import load_config
+from gateway.config.file import load_config
+from gateway.config.settings import SHIPPED_PROFILES, Config, is_loopback
 from gateway.errors import ConfigurationError
 
 EXAMPLE = Path(__file__).parents[2] / "gateway.example.toml"

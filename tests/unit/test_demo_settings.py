@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config import SHIPPED_PROFILES, Config, HttpSettings, MqttSettings, WebSocketSettings
+from gateway.config.settings import (
+    SHIPPED_PROFILES,
+    Config,
+    HttpSettings,
+    MqttSettings,
+    WebSocketSettings,
+)
 from gateway.demo.recording import Recording
 from gateway.demo.settings import (
     HOUSE_PROFILE,

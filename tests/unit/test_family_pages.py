@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.families import FORMATS
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.mappings import MappingTable
 from gateway.profiles import Profiles

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from jsap import JsapError, Profile, load_profile
 from jsap.endpoints import Endpoint
 from jsap.file_format import Method

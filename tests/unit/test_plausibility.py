@@ -6,7 +6,7 @@ import pytest
 
 from adapters.fault import FaultReason
 from adapters.observation import Observation
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
 from gateway.plausibility import Plausibility
 from gateway.profiles import Profiles

@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.observation import Observation
-from gateway.config import SHIPPED_PROFILES
+from gateway.config.settings import SHIPPED_PROFILES
 from gateway.journal import Position, Record
 from gateway.present import ADVANCE, Present
 from gateway.profiles import Profiles

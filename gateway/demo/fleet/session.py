@@ -17,7 +17,8 @@ from rich.console import Console
 
 from gateway.app import Gateway
 from gateway.cli_logs import configure_logs
-from gateway.config import (
+from gateway.config.discovery import DiscoverySettings
+from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
     GatewaySettings,
@@ -28,7 +29,6 @@ from gateway.config import (
     MqttSettings,
     WebSocketSettings,
 )
-from gateway.config_discovery import DiscoverySettings
 from gateway.demo.fleet import comparison, findings
 from gateway.demo.fleet.comparison import Compared, compare
 from gateway.demo.fleet.device import GATEWAY_ID, STEP_S, Device

@@ -13,9 +13,9 @@ from pydantic_core import PydanticCustomError
 
 import jsap
 from gateway.actuation.limits import ActuationLimits
-from gateway.config_discovery import DiscoverySettings
-from gateway.config_journal import JournalSettings, ShippingSettings
-from gateway.config_network import (
+from gateway.config.discovery import DiscoverySettings
+from gateway.config.journal import JournalSettings, ShippingSettings
+from gateway.config.network import (
     HttpSettings,
     MqttSettings,
     SecuritySettings,
@@ -24,7 +24,7 @@ from gateway.config_network import (
     WebSocketSettings,
     is_loopback,
 )
-from gateway.config_values import (
+from gateway.config.values import (
     ONE_AS_LIST,
     Count,
     Host,

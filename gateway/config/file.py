@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gateway.config import Config
+from gateway.config.settings import Config
 from gateway.errors import ConfigurationError
 
 ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"

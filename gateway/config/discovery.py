@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from adapters.families import FORMATS
 from adapters.topic_filter import TopicFilter
-from gateway.config_values import ONE_AS_LIST, Count, Section
+from gateway.config.values import ONE_AS_LIST, Count, Section
 
 ANNOUNCERS = tuple(sorted(name for name, form in FORMATS.items() if form.announcements))
 """The families that publish something about themselves."""

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from gateway.config_values import Section
+from gateway.config.values import Section
 from gateway.journal import JournalLimits
 
 

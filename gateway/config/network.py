@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from gateway.config_values import (
+from gateway.config.values import (
     ONE_AS_LIST,
     Count,
     Host,

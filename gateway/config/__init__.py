@@ -1,0 +1,1 @@
+"""Configuration: every setting as a frozen value, and where it comes from."""
