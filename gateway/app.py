@@ -18,7 +18,6 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
-from gateway.absence import Absences, AbsenceTemplates
 from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
 from gateway.config.settings import Config
@@ -32,22 +31,24 @@ from gateway.gates.query_pool import QueryPool
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
 from gateway.http_ports import open_ports
-from gateway.inbox import Inbox
-from gateway.ingest import Ingest
+from gateway.ingest.current_state import Present
+from gateway.ingest.inbox import Inbox
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.quarantine import Quarantine
+from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
-from gateway.mappings import MappingTable
 from gateway.mqtt_setup import Beside, OtherBroker, OwnBroker, WayIn
 from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
-from gateway.plausibility import Plausibility
-from gateway.present import Present
 from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
-from gateway.quarantine import Quarantine
-from gateway.raw_messages import RawMessages
 from gateway.republish import Republisher
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.cores import one_core
@@ -55,7 +56,6 @@ from gateway.runtime.loop_calls import Crossing
 from gateway.runtime.open_files import raise_limit
 from gateway.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql_gates import SparqlGates, load_limits, query_limits, remote_of
 from gateway.statistics import Parts, summary
 from gateway.subscribing import (

@@ -12,6 +12,7 @@ from pyoxigraph import RdfFormat, parse
 import ontologies
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError
+from gateway.ingest.sosa import Identity
 from gateway.profile_findings import (
     Finding,
     profile_problem,
@@ -22,7 +23,6 @@ from gateway.profile_findings import (
 from gateway.profiles import Profiles, read_profile
 from gateway.shipping import open_zone
 from gateway.shipping.zones import read_token
-from gateway.sosa import Identity
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 from jsap.errors import JsapError

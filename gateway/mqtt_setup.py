@@ -21,8 +21,8 @@ from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.external_commands import ExternalCommands
 from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
-from gateway.inbox import Inbox
-from gateway.mappings import MappingTable
+from gateway.ingest.inbox import Inbox
+from gateway.ingest.mappings import MappingTable
 from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import announced, external_listener
 from gateway.presence import Presence, sparkplug_presence

@@ -15,12 +15,12 @@ from gateway.gates.external_listener import ExternalListener
 from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.mappings_api import MappingsGate
 from gateway.gates.request_body import RequestLimits
-from gateway.ingest import Ingest
-from gateway.mappings import MappingTable
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.plausibility import Plausibility
 from gateway.onboarding.listening import announcement_filters, is_among
 from gateway.onboarding.onboarding import Onboarding, Terms
 from gateway.onboarding.trial import Writing
-from gateway.plausibility import Plausibility
 from gateway.scheduler import Scheduler
 from gateway.security.guard import Guard
 

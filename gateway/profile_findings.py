@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions
 
-from gateway.absence import AbsenceTemplates
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.templates import ActuationTemplates
 from gateway.engine import Notification
 from gateway.errors import GatewayError, SparqlSyntaxError
-from gateway.mappings import MappingTable
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.silence import AbsenceTemplates
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.solutions import ResultsDelta
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
 from jsap.errors import JsapError

@@ -14,16 +14,16 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.absence import AbsenceTemplates
 from gateway.actuation.actuating import Actuating
 from gateway.actuation.templates import ActuationTemplates
 from gateway.errors import ConfigurationError, GatewayError, StorageError
-from gateway.ingest import Ingest
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.silence import AbsenceTemplates
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profile_findings import template_findings, together_findings
 from gateway.profiles import ProfileChanges, Profiles
 from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.store.remote import Remote
 from jsap.template import Template
 

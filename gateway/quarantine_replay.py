@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from adapters.fault import Fault
 from gateway.errors import StorageError
-from gateway.inbox import Delivery, Inbox, Replay
-from gateway.quarantine import Entry, Quarantine
+from gateway.ingest.inbox import Delivery, Inbox, Replay
+from gateway.ingest.quarantine import Entry, Quarantine
 
 _HELD_S = 30.0
 """How long journal and store may take."""

@@ -21,21 +21,21 @@ from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
 from adapters.repetition import LastResults
-from gateway.absence import Absences, AbsenceTemplates
-from gateway.duplicates import Duplicates
 from gateway.engine import Engine, Limits
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
+from gateway.ingest.current_state import Present
+from gateway.ingest.duplicates import Duplicates
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.recovery import Recollection
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.onboarding.trial import EPOCH, Writing, written
-from gateway.plausibility import Plausibility
-from gateway.present import Present
 from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
-from gateway.recollection import Recollection
 from gateway.rehearsal_pairs import pairs_of
 from gateway.rehearsal_report import Answer, Differences, Members, answers_differ
-from gateway.sosa import Identity, ObservationTemplates
 
 
 @dataclass(frozen=True, slots=True)

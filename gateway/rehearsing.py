@@ -24,13 +24,13 @@ from gateway.errors import (
     TooLargeError,
     TooManyRequestsError,
 )
+from gateway.ingest.raw_messages import RawMessage
+from gateway.ingest.sosa import Identity
 from gateway.onboarding.changes import require_good
 from gateway.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.profiles import Profiles
-from gateway.raw_messages import RawMessage
 from gateway.rehearsal import Asked, Script
 from gateway.scheduler import Scheduler
-from gateway.sosa import Identity
 from jsap.forced_bindings import ForcedBinding
 from jsap.template import Template
 

@@ -15,8 +15,8 @@ from gateway.gates.query_pool import QueryPool, QueryStatistics
 from gateway.gates.request_load import RequestStatistics
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberStatistics
-from gateway.inbox import Inbox
-from gateway.ingest import Ingest
+from gateway.ingest.inbox import Inbox
+from gateway.ingest.ingest import Ingest
 from gateway.journal import Journal
 from gateway.onboarding.onboarding import Onboarding
 from gateway.profile_reload import ProfileReload

@@ -24,13 +24,13 @@ from gateway.actuation.recovery import recover
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.wishes import time_of, wishes
 from gateway.engine import Notification
-from gateway.ingest import Ingest
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.sosa import Identity, payload_literal
 from gateway.journal import Actuation, Journal
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler import Scheduler, Sink
-from gateway.sosa import Identity, payload_literal
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from gateway.actuation.actuator import Actuator
 from gateway.actuation.consumer import Consumer, Updating
 from gateway.actuation.templates import ActuationTemplates
 from gateway.errors import BadRequestError
-from gateway.sosa import Identity
+from gateway.ingest.sosa import Identity
 from gateway.store.update import BoundUpdate
 
 LONGEST_WAIT_S = 300.0

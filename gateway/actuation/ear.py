@@ -18,8 +18,8 @@ from adapters.observation import StreamKey
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.orders import Seen
 from gateway.actuation.values import Reading
+from gateway.ingest.sosa import Identity
 from gateway.journal import Record
-from gateway.sosa import Identity
 
 _STREAMS = 10_000
 

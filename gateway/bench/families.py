@@ -29,10 +29,10 @@ from gateway.bench.report import Experiment, Outcome, Skipped, TableRow, digest
 from gateway.bench.workload import LATEST_QUERY
 from gateway.config.settings import Config
 from gateway.engine import Engine
+from gateway.ingest.current_state import Present
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
-from gateway.present import Present
 from gateway.profiles import Profiles
-from gateway.sosa import Identity, ObservationTemplates
 
 ROUNDS = 100
 WARM = 5
@@ -158,7 +158,9 @@ def measure(rounds: int = ROUNDS, folder: Path = FOLDER) -> Iterator[Outcome]:
     if PLAIN not in by_family:
         yield Skipped("families", f"no cases in {folder}: run it in a checkout")
         return
-    logging.getLogger("gateway.present").setLevel(logging.ERROR)  # cases change units each round
+    logging.getLogger("gateway.ingest.current_state").setLevel(
+        logging.ERROR
+    )  # cases change units each round
     families = [_Family(name, group, rounds) for name, group in by_family.items()]
     for family in families:
         family.run()

@@ -17,22 +17,22 @@ from typing import cast
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Triple
 
 from adapters.message import Message
-from gateway.absence import Absences, AbsenceTemplates
 from gateway.bench.service import service_config
 from gateway.bench.workload import LATEST_QUERY, Workload, subscriptions
 from gateway.engine import Engine
 from gateway.gates.wire import NotificationEncoder
-from gateway.inbox import Delivery, Inbox
-from gateway.ingest import Ingest
+from gateway.ingest.current_state import Present
+from gateway.ingest.inbox import Delivery, Inbox
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.quarantine import Quarantine
+from gateway.ingest.raw_messages import RawMessage, RawMessages
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Journal
-from gateway.mappings import MappingTable
-from gateway.plausibility import Plausibility
-from gateway.present import Present
 from gateway.profiles import Profiles
-from gateway.quarantine import Quarantine
-from gateway.raw_messages import RawMessage, RawMessages
 from gateway.scheduler import Done, Scheduler
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.store.quad_store import QueryResults
 from gateway.store.templates import Bindings
 from gateway.store.update import BoundUpdate

@@ -34,8 +34,8 @@ from gateway.config.values import (
     Token,
     TopicPrefix,
 )
-from gateway.quarantine import QuarantineLimits
-from gateway.raw_messages import RawLimits
+from gateway.ingest.quarantine import QuarantineLimits
+from gateway.ingest.raw_messages import RawLimits
 
 __all__ = [
     "SHIPPED_PROFILES",

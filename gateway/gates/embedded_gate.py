@@ -12,7 +12,7 @@ from time import monotonic
 from adapters.message import Message
 from gateway.errors import BadRequestError
 from gateway.gates.embedded_broker import EmbeddedBroker
-from gateway.inbox import Delivery, Inbox
+from gateway.ingest.inbox import Delivery, Inbox
 from gateway.runtime.loop_calls import Crossing
 
 log = logging.getLogger(__name__)

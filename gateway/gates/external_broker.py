@@ -35,7 +35,7 @@ from gateway.gates.message_copies import MessageCopies, identifier_of
 from gateway.gates.overlapping import overlapping
 from gateway.gates.session_filters import SessionFilters
 from gateway.gates.waker import Waker
-from gateway.inbox import Delivery, Inbox
+from gateway.ingest.inbox import Delivery, Inbox
 from gateway.runtime.clocks import SYSTEM_CLOCKS
 
 log = logging.getLogger(__name__)

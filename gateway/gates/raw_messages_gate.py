@@ -13,10 +13,10 @@ from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
 from gateway.gates.payload_json import number_of, payload_members, topic_of
 from gateway.gates.wire import JsonObject
-from gateway.raw_messages import RawMessage, RawMessages
+from gateway.ingest.raw_messages import RawMessage, RawMessages
+from gateway.ingest.sosa import Identity
 from gateway.security.guard import Guard
 from gateway.security.policy import Capability, covers
-from gateway.sosa import Identity
 
 PATH = "/messages"
 

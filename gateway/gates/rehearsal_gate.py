@@ -28,9 +28,9 @@ from gateway.gates.mapping_bodies import ApplyBody, read_json
 from gateway.gates.payload_json import topic_filter
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.request_body import RequestLimits
+from gateway.ingest.raw_messages import RawMessage, RawMessages
 from gateway.onboarding.edits import Edits
 from gateway.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
-from gateway.raw_messages import RawMessage, RawMessages
 from gateway.rdf.canonical import canonical_quad
 from gateway.rehearsal import Asked
 from gateway.rehearsing import Ground, Rehearsing

@@ -13,7 +13,7 @@ from adapters.mapping import MappingError
 from adapters.registry import Registry
 from gateway.engine import Engine
 from gateway.errors import ClientError
-from gateway.mappings import mapping_of
+from gateway.ingest.mappings import mapping_of
 from gateway.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.onboarding.edits import mapping_node, members_with
 from gateway.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of

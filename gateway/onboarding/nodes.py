@@ -15,7 +15,7 @@ from adapters.mapping import Mapping as Decoding
 from adapters.mapping import MappingError
 from adapters.registry import Registry
 from gateway.engine import Engine
-from gateway.mappings import mapping_of
+from gateway.ingest.mappings import mapping_of
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, QUDT, RDF, SOSA, SSN, UNIT
 from gateway.rdf.terms import Term
 from jsap.extended import mapping_members

@@ -25,7 +25,7 @@ from gateway.errors import (
     StorageError,
     TooManyRequestsError,
 )
-from gateway.mappings import MappingTable, mapping_of
+from gateway.ingest.mappings import MappingTable, mapping_of
 from gateway.onboarding.changes import (
     Author,
     Kind,

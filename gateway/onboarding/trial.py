@@ -16,8 +16,8 @@ from adapters.message import Message
 from adapters.notice import Notice
 from adapters.observation import Observation
 from adapters.registry import Registry
+from gateway.ingest.sosa import ObservationTemplates
 from gateway.journal import Position, Record
-from gateway.sosa import ObservationTemplates
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import BoundUpdate, evaluate
 

@@ -19,9 +19,9 @@ from adapters.registry import Registry
 from gateway.bench.family_cases import RECEIVED, varied
 from gateway.config.settings import Config
 from gateway.engine import Engine
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
-from gateway.sosa import Identity, ObservationTemplates
 from tests.families.kit import (
     CASES,
     FAMILIES,

@@ -6,12 +6,12 @@ import pytest
 from rich.console import Console
 
 from adapters.families import FORMATS
-from gateway.absence import Absences
 from gateway.demo.fleet.comparison import ASPECTS, Compared, Difference
 from gateway.demo.fleet.dialects import DIALECTS
 from gateway.demo.fleet.session import FleetOptions, Outcome, run_fleet
-from gateway.duplicates import Duplicates
-from gateway.quarantine import Quarantine
+from gateway.ingest.duplicates import Duplicates
+from gateway.ingest.quarantine import Quarantine
+from gateway.ingest.silence import Absences
 
 SMALL = 3 * len(DIALECTS)
 

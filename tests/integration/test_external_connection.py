@@ -12,7 +12,7 @@ from gateway.gates import external_broker
 from gateway.gates.external_broker import ExternalBroker
 from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
-from gateway.inbox import Delivery, Inbox
+from gateway.ingest.inbox import Delivery, Inbox
 from tests.integration.gateways import LOOPBACK, WAIT_S
 
 CONNACK = bytes([0x20, 3, 0, 0, 0])

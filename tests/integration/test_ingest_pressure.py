@@ -19,7 +19,7 @@ from adapters.message import Message
 from gateway.app import Gateway
 from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError
-from gateway.inbox import Delivery, Inbox
+from gateway.ingest.inbox import Delivery, Inbox
 from gateway.rdf.delta import Delta
 from tests.integration.gateways import (
     PREFIXES,

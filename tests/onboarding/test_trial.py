@@ -9,10 +9,10 @@ from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
 from gateway.config.settings import SHIPPED_PROFILES
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.onboarding.trial import Trial, Writing, try_message
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, SOSA
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import bind_update
 

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from adapters.observation import Circumstances, Observation, TimeSource
 from gateway.config.settings import Config
 from gateway.engine import Engine
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Actuation, Journal, Origin, Record
 from gateway.profiles import Profiles
-from gateway.sosa import Identity, ObservationTemplates
 from spark_batch.archive import Archive
 from spark_batch.errors import ArchiveError
 from spark_batch.jobs.derive import Rollup

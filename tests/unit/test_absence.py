@@ -7,12 +7,12 @@ from pyoxigraph import NamedNode, Quad
 
 from adapters.notice import Heartbeat, Liveness
 from adapters.observation import USUAL, Circumstances, Observation, StreamKey
-from gateway.absence import Absences, AbsenceTemplates
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, XSD
-from gateway.sosa import Identity
 from gateway.store.update import BoundUpdate
 
 IDENTITY = Identity("https://gateway.example/", "test")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from adapters.message import Message
 from adapters.observation import XSD, Circumstances, Observation, TimeSource
-from gateway.duplicates import WINDOW, Duplicates, delivery_of
+from gateway.ingest.duplicates import WINDOW, Duplicates, delivery_of
 from gateway.journal import Position, Record
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

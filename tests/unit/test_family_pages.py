@@ -9,7 +9,7 @@ import pytest
 from adapters.families import FORMATS
 from gateway.config.settings import Config
 from gateway.engine import Engine
-from gateway.mappings import MappingTable
+from gateway.ingest.mappings import MappingTable
 from gateway.profiles import Profiles
 from jsap.extended import mapping_quads
 from jsap.profile import load_profile

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from adapters.message import Message
-from gateway.inbox import Delivery, Inbox
+from gateway.ingest.inbox import Delivery, Inbox
 
 
 def delivery(number: int) -> Delivery:

@@ -8,7 +8,7 @@ from adapters.fault import FaultReason
 from adapters.observation import Observation
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
-from gateway.plausibility import Plausibility
+from gateway.ingest.plausibility import Plausibility
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import UNIT, XSD
 

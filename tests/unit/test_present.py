@@ -8,12 +8,12 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.observation import Observation
 from gateway.config.settings import SHIPPED_PROFILES
+from gateway.ingest.current_state import ADVANCE, Present
+from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
-from gateway.present import ADVANCE, Present
 from gateway.profiles import Profiles
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import GW, STATE_GRAPH, XSD
-from gateway.sosa import Identity, ObservationTemplates
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import BoundUpdate, compile_update, evaluate
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adapters.fault import Fault, FaultReason
 from adapters.message import Message
 from adapters.observation import Observation
-from gateway.quarantine import Entry, Quarantine, QuarantineLimits, trace_of, was_accepted
+from gateway.ingest.quarantine import Entry, Quarantine, QuarantineLimits, trace_of, was_accepted
 
 START = datetime(2026, 3, 2, 7, 0, 0, 123456, tzinfo=UTC)
 NULL = Fault("urn:m", FaultReason.NULL, "null")

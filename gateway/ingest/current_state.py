@@ -14,10 +14,10 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Quad
 
+from gateway.ingest.sosa import Identity, ObservationTemplates, result_time, unit_in_graph
 from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
-from gateway.sosa import Identity, ObservationTemplates, result_time, unit_in_graph
 from gateway.store.retention import Kept, Retention, SeriesEnd, Stream
 from gateway.store.templates import Bindings
 from gateway.store.update import BoundUpdate, UpdatePlan

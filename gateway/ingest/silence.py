@@ -18,9 +18,9 @@ from pyoxigraph import Literal, NamedNode
 
 from adapters.notice import Heartbeat, Liveness, Notice
 from adapters.observation import Observation, StreamKey
+from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, XSD
-from gateway.sosa import Identity
 from gateway.store.update import BoundUpdate, compile_update
 from jsap.errors import BindingError
 

@@ -20,18 +20,18 @@ from adapters.message import Message
 from adapters.notice import Heartbeat, Notice
 from adapters.observation import Observation
 from adapters.repetition import LastResults
-from gateway.absence import Absences
-from gateway.duplicates import Duplicates, delivery_of
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
-from gateway.inbox import Delivery, Inbox, Replay
+from gateway.ingest.current_state import Present, Request
+from gateway.ingest.duplicates import Duplicates, delivery_of
+from gateway.ingest.inbox import Delivery, Inbox, Replay
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.quarantine import Quarantine, was_accepted
+from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.recovery import Recollection
+from gateway.ingest.silence import Absences
 from gateway.journal import Journal, Position, Record
-from gateway.mappings import MappingTable
-from gateway.plausibility import Plausibility
-from gateway.present import Present, Request
-from gateway.quarantine import Quarantine, was_accepted
-from gateway.raw_messages import RawMessages
-from gateway.recollection import Recollection
 from gateway.runtime.clocks import SYSTEM_CLOCKS
 from gateway.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate

@@ -22,7 +22,7 @@ from typing import Any
 from adapters.adapter import Fault, FaultReason
 from adapters.message import Message
 from adapters.observation import Observation
-from gateway.line_file import LineFile
+from gateway.ingest.line_file import LineFile
 
 log = logging.getLogger(__name__)
 

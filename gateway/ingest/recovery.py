@@ -16,13 +16,13 @@ from adapters.memory import Memory
 from adapters.observation import Observation, StreamKey
 from adapters.repetition import LastResults
 from adapters.series import SeriesUnits
-from gateway.absence import Absences
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError
+from gateway.ingest.current_state import Present
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.silence import Absences
+from gateway.ingest.sosa import result_time, told_unit
 from gateway.journal import Position, Record
-from gateway.plausibility import Plausibility
-from gateway.present import Present
-from gateway.sosa import result_time, told_unit
 
 Row = Mapping[str, Literal | NamedNode]
 
