@@ -20,8 +20,9 @@ from starlette.routing import BaseRoute
 
 from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
+from gateway.actuation.device_requests import DeviceRequests
+from gateway.actuation.rules import Republisher
 from gateway.config.settings import Config
-from gateway.device_requests import DeviceRequests
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
 from gateway.gates.actuators import ActuatorsGate
@@ -49,7 +50,6 @@ from gateway.operating import Condition, operations_gate
 from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
-from gateway.republish import Republisher
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.cores import one_core
 from gateway.runtime.loop_calls import Crossing

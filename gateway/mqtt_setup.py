@@ -14,6 +14,7 @@ from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
+from gateway.actuation.host_state import Presence, sparkplug_presence
 from gateway.config.settings import Config
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
@@ -25,7 +26,6 @@ from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
 from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import announced, external_listener
-from gateway.presence import Presence, sparkplug_presence
 from gateway.protection import Protection
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import Crossing

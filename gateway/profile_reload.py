@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.actuation.actuating import Actuating
+from gateway.actuation.rules import Republisher
 from gateway.actuation.templates import ActuationTemplates
 from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.ingest.ingest import Ingest
@@ -22,7 +23,6 @@ from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profile_findings import template_findings, together_findings
 from gateway.profiles import ProfileChanges, Profiles
-from gateway.republish import Republisher
 from gateway.scheduler import Scheduler
 from gateway.store.remote import Remote
 from jsap.template import Template

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from gateway.actuation.actuating import Actuating
+from gateway.actuation.rules import Republisher
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
@@ -20,7 +21,6 @@ from gateway.ingest.ingest import Ingest
 from gateway.journal import Journal
 from gateway.onboarding.onboarding import Onboarding
 from gateway.profile_reload import ProfileReload
-from gateway.republish import Republisher
 from gateway.runtime.metrics import Histogram, Measure
 from gateway.scheduler import Scheduler
 from gateway.shipping import Shipper

@@ -13,16 +13,16 @@ from datetime import UTC, datetime
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
+from gateway.actuation.confirmation_watch import Ear
 from gateway.actuation.consumer import Consumer, Sender
-from gateway.actuation.ear import Ear
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
 from gateway.actuation.limits import ActuationLimits
 from gateway.actuation.orders import Order, Orders, Seen
 from gateway.actuation.recovery import recover
+from gateway.actuation.requests import time_of, wishes
 from gateway.actuation.templates import ActuationTemplates
-from gateway.actuation.wishes import time_of, wishes
 from gateway.engine import Notification
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.sosa import Identity, payload_literal

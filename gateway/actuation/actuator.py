@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode
 from adapters.families import FORMATS
 from adapters.topic_filter import TopicFilter
 from adapters.units import unit_iri
+from gateway.actuation.rules import fill_payload
 from gateway.actuation.values import (
     Reading,
     Words,
@@ -27,7 +28,6 @@ from gateway.actuation.values import (
     says_the_same,
 )
 from gateway.rdf.namespaces import XSD
-from gateway.republish import fill_payload
 
 _PLAIN = "{value}"
 _LONGEST_VALUE = 4096

@@ -19,10 +19,10 @@ from adapters.message import Message
 from gateway.actuation.actuator import Actuator
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.commands import Commands
+from gateway.actuation.rules import Publisher
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.values import value_of
 from gateway.errors import BadRequestError, GatewayError
-from gateway.republish import Publisher
 from gateway.runtime.loop_calls import Crossing
 
 log = logging.getLogger(__name__)

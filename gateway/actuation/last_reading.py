@@ -13,8 +13,8 @@ from pyoxigraph import Literal, NamedNode
 
 from adapters.observation import StreamKey
 from gateway.actuation.orders import Pending, Seen
+from gateway.actuation.requests import time_of
 from gateway.actuation.values import Reading
-from gateway.actuation.wishes import time_of
 from gateway.profiles import Profiles
 from gateway.rdf.terms import Term
 from jsap.template import Template

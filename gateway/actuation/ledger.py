@@ -12,7 +12,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
-from gateway.actuation.wishes import time_of
+from gateway.actuation.requests import time_of
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW
 from gateway.rdf.terms import Term

@@ -14,8 +14,8 @@ from pyoxigraph import NamedNode
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.history import History
 from gateway.actuation.orders import Orders
+from gateway.actuation.requests import time_of, wishes_of
 from gateway.actuation.templates import ActuationTemplates
-from gateway.actuation.wishes import time_of, wishes_of
 from gateway.rdf.namespaces import GW
 from gateway.runtime.clocks import Clocks
 from gateway.store.update import BoundUpdate

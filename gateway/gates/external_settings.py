@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from gateway.actuation.host_state import Presence
 from gateway.gates.tls_client import TlsClient
-from gateway.presence import Presence
 
 ORIGIN = "sosa-gateway"
 """The user property that marks a message as ours (MQTT 5.0, 3.3.2.3.7)."""

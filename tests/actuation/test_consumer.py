@@ -20,9 +20,9 @@ from gateway.actuation.consumer import Consumer
 from gateway.actuation.history import History
 from gateway.actuation.orders import Orders, Seen
 from gateway.actuation.recovery import recover
+from gateway.actuation.requests import wishes
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.values import Reading, value_of
-from gateway.actuation.wishes import wishes
 from gateway.config.settings import Config
 from gateway.engine import Engine, Notification, Outcome
 from gateway.errors import StorageError

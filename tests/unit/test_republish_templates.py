@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from gateway.actuation.rules import fill_payload, fill_topic
 from gateway.rdf.solutions import Solution
-from gateway.republish import fill_payload, fill_topic
 
 ROW: Solution = {
     "room": Literal("a"),

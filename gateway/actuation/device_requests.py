@@ -12,7 +12,7 @@ from datetime import datetime
 from adapters.memory import Recent
 from adapters.message import Message
 from adapters.notice import DeviceRequest, Notice
-from gateway.republish import Publisher
+from gateway.actuation.rules import Publisher
 
 log = logging.getLogger(__name__)
 
