@@ -54,7 +54,7 @@ from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.cores import one_core
 from gateway.runtime.loop_calls import Crossing
 from gateway.runtime.open_files import raise_limit
-from gateway.scheduler import Scheduler, Sink
+from gateway.scheduler.scheduler import Scheduler, Sink
 from gateway.shipping_setup import shipper_of
 from gateway.sparql_gates import SparqlGates, load_limits, query_limits, remote_of
 from gateway.statistics import Parts, summary

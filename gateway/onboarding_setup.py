@@ -21,7 +21,7 @@ from gateway.ingest.plausibility import Plausibility
 from gateway.onboarding.listening import announcement_filters, is_among
 from gateway.onboarding.onboarding import Onboarding, Terms
 from gateway.onboarding.trial import Writing
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 
 

@@ -23,7 +23,7 @@ from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profile_findings import template_findings, together_findings
 from gateway.profiles import ProfileChanges, Profiles
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.store.remote import Remote
 from jsap.template import Template
 

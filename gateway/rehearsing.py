@@ -30,7 +30,7 @@ from gateway.onboarding.changes import require_good
 from gateway.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.profiles import Profiles
 from gateway.rehearsal import Asked, Script
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from jsap.forced_bindings import ForcedBinding
 from jsap.template import Template
 

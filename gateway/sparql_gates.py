@@ -19,7 +19,7 @@ from gateway.gates.rendering import RenderingLimits
 from gateway.gates.request_body import RequestLimits
 from gateway.gates.request_load import LoadLimits
 from gateway.gates.service_description import ServiceDescription
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote

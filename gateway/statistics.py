@@ -22,7 +22,7 @@ from gateway.journal import Journal
 from gateway.onboarding.onboarding import Onboarding
 from gateway.profile_reload import ProfileReload
 from gateway.runtime.metrics import Histogram, Measure
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.shipping import Shipper
 from gateway.statistics_discovery import discovery_measures
 from gateway.statistics_journal import journal_measures

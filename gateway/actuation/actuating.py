@@ -30,7 +30,7 @@ from gateway.journal import Actuation, Journal
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import Crossing
-from gateway.scheduler import Scheduler, Sink
+from gateway.scheduler.scheduler import Scheduler, Sink
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 

@@ -23,7 +23,7 @@ from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Row, Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import Crossing
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
 

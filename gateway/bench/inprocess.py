@@ -32,7 +32,7 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Journal
 from gateway.profiles import Profiles
-from gateway.scheduler import Done, Scheduler
+from gateway.scheduler.scheduler import Done, Scheduler
 from gateway.store.quad_store import QueryResults
 from gateway.store.templates import Bindings
 from gateway.store.update import BoundUpdate

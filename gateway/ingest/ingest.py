@@ -33,7 +33,7 @@ from gateway.ingest.recovery import Recollection
 from gateway.ingest.silence import Absences
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
-from gateway.scheduler import Done, Scheduler
+from gateway.scheduler.scheduler import Done, Scheduler
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)

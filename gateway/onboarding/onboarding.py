@@ -53,7 +53,7 @@ from gateway.onboarding.unknown import UnknownTopic, UnknownTopics
 from gateway.onboarding.violations import Violation, violations
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from jsap.errors import JsapError
 
 log = logging.getLogger(__name__)

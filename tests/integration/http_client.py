@@ -18,7 +18,7 @@ from gateway.gates.origins import Names
 from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
 from gateway.gates.request_body import RequestLimits
 from gateway.gates.request_load import LoadLimits
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 
 ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"

@@ -21,7 +21,7 @@ from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
 from gateway.gates.websocket import WebSocketGate
 from gateway.runtime.loop_calls import Crossing
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 from tests.integration.lanes import Lanes
 

@@ -25,7 +25,7 @@ from gateway.gates.subscriber import Client
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.subscription import SubscriberLimits
 from gateway.runtime.loop_calls import Crossing
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import OpenGuard
 from gateway.security.passwords import hash_password
 from gateway.subscribing import Subscribing, identify_by

@@ -24,7 +24,7 @@ from gateway.gates.websocket import WebSocketGate
 from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.runtime.loop_calls import Crossing
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 from tests.integration.lanes import Lanes
 

@@ -29,7 +29,7 @@ from gateway.errors import GatewayError, StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import SolutionBag
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 from gateway.store.quad_store import QuadStore
 from tests.worker_threads import Killed, ThreadLink
 

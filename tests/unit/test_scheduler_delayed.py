@@ -8,7 +8,7 @@ import pytest
 from gateway.engine import Engine, Notification
 from gateway.errors import NotFoundError, StorageError
 from gateway.rdf.delta import Delta
-from gateway.scheduler import Scheduler
+from gateway.scheduler.scheduler import Scheduler
 
 
 class Inbox:

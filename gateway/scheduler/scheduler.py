@@ -25,8 +25,8 @@ from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import Term
+from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
-from gateway.timers import Timers
 
 log = logging.getLogger(__name__)
 
