@@ -22,6 +22,8 @@ from gateway.actuation.actuating import Actuating, Surroundings
 from gateway.actuation.consumer import Sender
 from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.rules import Republisher
+from gateway.admin.onboarding.onboarding import Onboarding
+from gateway.admin.profile_reload import ProfileFiles, ProfileReload
 from gateway.config.settings import Config
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
@@ -44,10 +46,8 @@ from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.mqtt_setup import Beside, OtherBroker, OwnBroker, WayIn
-from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import mappings_routes, onboarding_of
 from gateway.operating import Condition, operations_gate
-from gateway.profile_reload import ProfileFiles, ProfileReload
 from gateway.profiles import Profiles
 from gateway.protection import Protection, protection
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks

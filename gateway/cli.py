@@ -17,6 +17,7 @@ from typing import TypeAlias
 from rich.console import Console
 
 from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
+from gateway.admin.profile_checks import Finding
 from gateway.cli_actuate import add_actuate
 from gateway.cli_archive import run_archive
 from gateway.cli_journal import add_collect, add_journal
@@ -29,7 +30,6 @@ from gateway.demo.fleet.command import fleet_command
 from gateway.demo.fleet.session import FleetOptions
 from gateway.demo.session import DemoOptions, run_demo
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.profile_findings import Finding
 from gateway.security.passwords import hash_password
 
 Command = Callable[[argparse.Namespace], int]

@@ -10,16 +10,16 @@ from pathlib import Path
 from pyoxigraph import RdfFormat, parse
 
 import ontologies
-from gateway.config.settings import Config
-from gateway.errors import ConfigurationError
-from gateway.ingest.sosa import Identity
-from gateway.profile_findings import (
+from gateway.admin.profile_checks import (
     Finding,
     profile_problem,
     profile_warnings,
     template_findings,
     together_findings,
 )
+from gateway.config.settings import Config
+from gateway.errors import ConfigurationError
+from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles, read_profile
 from gateway.shipping import open_zone
 from gateway.shipping.zones import read_token

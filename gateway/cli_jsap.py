@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway import cli_client
-from gateway.profile_findings import (
+from gateway.admin.profile_checks import (
     Finding,
     profile_problem,
     profile_warnings,

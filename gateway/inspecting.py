@@ -7,6 +7,11 @@ from datetime import timedelta
 
 from starlette.routing import Route
 
+from gateway.admin.onboarding.changes import history
+from gateway.admin.profile_reload import ProfileReload
+from gateway.admin.provenance import Provenance
+from gateway.admin.quarantine_replay import QuarantineReplay
+from gateway.admin.rehearsal.runner import Rehearsing, Terms
 from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.profiles_gate import ProfilesGate
@@ -14,11 +19,6 @@ from gateway.gates.quarantine_gate import QuarantineGate
 from gateway.gates.raw_messages_gate import RawMessagesGate
 from gateway.gates.rehearsal_gate import RehearsalGate
 from gateway.gates.why_gate import WhyGate
-from gateway.onboarding.changes import history
-from gateway.profile_reload import ProfileReload
-from gateway.provenance import Provenance
-from gateway.quarantine_replay import QuarantineReplay
-from gateway.rehearsing import Rehearsing, Terms
 from gateway.security.guard import Guard
 from gateway.statistics import Parts
 from gateway.subscribing import request_limits

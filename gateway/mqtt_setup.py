@@ -15,6 +15,7 @@ from adapters.message import Message
 from adapters.sparkplug_host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import Presence, sparkplug_presence
+from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.config.settings import Config
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
@@ -24,7 +25,6 @@ from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
-from gateway.onboarding.onboarding import Onboarding
 from gateway.onboarding_setup import announced, external_listener
 from gateway.protection import Protection
 from gateway.runtime.clocks import Clocks

@@ -10,6 +10,9 @@ from starlette.routing import Route
 
 from adapters.message import Message
 from adapters.proposal import Names
+from gateway.admin.onboarding.listening import announcement_filters, is_among
+from gateway.admin.onboarding.onboarding import Onboarding, Terms
+from gateway.admin.onboarding.trial import Writing
 from gateway.config.settings import Config
 from gateway.gates.external_listener import ExternalListener
 from gateway.gates.external_settings import ExternalSettings
@@ -18,9 +21,6 @@ from gateway.gates.request_body import RequestLimits
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.plausibility import Plausibility
-from gateway.onboarding.listening import announcement_filters, is_among
-from gateway.onboarding.onboarding import Onboarding, Terms
-from gateway.onboarding.trial import Writing
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 

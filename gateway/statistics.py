@@ -6,6 +6,8 @@ from functools import partial
 
 from gateway.actuation.actuating import Actuating
 from gateway.actuation.rules import Republisher
+from gateway.admin.onboarding.onboarding import Onboarding
+from gateway.admin.profile_reload import ProfileReload
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
@@ -19,8 +21,6 @@ from gateway.gates.subscription import SubscriberStatistics
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
 from gateway.journal import Journal
-from gateway.onboarding.onboarding import Onboarding
-from gateway.profile_reload import ProfileReload
 from gateway.runtime.metrics import Histogram, Measure
 from gateway.scheduler.scheduler import Scheduler
 from gateway.shipping import Shipper

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gateway.onboarding.listening import ListeningStatistics
-from gateway.onboarding.onboarding import Onboarding
+from gateway.admin.onboarding.listening import ListeningStatistics
+from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.runtime.metrics import Measure
 
 

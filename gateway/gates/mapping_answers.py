@@ -13,15 +13,15 @@ from adapters.fault import Fault
 from adapters.notice import DeviceRequest, Heartbeat, Liveness, Notice
 from adapters.observation import Observation, TimeSource
 from adapters.proposal import Proposal
+from gateway.admin.onboarding.changes import MappingChange
+from gateway.admin.onboarding.confirmation import defect
+from gateway.admin.onboarding.nodes import described, nodes_of
+from gateway.admin.onboarding.onboarding import Found
+from gateway.admin.onboarding.proposals import LABEL, PROPOSED_AT, members_of, short_id
+from gateway.admin.onboarding.trial import Trial
+from gateway.admin.onboarding.unknown import Sample, UnknownTopic
+from gateway.admin.onboarding.violations import Violation
 from gateway.gates.mapping_bodies import payload_members
-from gateway.onboarding.changes import MappingChange
-from gateway.onboarding.confirmation import defect
-from gateway.onboarding.nodes import described, nodes_of
-from gateway.onboarding.onboarding import Found
-from gateway.onboarding.proposals import LABEL, PROPOSED_AT, members_of, short_id
-from gateway.onboarding.trial import Trial
-from gateway.onboarding.unknown import Sample, UnknownTopic
-from gateway.onboarding.violations import Violation
 
 JsonObject = dict[str, object]
 

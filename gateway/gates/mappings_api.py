@@ -11,6 +11,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.admin.onboarding.changes import MappingChange
+from gateway.admin.onboarding.edits import Edits
+from gateway.admin.onboarding.onboarding import Found, Onboarding
+from gateway.admin.onboarding.proposals import Status
 from gateway.errors import BadRequestError, ForbiddenError
 from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
@@ -33,10 +37,6 @@ from gateway.gates.mapping_bodies import (
 )
 from gateway.gates.protocol_request import url_parameters
 from gateway.gates.request_body import RequestLimits
-from gateway.onboarding.changes import MappingChange
-from gateway.onboarding.edits import Edits
-from gateway.onboarding.onboarding import Found, Onboarding
-from gateway.onboarding.proposals import Status
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability

@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.admin.quarantine_replay import Replayed
 from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
 from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
 from gateway.gates.payload_json import number_of, payload_members, topic_of
 from gateway.gates.wire import JsonObject
 from gateway.ingest.quarantine import Entry, Quarantine
-from gateway.quarantine_replay import Replayed
 from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy, covers
 

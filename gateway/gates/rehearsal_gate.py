@@ -21,6 +21,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateway.admin.onboarding.edits import Edits
+from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
+from gateway.admin.rehearsal.rehearsal import Asked
+from gateway.admin.rehearsal.runner import Ground, Rehearsing
 from gateway.errors import BadRequestError, InvalidMappingError
 from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
@@ -29,11 +33,7 @@ from gateway.gates.payload_json import topic_filter
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.request_body import RequestLimits
 from gateway.ingest.raw_messages import RawMessage, RawMessages
-from gateway.onboarding.edits import Edits
-from gateway.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.rdf.canonical import canonical_quad
-from gateway.rehearsal import Asked
-from gateway.rehearsing import Ground, Rehearsing
 from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy, covers
 from jsap.errors import JsapError

@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adapters.mapping import Mapping
+from gateway.admin.onboarding.changes import MappingChange
+from gateway.admin.provenance import Origin, Provenance
 from gateway.errors import BadRequestError, ForbiddenError
 from gateway.gates.asker import Asker
 from gateway.gates.endpoint import endpoint
 from gateway.gates.payload_json import payload_members
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.wire import JsonObject
-from gateway.onboarding.changes import MappingChange
-from gateway.provenance import Origin, Provenance
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, SOSA
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.security.guard import Guard

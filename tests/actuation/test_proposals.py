@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from adapters.discovery import Discovery
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.values import value_of
+from gateway.admin.onboarding.proposals import _actuator
 from gateway.config.settings import Config
 from gateway.engine import Engine
-from gateway.onboarding.proposals import _actuator
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from tests.families.kit import CASES

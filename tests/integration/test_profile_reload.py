@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.admin.profile_reload import ProfileReload
 from gateway.app import Gateway
 from gateway.cli import main
 from gateway.config.settings import SHIPPED_PROFILES, Config, SecuritySettings
-from gateway.profile_reload import ProfileReload
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import Capability, Policy

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from pyoxigraph import DefaultGraph
 
-from gateway import rehearsing
+from gateway.admin.rehearsal import runner
 from gateway.app import Gateway
 from gateway.cli import main
 from gateway.config.settings import SecuritySettings
@@ -125,16 +125,16 @@ async def test_its_bounds_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert told["subscriptions"] == []
         assert told["subscriptions_skipped"] == "the store has more than 5 quads"
         assert told["counts"]["observations_removed"] == 5
-        monkeypatch.setattr(rehearsing, "TIME_S", 0.0)
+        monkeypatch.setattr(runner, "TIME_S", 0.0)
         told = await rehearse(client, remove=["urn:mapping:temperature"])
         assert (told["messages"], told["kept"]) == (0, 5)
-        monkeypatch.setattr(rehearsing, "_END_S", 0.01)
+        monkeypatch.setattr(runner, "_END_S", 0.01)
         answers = await asyncio.gather(
             *(client.post("/mappings/rehearse", json={}) for _ in range(2))
         )
         assert sorted(answer.status_code for answer in answers) == [429, 503]
-        monkeypatch.setattr(rehearsing, "_PROGRAM", "raise SystemExit('it broke')")
-        monkeypatch.setattr(rehearsing, "_END_S", 30.0)
+        monkeypatch.setattr(runner, "_PROGRAM", "raise SystemExit('it broke')")
+        monkeypatch.setattr(runner, "_END_S", 30.0)
         answer = await client.post("/mappings/rehearse", json={})
         assert (answer.status_code, "it broke" in answer.text) == (500, True)
         await publish(gateway.mqtt_port, [("room/a", b'{"t":99}')])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from gateway.admin.onboarding import changes
 from gateway.config.settings import SHIPPED_PROFILES
-from gateway.onboarding import changes
 from tests.integration.gateways import (
     PREFIXES,
     JsonObject,

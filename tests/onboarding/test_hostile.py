@@ -12,17 +12,17 @@ from pyoxigraph import NamedNode
 from adapters.families import FORMATS
 from adapters.message import Message
 from adapters.proposal import Names
+from gateway.admin.onboarding import announcements
+from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
+from gateway.admin.onboarding.confirmation import confirming
+from gateway.admin.onboarding.listening import MOST_WAITING, Listening
+from gateway.admin.onboarding.nodes import described, stored_nodes
+from gateway.admin.onboarding.onboarding import Found
+from gateway.admin.onboarding.proposal_graph import all_proposals, status_of
+from gateway.admin.onboarding.unknown import UnknownTopics
 from gateway.config.discovery import ANNOUNCERS
 from gateway.engine import Engine
 from gateway.gates.mapping_answers import proposal_answer, unknown_answer
-from gateway.onboarding import noting
-from gateway.onboarding.confirmation import confirming
-from gateway.onboarding.listening import MOST_WAITING, Listening
-from gateway.onboarding.nodes import described, stored_nodes
-from gateway.onboarding.noting import Announcement, Noted, Noting
-from gateway.onboarding.onboarding import Found
-from gateway.onboarding.proposal_graph import all_proposals, status_of
-from gateway.onboarding.unknown import UnknownTopics
 from gateway.store.update import change
 from tests.onboarding.devices import bridge_devices
 
@@ -81,7 +81,7 @@ def test_what_is_too_long_or_too_much_is_passed_over_and_counted() -> None:
 
 
 def test_an_announcement_of_many_devices_is_bounded(monkeypatch: Any) -> None:
-    monkeypatch.setattr(noting, "MOST_PROPOSALS", 20)
+    monkeypatch.setattr(announcements, "MOST_PROPOSALS", 20)
     bench = Bench()
     bench.hear(DEVICES, bridge_devices(*(f"d{number}" for number in range(40))))
     bench.look()

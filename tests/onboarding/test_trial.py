@@ -8,9 +8,9 @@ from adapters.mapping import Mapping
 from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
+from gateway.admin.onboarding.trial import Trial, Writing, try_message
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.ingest.sosa import Identity, ObservationTemplates
-from gateway.onboarding.trial import Trial, Writing, try_message
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, SOSA
 from gateway.store.quad_store import QuadStore

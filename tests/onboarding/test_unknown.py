@@ -8,7 +8,7 @@ from typing import Any
 from adapters.mapping import Mapping
 from adapters.message import Message
 from adapters.proposal import Proposal
-from gateway.onboarding.unknown import KEPT_BYTES, UnknownTopics
+from gateway.admin.onboarding.unknown import KEPT_BYTES, UnknownTopics
 from tests.integration.gateways import PREFIXES, publish, watch
 from tests.onboarding.house import Api, a_house, config
 

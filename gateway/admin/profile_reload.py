@@ -17,11 +17,11 @@ from pathlib import Path
 from gateway.actuation.actuating import Actuating
 from gateway.actuation.rules import Republisher
 from gateway.actuation.templates import ActuationTemplates
+from gateway.admin.profile_checks import template_findings, together_findings
 from gateway.errors import ConfigurationError, GatewayError, StorageError
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
-from gateway.profile_findings import template_findings, together_findings
 from gateway.profiles import ProfileChanges, Profiles
 from gateway.scheduler.scheduler import Scheduler
 from gateway.store.remote import Remote

@@ -17,6 +17,9 @@ from typing import Any
 from pyoxigraph import NamedNode, Quad
 
 from adapters.message import Message
+from gateway.admin.onboarding.changes import require_good
+from gateway.admin.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
+from gateway.admin.rehearsal.rehearsal import Asked, Script
 from gateway.engine import Engine, Limits
 from gateway.errors import (
     GatewayError,
@@ -26,10 +29,7 @@ from gateway.errors import (
 )
 from gateway.ingest.raw_messages import RawMessage
 from gateway.ingest.sosa import Identity
-from gateway.onboarding.changes import require_good
-from gateway.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.profiles import Profiles
-from gateway.rehearsal import Asked, Script
 from gateway.scheduler.scheduler import Scheduler
 from jsap.forced_bindings import ForcedBinding
 from jsap.template import Template

@@ -11,13 +11,11 @@ from datetime import datetime
 from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.discovery import Discovered
-from gateway.engine import Engine
-from gateway.errors import ClientError
-from gateway.onboarding.changes import Author, Kind, replacing
-from gateway.onboarding.confirmation import defect, described, wanted_by, with_own_names
-from gateway.onboarding.nodes import TYPE
-from gateway.onboarding.proposal_graph import proposal_at
-from gateway.onboarding.proposals import (
+from gateway.admin.onboarding.changes import Author, Kind, replacing
+from gateway.admin.onboarding.confirmation import defect, described, wanted_by, with_own_names
+from gateway.admin.onboarding.nodes import TYPE
+from gateway.admin.onboarding.proposal_graph import proposal_at
+from gateway.admin.onboarding.proposals import (
     ANNOUNCED_ON,
     PROPOSAL,
     STATUS,
@@ -25,6 +23,8 @@ from gateway.onboarding.proposals import (
     StoredProposal,
     stored,
 )
+from gateway.engine import Engine
+from gateway.errors import ClientError
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, PROPOSALS_GRAPH
 from jsap.errors import JsapError

@@ -17,6 +17,31 @@ from adapters.mapping import MappingError
 from adapters.message import Message
 from adapters.proposal import Names
 from adapters.registry import Registry
+from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
+from gateway.admin.onboarding.changes import (
+    Author,
+    Kind,
+    MappingChange,
+    history,
+    replacing,
+    require_good,
+    undoing,
+)
+from gateway.admin.onboarding.confirmation import confirming, deciding
+from gateway.admin.onboarding.edits import Edits, mapping_node
+from gateway.admin.onboarding.listening import Listening
+from gateway.admin.onboarding.nodes import InStore, Members, described, queried_nodes, said_of
+from gateway.admin.onboarding.proposal_graph import (
+    all_proposals,
+    find,
+    proposal_at,
+    proposal_nodes,
+    status_of,
+)
+from gateway.admin.onboarding.proposals import Status, StoredProposal, stored
+from gateway.admin.onboarding.trial import Believe, Trial, Writing, try_message
+from gateway.admin.onboarding.unknown import UnknownTopic, UnknownTopics
+from gateway.admin.onboarding.violations import Violation, violations
 from gateway.engine import Engine
 from gateway.errors import (
     GatewayError,
@@ -26,31 +51,6 @@ from gateway.errors import (
     TooManyRequestsError,
 )
 from gateway.ingest.mappings import MappingTable, mapping_of
-from gateway.onboarding.changes import (
-    Author,
-    Kind,
-    MappingChange,
-    history,
-    replacing,
-    require_good,
-    undoing,
-)
-from gateway.onboarding.confirmation import confirming, deciding
-from gateway.onboarding.edits import Edits, mapping_node
-from gateway.onboarding.listening import Listening
-from gateway.onboarding.nodes import InStore, Members, described, queried_nodes, said_of
-from gateway.onboarding.noting import Announcement, Noted, Noting
-from gateway.onboarding.proposal_graph import (
-    all_proposals,
-    find,
-    proposal_at,
-    proposal_nodes,
-    status_of,
-)
-from gateway.onboarding.proposals import Status, StoredProposal, stored
-from gateway.onboarding.trial import Believe, Trial, Writing, try_message
-from gateway.onboarding.unknown import UnknownTopic, UnknownTopics
-from gateway.onboarding.violations import Violation, violations
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.scheduler.scheduler import Scheduler

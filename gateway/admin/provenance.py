@@ -17,13 +17,13 @@ from adapters.mapping import Mapping, MappingError
 from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
+from gateway.admin.onboarding.changes import MappingChange
 from gateway.ingest.mappings import MappingTable, mapping_of
 from gateway.ingest.quarantine import Quarantine, was_accepted
 from gateway.ingest.raw_messages import RawMessages
 from gateway.ingest.sosa import Identity, ObservationTemplates, unit_in_graph
 from gateway.journal import Position, Record
 from gateway.journal.lookup import Found, look_up
-from gateway.onboarding.changes import MappingChange
 from gateway.profiles import Profiles
 from gateway.rdf.canonical import canonical_quad
 from gateway.store.quad_store import QuadStore

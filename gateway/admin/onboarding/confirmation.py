@@ -11,14 +11,14 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.mapping import MappingError
 from adapters.registry import Registry
+from gateway.admin.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
+from gateway.admin.onboarding.edits import mapping_node, members_with
+from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of
+from gateway.admin.onboarding.proposal_graph import proposal_at
+from gateway.admin.onboarding.proposals import LABEL, Status, StoredProposal
 from gateway.engine import Engine
 from gateway.errors import ClientError
 from gateway.ingest.mappings import mapping_of
-from gateway.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
-from gateway.onboarding.edits import mapping_node, members_with
-from gateway.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of
-from gateway.onboarding.proposal_graph import proposal_at
-from gateway.onboarding.proposals import LABEL, Status, StoredProposal
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, SOSA, SSN
 from gateway.rdf.terms import DEFAULT_GRAPH, Term

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.admin.onboarding.nodes import ACTUATOR, PREFIXES, Members, Said, is_mapping
 from gateway.errors import BadRequestError, ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import ACTUATOR, PREFIXES, Members, Said, is_mapping
 from gateway.rdf.canonical import canonical_quad
 from jsap.errors import JsapError
 from jsap.extended import is_member, one_mapping

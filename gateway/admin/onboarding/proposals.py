@@ -20,7 +20,7 @@ from adapters.families import FORMATS
 from adapters.mapping import Mapping, Retained
 from adapters.proposal import Proposal
 from adapters.topic_filter import TopicFilter
-from gateway.onboarding.nodes import ACTUATOR, TYPE, Members
+from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, Members
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import GW, PROPOSALS_GRAPH, RDFS, XSD
 from gateway.rdf.terms import Term

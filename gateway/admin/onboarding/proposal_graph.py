@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions
 
+from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, Nodes, queried_nodes, said_of
+from gateway.admin.onboarding.proposals import LABEL, PROPOSAL, Status, StoredProposal, short_id
 from gateway.engine import Engine
 from gateway.errors import NotFoundError
-from gateway.onboarding.nodes import ACTUATOR, TYPE, Nodes, queried_nodes, said_of
-from gateway.onboarding.proposals import LABEL, PROPOSAL, Status, StoredProposal, short_id
 from gateway.rdf.namespaces import PROPOSALS_GRAPH
 
 

@@ -18,8 +18,8 @@ from adapters.families import FORMATS
 from adapters.message import Message
 from adapters.proposal import Names
 from adapters.topic_filter import TopicFilter, TopicTrie
-from gateway.onboarding.noting import Announcement, Noted
-from gateway.onboarding.unknown import UnknownTopics
+from gateway.admin.onboarding.announcements import Announcement, Noted
+from gateway.admin.onboarding.unknown import UnknownTopics
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,17 @@ from enum import Enum, unique
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
+from gateway.admin.onboarding.nodes import (
+    TYPE,
+    Compiled,
+    Nodes,
+    Said,
+    nodes_of,
+    said_of,
+    stored_nodes,
+)
 from gateway.engine import Engine
 from gateway.errors import ConflictError, InvalidMappingError, NotFoundError
-from gateway.onboarding.nodes import TYPE, Compiled, Nodes, Said, nodes_of, said_of, stored_nodes
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import CHANGES_GRAPH, GW, XSD

@@ -21,6 +21,9 @@ from adapters.message import Message
 from adapters.observation import Observation
 from adapters.registry import Registry
 from adapters.repetition import LastResults
+from gateway.admin.onboarding.trial import EPOCH, Writing, written
+from gateway.admin.rehearsal.pairs import pairs_of
+from gateway.admin.rehearsal.report import Answer, Differences, Members, answers_differ
 from gateway.engine import Engine, Limits
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
@@ -31,11 +34,8 @@ from gateway.ingest.recovery import Recollection
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
-from gateway.onboarding.trial import EPOCH, Writing, written
 from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
-from gateway.rehearsal_pairs import pairs_of
-from gateway.rehearsal_report import Answer, Differences, Members, answers_differ
 
 
 @dataclass(frozen=True, slots=True)

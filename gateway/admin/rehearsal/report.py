@@ -14,9 +14,9 @@ from pyoxigraph import Quad
 from adapters.fault import Fault
 from adapters.message import Message
 from adapters.observation import Observation
+from gateway.admin.rehearsal.pairs import Pair
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row
-from gateway.rehearsal_pairs import Pair
 
 MOST = 200
 """Differences of each kind that are told one by one; all are counted."""

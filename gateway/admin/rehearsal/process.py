@@ -10,7 +10,7 @@ import pickle
 import resource
 import sys
 
-from gateway.rehearsal import rehearse
+from gateway.admin.rehearsal.rehearsal import rehearse
 
 _MEMORY_BYTES = 1 << 30
 """Of address space: a query that wants more ends the rehearsal and not the device."""

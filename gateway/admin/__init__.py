@@ -1,0 +1,1 @@
+"""Administration: looking into a running gateway and changing what it does with messages."""

@@ -1,0 +1,1 @@
+"""Rehearsals: the last messages through changed mappings, in a process of their own."""
