@@ -12,7 +12,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.cli_logs import configure_logs
+from gateway.app.logs import configure_logs
+from gateway.app.shipping import shipper_of
 from gateway.cli_run import first_of, on_stop_signals, run_loop
 from gateway.config.settings import Config, LogSettings, is_loopback
 from gateway.errors import ConfigurationError, ShippingError
@@ -23,7 +24,6 @@ from gateway.gates.token_file import TokenFile
 from gateway.journal import Journal, Origin
 from gateway.journal.status import Status, read_status
 from gateway.security.tls import GivenCertificate
-from gateway.shipping_setup import shipper_of
 
 log = logging.getLogger(__name__)
 

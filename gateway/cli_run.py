@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from gateway.app import Gateway
-from gateway.cli_logs import configure_logs
+from gateway.app.gateway import Gateway
+from gateway.app.logs import configure_logs
 from gateway.config.settings import Config
 
 if sys.platform == "linux":

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import TypeAlias
 
+from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, ConfigurationError, StorageError
-from gateway.protection import identities_path, own_certificate, token_lifetimes_s
 from gateway.security.authority import SEPATEST, Credentials, new_credentials
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore

@@ -17,8 +17,8 @@ from time import monotonic
 from rich.console import Console
 from rich.live import Live
 
-from gateway.app import Gateway
-from gateway.cli_logs import configure_logs
+from gateway.app.gateway import Gateway
+from gateway.app.logs import configure_logs
 from gateway.config.settings import Config
 from gateway.demo import players, view
 from gateway.demo.activity import Activity

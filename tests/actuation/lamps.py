@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from tests.integration.gateways import LOOPBACK, WAIT_S, JsonObject, mapping, write_profile
 
 ACTUATIONS = "https://sosa-gateway.example/graph/actuations"

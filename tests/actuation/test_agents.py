@@ -5,7 +5,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.client import AsyncClient
 from gateway.config.settings import SHIPPED_PROFILES
 from jsap.profile import Profile

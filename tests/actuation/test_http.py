@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.cli import main
 from tests.actuation.lamps import ACTUATIONS, command, get, lamp_profile, url
 from tests.integration.gateways import MAPPINGS, Device, running, settings, update

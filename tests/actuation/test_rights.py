@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -9,7 +9,7 @@ from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.rdf.solutions import Solution
 from tests.integration.gateways import LOOPBACK, free_port, running, settings, write_profile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from tests.client.places import chatting
 from tests.integration.gateways import LOOPBACK
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
+from gateway.app.security import identities_path
 from gateway.client import (
     AgentError,
     AsyncClient,
@@ -19,7 +20,6 @@ from gateway.client import (
     UnreachableError,
 )
 from gateway.config.settings import SecuritySettings, TlsSettings
-from gateway.protection import identities_path
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from tests.integration.gateways import (
     WAIT_S,
     Program,

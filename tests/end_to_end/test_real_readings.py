@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.journal import Record
 from tests.integration.gateways import (
     LOOPBACK,

@@ -25,7 +25,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import LimitsSettings
 from tests.integration.gateways import (
     LOOPBACK,

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from adapters.message import Message
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError
 from gateway.ingest.inbox import Delivery, Inbox

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, read_journal

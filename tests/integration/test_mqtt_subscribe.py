@@ -15,7 +15,8 @@ import pytest
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.enums import CallbackAPIVersion
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
+from gateway.app.subscribers import Subscribing, identify_by
 from gateway.engine import Engine
 from gateway.errors import TooLargeError
 from gateway.gates.external_settings import ExternalSettings
@@ -28,7 +29,6 @@ from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import OpenGuard
 from gateway.security.passwords import hash_password
-from gateway.subscribing import Subscribing, identify_by
 from tests.integration.gateways import (
     LOOPBACK,
     WAIT_S,

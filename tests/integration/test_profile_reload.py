@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from gateway.admin.profile_reload import ProfileReload
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.cli import main
 from gateway.config.settings import SHIPPED_PROFILES, Config, SecuritySettings
 from gateway.security.identity import Kind

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.cli import main
 from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind

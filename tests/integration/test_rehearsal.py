@@ -12,7 +12,7 @@ import pytest
 from pyoxigraph import DefaultGraph
 
 from gateway.admin.rehearsal import runner
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.cli import main
 from gateway.config.settings import SecuritySettings
 from gateway.gates import rehearsal_gate

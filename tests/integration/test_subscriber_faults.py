@@ -12,7 +12,7 @@ import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from tests.integration.gateways import LOOPBACK, WAIT_S, running, settings, write_profile
 
 ALL = "SELECT ?o { ?s <urn:p> ?o }"

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.runtime.clocks import Clocks
 from tests.integration.gateways import (
     MAPPINGS,

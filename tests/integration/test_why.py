@@ -11,7 +11,7 @@ import httpx
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.cli import main
 from gateway.config.settings import SecuritySettings
 from gateway.rdf.terms import GraphName

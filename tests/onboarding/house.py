@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
 from tests.integration.gateways import (
     LOOPBACK,

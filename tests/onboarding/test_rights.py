@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import SecuritySettings
 from gateway.rdf.namespaces import CHANGES_GRAPH, MAPPINGS_GRAPH, PROPOSALS_GRAPH
 from gateway.security.identity import Kind

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -17,7 +17,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 from websockets.asyncio.client import ClientConnection, connect
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from gateway.config.settings import SecuritySettings
 from gateway.rdf.terms import GraphName
 from gateway.security.identity import Kind

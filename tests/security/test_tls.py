@@ -17,13 +17,13 @@ from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 from websockets.asyncio.client import connect
 
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
+from gateway.app.server_names import server_names
 from gateway.cli import main
 from gateway.config.settings import Config, HttpSettings, MqttSettings, TlsSettings
 from gateway.errors import ConfigurationError
 from gateway.security.certificates import make_ca, make_server
 from gateway.security.tls import GivenCertificate, OwnCertificate
-from gateway.server_names import server_names
 from tests.integration.gateways import running, settings, write_profile
 
 NAMES = ("localhost", "127.0.0.1", "::1", "gateway.lan")

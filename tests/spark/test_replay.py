@@ -12,7 +12,7 @@ from pyoxigraph import QueryTriples
 from pyspark.sql import SparkSession
 
 from adapters.units import unit_iri
-from gateway.app import Gateway
+from gateway.app.gateway import Gateway
 from spark_batch.archive import Archive
 from spark_batch.cli import main
 from spark_batch.errors import ArchiveError, BusyError

@@ -19,8 +19,8 @@ from rich.console import Console
 from websockets.sync.server import ServerConnection, serve
 
 from gateway import __version__, cli_client
+from gateway.app.logs import OURS, JsonLines, TextLines, configure_logs
 from gateway.cli import main
-from gateway.cli_logs import OURS, JsonLines, TextLines, configure_logs
 from gateway.config.settings import LogSettings
 
 HEAD = {"vars": ["room", "t"]}

@@ -6,11 +6,11 @@ from itertools import accumulate, cycle
 import pytest
 from prometheus_client import generate_latest
 
+from gateway.app.measures import performance_measures
 from gateway.engine import Engine
 from gateway.engine.performance import Components, Kpi, LuttColumn, Performance
 from gateway.errors import SparqlSyntaxError
 from gateway.runtime.metrics import Measures
-from gateway.statistics import performance_measures
 from gateway.store.quad_store import QuadStore
 
 ONE = "SELECT ?o { <urn:s> <urn:p> ?o }"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import errors, statistics
+from gateway import errors
+from gateway.app import measures
 from gateway.cli import main
 from gateway.errors import GatewayError
 
@@ -17,7 +18,7 @@ def codes(error: type[GatewayError]) -> set[str]:
 
 
 def test_every_metric_is_in_the_readme() -> None:
-    modules = Path(statistics.__file__).parent.glob("statistics*.py")
+    modules = Path(measures.__file__).parent.glob("statistics*.py")
     source = "".join(path.read_text(encoding="utf-8") for path in modules)
     names = re.findall(r'Measure\(\s*"(\w+)"', source)
     assert len(names) > 25

@@ -3,7 +3,7 @@
 from pathlib import Path
 from time import monotonic
 
-from gateway.vitals import Flow, Vitals
+from gateway.app.vitals import Flow, Vitals
 
 
 class Stage:

@@ -15,8 +15,8 @@ from time import monotonic
 
 from rich.console import Console
 
-from gateway.app import Gateway
-from gateway.cli_logs import configure_logs
+from gateway.app.gateway import Gateway
+from gateway.app.logs import configure_logs
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.settings import (
     SHIPPED_PROFILES,

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute
 
-from gateway.broker_rules import login_by, login_of, topics_by
+from gateway.app.broker_logins import login_by, login_of, topics_by
+from gateway.app.server_names import server_names
 from gateway.config.settings import Config
 from gateway.errors import ForbiddenError
 from gateway.gates.broker_settings import Authenticate, Authorize
@@ -25,7 +26,6 @@ from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.throttle import ThrottleLimits
 from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
-from gateway.server_names import server_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from starlette.routing import BaseRoute
 
+from gateway.app.sparql import called_names
 from gateway.config.settings import Config
 from gateway.gates.operations import Load, ServerSettings, application, serve
-from gateway.sparql_gates import called_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ from adapters.sparkplug_host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import Presence, sparkplug_presence
 from gateway.admin.onboarding.onboarding import Onboarding
+from gateway.app.onboarding import announced, external_listener
+from gateway.app.security import Protection
+from gateway.app.subscribers import Subscribing, embedded_broker
 from gateway.config.settings import Config
 from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
@@ -25,11 +28,8 @@ from gateway.gates.external_settings import ExternalSettings
 from gateway.gates.session_filters import SessionFilters
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
-from gateway.onboarding_setup import announced, external_listener
-from gateway.protection import Protection
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import Crossing
-from gateway.subscribing import Subscribing, embedded_broker
 
 RunTask = Callable[
     [Callable[[], Coroutine[object, object, None]], str], AbstractAsyncContextManager[None]

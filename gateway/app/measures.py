@@ -8,6 +8,8 @@ from gateway.actuation.actuating import Actuating
 from gateway.actuation.rules import Republisher
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.admin.profile_reload import ProfileReload
+from gateway.app.discovery_measures import discovery_measures
+from gateway.app.journal_measures import journal_measures
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
 from gateway.gates.embedded_broker import EmbeddedBroker
@@ -24,8 +26,6 @@ from gateway.journal import Journal
 from gateway.runtime.metrics import Histogram, Measure
 from gateway.scheduler.scheduler import Scheduler
 from gateway.shipping import Shipper
-from gateway.statistics_discovery import discovery_measures
-from gateway.statistics_journal import journal_measures
 
 
 @dataclass(slots=True)

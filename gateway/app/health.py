@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.app.measures import Parts, alarms, histograms, measures, summary
+from gateway.app.vitals import Flow, Vitals, nothing_waits
 from gateway.gates.openapi import document
 from gateway.gates.operations import OperationsGate
 from gateway.runtime.metrics import Measures
 from gateway.security.guard import Guard
-from gateway.statistics import Parts, alarms, histograms, measures, summary
-from gateway.vitals import Flow, Vitals, nothing_waits
 
 
 @dataclass(frozen=True, slots=True)

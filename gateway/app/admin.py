@@ -12,6 +12,8 @@ from gateway.admin.profile_reload import ProfileReload
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import Rehearsing, Terms
+from gateway.app.measures import Parts
+from gateway.app.subscribers import request_limits
 from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.profiles_gate import ProfilesGate
@@ -20,8 +22,6 @@ from gateway.gates.raw_messages_gate import RawMessagesGate
 from gateway.gates.rehearsal_gate import RehearsalGate
 from gateway.gates.why_gate import WhyGate
 from gateway.security.guard import Guard
-from gateway.statistics import Parts
-from gateway.subscribing import request_limits
 
 
 def inspection_routes(parts: Parts, guard: Guard, config: Config) -> list[Route]:

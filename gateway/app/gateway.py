@@ -24,6 +24,22 @@ from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.rules import Republisher
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.admin.profile_reload import ProfileFiles, ProfileReload
+from gateway.app.admin import inspection_routes
+from gateway.app.health import Condition, operations_gate
+from gateway.app.http import open_ports
+from gateway.app.measures import Parts, summary
+from gateway.app.mqtt import Beside, OtherBroker, OwnBroker, WayIn
+from gateway.app.onboarding import mappings_routes, onboarding_of
+from gateway.app.security import Protection, protection
+from gateway.app.shipping import shipper_of
+from gateway.app.sparql import SparqlGates, load_limits, query_limits, remote_of
+from gateway.app.subscribers import (
+    Subscribing,
+    identify_by,
+    request_limits,
+    server_settings,
+    subscriber_limits,
+)
 from gateway.config.settings import Config
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
@@ -33,7 +49,6 @@ from gateway.gates.operations import Load
 from gateway.gates.query_pool import QueryPool
 from gateway.gates.subscribers import Subscribers
 from gateway.gates.websocket import WebSocketGate
-from gateway.http_ports import open_ports
 from gateway.ingest.current_state import Present
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
@@ -43,28 +58,13 @@ from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.raw_messages import RawMessages
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
-from gateway.inspecting import inspection_routes
 from gateway.journal import Journal, Origin, Upkeep
-from gateway.mqtt_setup import Beside, OtherBroker, OwnBroker, WayIn
-from gateway.onboarding_setup import mappings_routes, onboarding_of
-from gateway.operating import Condition, operations_gate
 from gateway.profiles import Profiles
-from gateway.protection import Protection, protection
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.cores import one_core
 from gateway.runtime.loop_calls import Crossing
 from gateway.runtime.open_files import raise_limit
 from gateway.scheduler.scheduler import Scheduler, Sink
-from gateway.shipping_setup import shipper_of
-from gateway.sparql_gates import SparqlGates, load_limits, query_limits, remote_of
-from gateway.statistics import Parts, summary
-from gateway.subscribing import (
-    Subscribing,
-    identify_by,
-    request_limits,
-    server_settings,
-    subscriber_limits,
-)
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""The application: all parts put together from the configuration, started and stopped."""
