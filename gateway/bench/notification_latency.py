@@ -16,7 +16,7 @@ from gateway.bench.report import Experiment, Figure, Outcome, digest, percentile
 from gateway.bench.service import running_service, service_config
 from gateway.bench.subscriber import Subscriber
 from gateway.bench.workload import FENCE_UPDATE
-from gateway.cli_client import update
+from gateway.cli.service import update
 
 RATES = (100.0, 500.0, 1000.0)
 SECONDS = 5

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 
-from gateway.cli_run import run_gateway
+from gateway.cli.run import run_gateway
 from gateway.config.settings import Config
 
 

@@ -26,7 +26,7 @@ from gateway.bench.workload import (
     Workload,
     subscriptions,
 )
-from gateway.cli_client import RESULT_TYPES, query, update
+from gateway.cli.service import RESULT_TYPES, query, update
 
 BROKERS = ("external", "embedded")
 TIMED = "results"

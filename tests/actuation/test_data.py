@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Store
 
 from gateway.actuation.actuators import Actuators
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.engine import Engine
 from gateway.journal import Journal, Origin
 from gateway.sparql.parser import parse_query, parse_update

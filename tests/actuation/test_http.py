@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gateway.app.gateway import Gateway
-from gateway.cli import main
+from gateway.cli.command import main
 from tests.actuation.lamps import ACTUATIONS, command, get, lamp_profile, url
 from tests.integration.gateways import MAPPINGS, Device, running, settings, update
 

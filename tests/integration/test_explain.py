@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.security.policy import EVERYTHING, Capability, Policy
 from tests.integration.fake_guard import FakeGuard
 from tests.integration.http_client import ALL, check_error, open_gate

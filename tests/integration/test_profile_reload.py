@@ -14,7 +14,7 @@ import pytest
 
 from gateway.admin.profile_reload import ProfileReload
 from gateway.app.gateway import Gateway
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import SHIPPED_PROFILES, Config, SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from gateway.app.gateway import Gateway
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import SecuritySettings
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore

@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph
 
 from gateway.admin.rehearsal import runner
 from gateway.app.gateway import Gateway
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import SecuritySettings
 from gateway.gates import rehearsal_gate
 from gateway.security.identity import Kind

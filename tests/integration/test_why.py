@@ -12,7 +12,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.app.gateway import Gateway
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import SecuritySettings
 from gateway.rdf.terms import GraphName
 from gateway.security.identity import Kind

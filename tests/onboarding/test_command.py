@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli import main
+from gateway.cli.command import main
 from tests.integration.gateways import LOOPBACK, mapping, publish
 from tests.onboarding.devices import bridge_devices
 from tests.onboarding.house import a_house, config

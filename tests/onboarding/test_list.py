@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.cli import main
+from gateway.cli.command import main
 from tests.integration.gateways import LOOPBACK, mapping, running, settings, update, write_profile
 
 BAD = """

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import Config, SecuritySettings
 from tests.integration.gateways import LOOPBACK, running, settings, write_profile
 

@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 
 from gateway.app.gateway import Gateway
 from gateway.app.server_names import server_names
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.config.settings import Config, HttpSettings, MqttSettings, TlsSettings
 from gateway.errors import ConfigurationError
 from gateway.security.certificates import make_ca, make_server

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.journal import Journal
 from tests.integration.gateways import Program, free_port
 from tests.shipping.journals import ORIGIN, fill, landed

@@ -12,7 +12,7 @@ from resource import RLIM_INFINITY, RLIMIT_FSIZE, setrlimit
 import pytest
 from pyspark.sql import SparkSession
 
-from gateway.cli import main as gateway
+from gateway.cli.command import main as gateway
 from spark_batch.archive import Archive
 from spark_batch.cli import main
 from spark_batch.errors import JavaMissingError
@@ -190,6 +190,6 @@ def test_java_too_old_is_passed_over(tmp_path: Path) -> None:
 def test_archive_without_spark_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gateway.cli_archive.find_spec", lambda name: None)
+    monkeypatch.setattr("gateway.cli.archive.find_spec", lambda name: None)
     assert gateway(["archive", "ingest"]) == 1
     assert "sosa-gateway[spark,java]" in capsys.readouterr().err

@@ -18,9 +18,10 @@ from argon2 import PasswordHasher
 from rich.console import Console
 from websockets.sync.server import ServerConnection, serve
 
-from gateway import __version__, cli_client
+from gateway import __version__
 from gateway.app.logs import OURS, JsonLines, TextLines, configure_logs
-from gateway.cli import main
+from gateway.cli import service
+from gateway.cli.command import main
 from gateway.config.settings import LogSettings
 
 HEAD = {"vars": ["room", "t"]}
@@ -284,7 +285,7 @@ def test_query_prints_a_table_when_one_is_wanted(capsys: pytest.CaptureFixture[s
 )
 def test_a_table_of_what_is_no_table_is_its_text(body: str, shown: str) -> None:
     out = io.StringIO()
-    cli_client.print_table(Console(file=out), body)
+    service.print_table(Console(file=out), body)
     assert out.getvalue() == shown
 
 
@@ -301,7 +302,7 @@ def test_update_sends_the_file_and_prints_the_answer(
 
 def test_text_is_read_from_standard_input_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("ASK {}"))
-    assert cli_client.read_text("@-") == "ASK {}"
+    assert service.read_text("@-") == "ASK {}"
 
 
 def test_a_refusal_is_told_with_its_description(capsys: pytest.CaptureFixture[str]) -> None:
@@ -359,7 +360,7 @@ def test_rows_are_coloured_on_a_terminal() -> None:
     out = io.StringIO()
     members = notification(1, ANSWER, ANSWER)["notification"]
     assert isinstance(members, dict)
-    cli_client.show_notification(out, members, colour=True)
+    service.show_notification(out, members, colour=True)
     removed, added = out.getvalue().splitlines()
     assert removed.startswith("\x1b[31m- ")
     assert added.startswith("\x1b[32m+ ")
@@ -369,7 +370,7 @@ def test_rows_cannot_steer_the_terminal() -> None:
     out = io.StringIO()
     row = {"t": {"type": "literal", "value": "\x1b]0;x\x07"}}
     results = {"head": {"vars": ["t"]}, "results": {"bindings": [row]}}
-    cli_client.show_notification(out, {"addedResults": results}, colour=False)
+    service.show_notification(out, {"addedResults": results}, colour=False)
     assert out.getvalue() == "+ ?t=\\x1b]0;x\\x07\n"
 
 

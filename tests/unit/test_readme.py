@@ -7,7 +7,7 @@ import pytest
 
 from gateway import errors
 from gateway.app import measures
-from gateway.cli import main
+from gateway.cli.command import main
 from gateway.errors import GatewayError
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from gateway import cli_client
+from gateway.cli import service
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
@@ -21,7 +21,7 @@ def add_inspection(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
 ) -> None:
     """Adds to the commands of `mapping`; `url` is where a gateway is by default."""
-    asked = cli_client.add_action(
+    asked = service.add_action(
         commands, "why", _why, "where an observation, or a triple, came from", url
     )
     asked.add_argument(
@@ -30,7 +30,7 @@ def add_inspection(
         metavar="TERM",
         help="an IRI, or subject predicate object [graph] as in N-Triples",
     )
-    played = cli_client.add_action(
+    played = service.add_action(
         commands, "rehearse", _rehearse, "what changed mappings make of the last messages", url
     )
     played.add_argument(
@@ -42,7 +42,7 @@ def add_inspection(
     played.add_argument(
         "--query", action="append", default=[], metavar="TEXT|@FILE", help="rows of this one too"
     )
-    listed = cli_client.add_action(
+    listed = service.add_action(
         commands, "messages", _messages, "the last messages as they came", url
     )
     listed.add_argument("--topic", metavar="FILTER", help="MQTT topic filter")
@@ -52,8 +52,8 @@ def add_inspection(
 
 def _ask(options: argparse.Namespace, path: str, asked: Mapping[str, object]) -> Any:
     given = {name: value for name, value in asked.items() if value is not None}
-    access = cli_client.Access(options.ca, options.credentials)
-    return cli_client.call(f"{options.url}{path}?{urlencode(given)}", "GET", None, access)
+    access = service.Access(options.ca, options.credentials)
+    return service.call(f"{options.url}{path}?{urlencode(given)}", "GET", None, access)
 
 
 def _why(options: argparse.Namespace) -> int:
@@ -97,19 +97,19 @@ def _origin_lines(origin: Members) -> Iterable[str]:
 
 
 def _rehearse(options: argparse.Namespace) -> int:
-    access = cli_client.Access(options.ca, options.credentials)
+    access = service.Access(options.ca, options.credentials)
     body = _changes(options.changes)
-    body["queries"] = [*body.get("queries", []), *map(cli_client.read_text, options.query)]
+    body["queries"] = [*body.get("queries", []), *map(service.read_text, options.query)]
     if options.topic is not None:
         body["topic"] = options.topic
-    report = cli_client.call(f"{options.url}/mappings/rehearse", "POST", body, access)
+    report = service.call(f"{options.url}/mappings/rehearse", "POST", body, access)
     return _tell(options, report, _report_lines(report))
 
 
 def _changes(argument: str) -> dict[str, Any]:
     """The body of a request; what has none of its members is a profile."""
     try:
-        members = json.loads(cli_client.read_text(argument))
+        members = json.loads(service.read_text(argument))
     except ValueError as error:
         raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
     if not isinstance(members, dict):
@@ -180,6 +180,6 @@ def _tell(options: argparse.Namespace, answer: object, lines: Iterable[str]) -> 
     if options.json:
         lines = [json.dumps(answer, ensure_ascii=False, indent=2)]
     else:
-        lines = map(cli_client.printable, lines)
+        lines = map(service.printable, lines)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0

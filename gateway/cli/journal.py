@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gateway.app.logs import configure_logs
 from gateway.app.shipping import shipper_of
-from gateway.cli_run import first_of, on_stop_signals, run_loop
+from gateway.cli.run import first_of, on_stop_signals, run_loop
 from gateway.config.settings import Config, LogSettings, is_loopback
 from gateway.errors import ConfigurationError, ShippingError
 from gateway.gates.collector import CollectorGate, CollectorLimits

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from gateway import cli_client
-from gateway.cli_inspection import add_inspection
+from gateway.cli import service
+from gateway.cli.inspection import add_inspection
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
@@ -24,34 +24,34 @@ def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     purpose = "what a running gateway makes of messages: list, try, confirm, undo"
     parser = commands.add_parser("mapping", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    cli_client.add_action(inner, "list", _list, "all mappings, with what is wrong with one", url)
-    cli_client.add_action(
+    service.add_action(inner, "list", _list, "all mappings, with what is wrong with one", url)
+    service.add_action(
         inner, "unknown", _unknown, "topics that no mapping reads, and what they may be", url
     )
     _add_proposals(inner, url)
     _add_try(inner, url)
-    changes = cli_client.add_action(
+    changes = service.add_action(
         inner, "apply", _apply, "add, replace, remove mappings as one change", url
     )
     changes.add_argument(
         "edits", metavar="JSON|@FILE", help='{"add": [...], "replace": [...], "remove": [ids]}'
     )
-    undo = cli_client.add_action(inner, "undo", _undo, "take a change back", url)
+    undo = service.add_action(inner, "undo", _undo, "take a change back", url)
     undo.add_argument("id", metavar="ID", help="of `mapping history`")
     undo.add_argument("--force", action="store_true", help="also what was changed since")
-    cli_client.add_action(inner, "history", _history, "changes, the last first", url)
+    service.add_action(inner, "history", _history, "changes, the last first", url)
     add_inspection(inner, url)
 
 
 def _add_proposals(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
 ) -> None:
-    proposals = cli_client.add_action(
+    proposals = service.add_action(
         commands, "proposals", _proposals, "mappings that devices propose", url
     )
     proposals.add_argument("--status", choices=["proposed", "confirmed", "rejected", "withdrawn"])
     proposals.add_argument("--device", metavar="NAME", help="of this device alone")
-    confirm = cli_client.add_action(commands, "confirm", _confirm, "make proposals mappings", url)
+    confirm = service.add_action(commands, "confirm", _confirm, "make proposals mappings", url)
     for name, what in (
         ("feature", "of what it is observed: the room, not the device"),
         ("sensor", "who observes"),
@@ -62,9 +62,7 @@ def _add_proposals(
     confirm.add_argument(
         "--set", action="append", default=[], metavar="MEMBER=VALUE", help="of the mapping's JSON"
     )
-    reject = cli_client.add_action(
-        commands, "reject", _reject, "have proposals never accepted", url
-    )
+    reject = service.add_action(commands, "reject", _reject, "have proposals never accepted", url)
     for parser in (confirm, reject):
         parser.add_argument(
             "ids", nargs="*", metavar="ID", help="of `mapping proposals`, `unknown`"
@@ -73,7 +71,7 @@ def _add_proposals(
 
 
 def _add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
-    parser = cli_client.add_action(
+    parser = service.add_action(
         commands, "try", _try, "what a message would be; nothing is changed", url
     )
     parser.add_argument("topic", metavar="TOPIC")
@@ -84,8 +82,8 @@ def _add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", ur
 
 
 def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:
-    access = cli_client.Access(options.ca, options.credentials)
-    return cli_client.call(f"{options.url}{path}", method, body, access)
+    access = service.Access(options.ca, options.credentials)
+    return service.call(f"{options.url}{path}", method, body, access)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -255,7 +253,7 @@ def _apply(options: argparse.Namespace) -> int:
 
 def _json(argument: str) -> Any:
     try:
-        return json.loads(cli_client.read_text(argument))
+        return json.loads(service.read_text(argument))
     except ValueError as error:
         raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
 
@@ -294,7 +292,7 @@ def _tell(options: argparse.Namespace, answer: object, blocks: Sequence[Sequence
         sys.stdout.write(f"{json.dumps(answer, ensure_ascii=False, indent=2)}\n")
         return 0
     for (title, _), *lines in blocks:
-        sys.stdout.write(f"{cli_client.printable(str(title))}\n")
+        sys.stdout.write(f"{service.printable(str(title))}\n")
         for word, value in lines:
-            sys.stdout.write(f"    {word:<12} {cli_client.printable(str(value).strip())}\n")
+            sys.stdout.write(f"    {word:<12} {service.printable(str(value).strip())}\n")
     return 0

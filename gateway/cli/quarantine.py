@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
-from gateway import cli_client
+from gateway.cli import service
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
@@ -25,16 +25,16 @@ def add_quarantine(
     purpose = "messages with a fault: list, show, replay, discard"
     parser = commands.add_parser("quarantine", help=purpose, description=purpose)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    listing = cli_client.add_action(inner, "list", _list, "the newest first", url)
+    listing = service.add_action(inner, "list", _list, "the newest first", url)
     _add_filters(listing)
     listing.add_argument("--limit", type=int, metavar="N", help="most of them; default: 100")
-    shown = cli_client.add_action(inner, "show", _show, "one, with its payload", url)
+    shown = service.add_action(inner, "show", _show, "one, with its payload", url)
     shown.add_argument("id", metavar="ID")
     for name, action, what in (
         ("replay", _replay, "send through the mappings of now, as they came"),
         ("discard", _discard, "forget"),
     ):
-        chosen = cli_client.add_action(inner, name, action, what, url)
+        chosen = service.add_action(inner, name, action, what, url)
         chosen.add_argument("ids", nargs="*", metavar="ID")
         chosen.add_argument("--all", action="store_true", help="all, or all that fit the filters")
         _add_filters(chosen)
@@ -50,8 +50,8 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 def _ask(options: argparse.Namespace, method: str, path: str, **asked: object) -> Any:
     given = {name: value for name, value in asked.items() if value is not None}
     place = f"{options.url}/quarantine{path}" + (f"?{urlencode(given)}" if given else "")
-    access = cli_client.Access(options.ca, options.credentials)
-    return cli_client.call(place, method, None, access)
+    access = service.Access(options.ca, options.credentials)
+    return service.call(place, method, None, access)
 
 
 def _filters(options: argparse.Namespace) -> dict[str, object]:
@@ -123,6 +123,6 @@ def _tell(options: argparse.Namespace, answer: object, lines: Iterable[str]) -> 
     if options.json:
         lines = [json.dumps(answer, ensure_ascii=False, indent=2)]
     else:
-        lines = map(cli_client.printable, lines)
+        lines = map(service.printable, lines)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gateway import cli_client
 from gateway.actuation.values import is_boolean, is_number, value_of
+from gateway.cli import service
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Members: TypeAlias = Mapping[str, Any]
@@ -27,9 +27,9 @@ _MOST_S = 50.0
 def add_actuate(commands: _Commands, url: str) -> None:
     """The two commands; `url` is where a gateway is by default."""
     purpose = "what can be set at a running gateway, and what was last"
-    cli_client.add_action(commands, "actuators", _list, purpose, url)
+    service.add_action(commands, "actuators", _list, purpose, url)
     purpose = "command an actuator of a running gateway"
-    parser = cli_client.add_action(commands, "actuate", _actuate, purpose, url)
+    parser = service.add_action(commands, "actuate", _actuate, purpose, url)
     parser.add_argument("actuator", metavar="ACTUATOR", help="its name or IRI")
     parser.add_argument("value", metavar="VALUE", help="true, 21.5, ON ...")
     parser.add_argument(
@@ -81,8 +81,8 @@ def _actuate(options: argparse.Namespace) -> int:
 
 
 def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:
-    access = cli_client.Access(options.ca, options.credentials)
-    return cli_client.call(f"{options.url}{path}", method, body, access)
+    access = service.Access(options.ca, options.credentials)
+    return service.call(f"{options.url}{path}", method, body, access)
 
 
 def _takes(actuator: Members) -> str:

@@ -16,14 +16,15 @@ from typing import TypeAlias
 
 from rich.console import Console
 
-from gateway import __version__, bench, cli_check, cli_client, cli_jsap, cli_security
+from gateway import __version__, bench
 from gateway.admin.profile_checks import Finding
-from gateway.cli_actuate import add_actuate
-from gateway.cli_archive import run_archive
-from gateway.cli_journal import add_collect, add_journal
-from gateway.cli_mapping import add_mapping
-from gateway.cli_quarantine import add_quarantine
-from gateway.cli_run import run_gateway, run_loop
+from gateway.cli import check, jsap, security, service
+from gateway.cli.actuators import add_actuate
+from gateway.cli.archive import run_archive
+from gateway.cli.journal import add_collect, add_journal
+from gateway.cli.mappings import add_mapping
+from gateway.cli.quarantine import add_quarantine
+from gateway.cli.run import run_gateway, run_loop
 from gateway.config.file import load_config
 from gateway.config.settings import Config
 from gateway.demo.fleet.command import fleet_command
@@ -66,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    adders = (_add_service, _add_demo, _add_client, _add_jsap, cli_security.add_commands)
+    adders = (_add_service, _add_demo, _add_client, _add_jsap, security.add_commands)
     for add in (*adders, _add_others):
         add(commands)
     return parser
@@ -125,7 +126,7 @@ def _add_client(commands: _Commands) -> None:
     _add_sparql(parser, HTTP_URL)
     parser.add_argument(
         "--format",
-        choices=["table", *cli_client.RESULT_TYPES],
+        choices=["table", *service.RESULT_TYPES],
         help="default: table on a terminal, else json",
     )
     _add_sparql(_command(commands, "update", _update, "change a running gateway"), HTTP_URL)
@@ -146,12 +147,12 @@ def _add_jsap(commands: _Commands) -> None:
     checked.add_argument("file", type=Path, metavar="FILE")
     checked.add_argument("--strict", action="store_true", help="warnings are errors")
     purpose = "have a running gateway read its profiles again"
-    cli_client.add_access(_command(inner, "reload", _jsap_reload, purpose), HTTP_URL)
+    service.add_access(_command(inner, "reload", _jsap_reload, purpose), HTTP_URL)
 
 
 def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
-    cli_client.add_access(parser, url)
+    service.add_access(parser, url)
 
 
 def _add_others(commands: _Commands) -> None:
@@ -189,21 +190,21 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    return _report(cli_check.check(_config(options)))
+    return _report(check.check(_config(options)))
 
 
 def _jsap_schema(_: argparse.Namespace) -> int:
-    _say(cli_jsap.schema())
+    _say(jsap.schema())
     return 0
 
 
 def _jsap_check(options: argparse.Namespace) -> int:
-    return _report(cli_jsap.check(options.file, strict=options.strict))
+    return _report(jsap.check(options.file, strict=options.strict))
 
 
 def _jsap_reload(options: argparse.Namespace) -> int:
-    answer = cli_client.call(f"{options.url}/profiles/reload", "POST", None, _access(options))
-    _say(cli_jsap.told(answer))
+    answer = service.call(f"{options.url}/profiles/reload", "POST", None, _access(options))
+    _say(jsap.told(answer))
     return 0
 
 
@@ -239,38 +240,38 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace) -> int:
-    text, access = cli_client.read_text(options.text), _access(options)
+    text, access = service.read_text(options.text), _access(options)
     wanted = options.format or ("table" if sys.stdout.isatty() else "json")
     if wanted != "table":
-        accept = cli_client.RESULT_TYPES[wanted]
-        _say(cli_client.query(options.url, text, accept, access).rstrip("\n"))
+        accept = service.RESULT_TYPES[wanted]
+        _say(service.query(options.url, text, accept, access).rstrip("\n"))
         return 0
-    accept = f"{cli_client.RESULT_TYPES['json']}, text/turtle;q=0.9"
-    cli_client.print_table(Console(), cli_client.query(options.url, text, accept, access))
+    accept = f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9"
+    service.print_table(Console(), service.query(options.url, text, accept, access))
     return 0
 
 
 def _update(options: argparse.Namespace) -> int:
-    text = cli_client.read_text(options.text)
-    _say(cli_client.update(options.url, text, _access(options)).rstrip("\n"))
+    text = service.read_text(options.text)
+    _say(service.update(options.url, text, _access(options)).rstrip("\n"))
     return 0
 
 
 def _explain(options: argparse.Namespace) -> int:
-    text = cli_client.read_text(options.text)
+    text = service.read_text(options.text)
     accept = "application/json" if options.json else "text/plain"
-    _say(cli_client.explain(options.url, text, accept, _access(options)).rstrip("\n"))
+    _say(service.explain(options.url, text, accept, _access(options)).rstrip("\n"))
     return 0
 
 
 def _subscribe(options: argparse.Namespace) -> int:
-    text = cli_client.read_text(options.text)
-    for notification in cli_client.notifications(options.url, text, _access(options)):
+    text = service.read_text(options.text)
+    for notification in service.notifications(options.url, text, _access(options)):
         if options.json:
             _say(json.dumps(notification, ensure_ascii=False))
         else:
             colour = sys.stdout.isatty()
-            cli_client.show_notification(sys.stdout, notification, colour=colour)
+            service.show_notification(sys.stdout, notification, colour=colour)
     return 0
 
 
@@ -281,8 +282,8 @@ def _archive(arguments: Sequence[str]) -> int:
         return _fail(error)
 
 
-def _access(options: argparse.Namespace) -> cli_client.Access:
-    return cli_client.Access(options.ca, options.credentials)
+def _access(options: argparse.Namespace) -> service.Access:
+    return service.Access(options.ca, options.credentials)
 
 
 def _mqtt_user(options: argparse.Namespace) -> int:

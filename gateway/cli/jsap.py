@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway import cli_client
 from gateway.admin.profile_checks import (
     Finding,
     profile_problem,
     profile_warnings,
     template_findings,
 )
+from gateway.cli import service
 from jsap.errors import JsapError
 from jsap.profile import Profile, load_profile
 from jsap.schema import json_schema
@@ -31,7 +31,7 @@ def told(changes: Mapping[str, Any]) -> str:
     if not changes["changed"]:
         return "nothing has changed"
     lines = [
-        f"{member}: {', '.join(map(cli_client.printable, changes[member]))}"
+        f"{member}: {', '.join(map(service.printable, changes[member]))}"
         for member in ("mappings", "queries", "updates")
         if changes[member]
     ]
