@@ -16,11 +16,11 @@ from gateway.app.measures import Parts
 from gateway.app.subscribers import request_limits
 from gateway.config.settings import Config
 from gateway.engine import Limits
-from gateway.gates.profiles_gate import ProfilesGate
-from gateway.gates.quarantine_gate import QuarantineGate
-from gateway.gates.raw_messages_gate import RawMessagesGate
-from gateway.gates.rehearsal_gate import RehearsalGate
-from gateway.gates.why_gate import WhyGate
+from gateway.gates.admin.profiles import ProfilesGate
+from gateway.gates.admin.quarantine import QuarantineGate
+from gateway.gates.admin.raw_messages import RawMessagesGate
+from gateway.gates.admin.rehearsal import RehearsalGate
+from gateway.gates.admin.why import WhyGate
 from gateway.security.guard import Guard
 
 

@@ -8,7 +8,7 @@ token as the password.
 from collections.abc import Callable, Mapping
 
 from gateway.errors import UnauthorizedError
-from gateway.gates.broker_settings import Authenticate, Authorize, Login, TopicAction
+from gateway.gates.mqtt.embedded.settings import Authenticate, Authorize, Login, TopicAction
 from gateway.security.authority import Authority
 from gateway.security.passwords import Passwords
 

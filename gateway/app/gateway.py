@@ -43,12 +43,12 @@ from gateway.app.subscribers import (
 from gateway.config.settings import Config
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
-from gateway.gates.actuators import ActuatorsGate
-from gateway.gates.event_stream import EventStreamGate
-from gateway.gates.operations import Load
-from gateway.gates.query_pool import QueryPool
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.websocket import WebSocketGate
+from gateway.gates.admin.actuators import ActuatorsGate
+from gateway.gates.http.operations import Load
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.gates.subscriptions.event_stream import EventStreamGate
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.ingest.current_state import Present
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest

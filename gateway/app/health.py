@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gateway.app.measures import Parts, alarms, histograms, measures, summary
 from gateway.app.vitals import Flow, Vitals, nothing_waits
-from gateway.gates.openapi import document
-from gateway.gates.operations import OperationsGate
+from gateway.gates.admin.openapi import document
+from gateway.gates.http.operations import OperationsGate
 from gateway.runtime.metrics import Measures
 from gateway.security.guard import Guard
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 
 from gateway.app.sparql import called_names
 from gateway.config.settings import Config
-from gateway.gates.operations import Load, ServerSettings, application, serve
+from gateway.gates.http.operations import Load, ServerSettings, application, serve
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from gateway.app.discovery_measures import discovery_measures
 from gateway.app.journal_measures import journal_measures
 from gateway.engine import Engine
 from gateway.engine.workers import WorkersStatistics
-from gateway.gates.embedded_broker import EmbeddedBroker
-from gateway.gates.embedded_gate import EmbeddedPublisher
-from gateway.gates.external_broker import ExternalBroker
-from gateway.gates.operations import Load
-from gateway.gates.query_pool import QueryPool, QueryStatistics
-from gateway.gates.request_load import RequestStatistics
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.subscription import SubscriberStatistics
+from gateway.gates.http.operations import Load
+from gateway.gates.http.request_load import RequestStatistics
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
+from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher
+from gateway.gates.mqtt.external.broker import ExternalBroker
+from gateway.gates.sparql.query_pool import QueryPool, QueryStatistics
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import SubscriberStatistics
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
 from gateway.journal import Journal

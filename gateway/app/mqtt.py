@@ -20,12 +20,12 @@ from gateway.app.onboarding import announced, external_listener
 from gateway.app.security import Protection
 from gateway.app.subscribers import Subscribing, embedded_broker
 from gateway.config.settings import Config
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
-from gateway.gates.embedded_gate import EmbeddedPublisher, accept_into
-from gateway.gates.external_broker import ExternalBroker
-from gateway.gates.external_commands import ExternalCommands
-from gateway.gates.external_settings import ExternalSettings
-from gateway.gates.session_filters import SessionFilters
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, accept_into
+from gateway.gates.mqtt.external.broker import ExternalBroker
+from gateway.gates.mqtt.external.commands import ExternalCommands
+from gateway.gates.mqtt.external.session_filters import SessionFilters
+from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
 from gateway.runtime.clocks import Clocks

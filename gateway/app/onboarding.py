@@ -14,10 +14,10 @@ from gateway.admin.onboarding.listening import announcement_filters, is_among
 from gateway.admin.onboarding.onboarding import Onboarding, Terms
 from gateway.admin.onboarding.trial import Writing
 from gateway.config.settings import Config
-from gateway.gates.external_listener import ExternalListener
-from gateway.gates.external_settings import ExternalSettings
-from gateway.gates.mappings_api import MappingsGate
-from gateway.gates.request_body import RequestLimits
+from gateway.gates.admin.mappings import MappingsGate
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.mqtt.external.listener import ExternalListener
+from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.plausibility import Plausibility

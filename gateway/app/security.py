@@ -16,9 +16,9 @@ from gateway.app.broker_logins import login_by, login_of, topics_by
 from gateway.app.server_names import server_names
 from gateway.config.settings import Config
 from gateway.errors import ForbiddenError
-from gateway.gates.broker_settings import Authenticate, Authorize
-from gateway.gates.oauth import OAuthGate
-from gateway.gates.operations import ServerSettings
+from gateway.gates.admin.oauth import OAuthGate
+from gateway.gates.http.operations import ServerSettings
+from gateway.gates.mqtt.embedded.settings import Authenticate, Authorize
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.security.authority import Authority, AuthoritySettings
 from gateway.security.guard import Guard, OpenGuard

@@ -9,16 +9,16 @@ import socket
 from starlette.routing import Route
 
 from gateway.config.settings import Config, HttpSettings, LimitsSettings, is_loopback
-from gateway.gates.delayed import DelayedGate
-from gateway.gates.explain import ExplainGate
-from gateway.gates.graph_store import GraphStoreGate
-from gateway.gates.http import HttpGate, SubscribeAddress
-from gateway.gates.origins import LOOPBACK_NAMES, Names
-from gateway.gates.query_pool import QueryLimits, QueryPool
-from gateway.gates.rendering import RenderingLimits
-from gateway.gates.request_body import RequestLimits
-from gateway.gates.request_load import LoadLimits
-from gateway.gates.service_description import ServiceDescription
+from gateway.gates.http.origins import LOOPBACK_NAMES, Names
+from gateway.gates.http.rendering import RenderingLimits
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql.delayed import DelayedGate
+from gateway.gates.sparql.explain import ExplainGate
+from gateway.gates.sparql.graph_store import GraphStoreGate
+from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress
+from gateway.gates.sparql.query_pool import QueryLimits, QueryPool
+from gateway.gates.sparql.service_description import ServiceDescription
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
 from gateway.store.fetch import HttpFetch

@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from adapters.message import Message
 from gateway.config.settings import Config
 from gateway.errors import UnauthorizedError
-from gateway.gates.broker_settings import (
+from gateway.gates.http.http_connection import ConnectionLimits
+from gateway.gates.http.operations import ServerSettings
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
+from gateway.gates.mqtt.embedded.settings import (
     Accept,
     Authenticate,
     Authorize,
     BrokerSettings,
     Clock,
 )
-from gateway.gates.embedded_broker import EmbeddedBroker
-from gateway.gates.embedded_exchange import (
+from gateway.gates.mqtt.embedded.subscriptions import (
     EmbeddedExchange,
     Identify,
     accept_requests,
     authorize_requests,
 )
-from gateway.gates.external_exchange import ExternalExchange
-from gateway.gates.external_settings import ExternalSettings
-from gateway.gates.http_connection import ConnectionLimits
-from gateway.gates.mqtt_gate import MqttGate
-from gateway.gates.operations import ServerSettings
-from gateway.gates.outbox import OutboxLimits
-from gateway.gates.request_body import RequestLimits
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.subscription import SubscriberLimits
+from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.mqtt.external.subscriptions import ExternalExchange
+from gateway.gates.subscriptions.mqtt import MqttGate
+from gateway.gates.subscriptions.outbox import OutboxLimits
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import SubscriberLimits
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.principal import Principal
 

@@ -17,7 +17,7 @@ from pyoxigraph import QueryResultsFormat, QuerySolutions, Store
 from gateway.bench.processes import Child, ChildFailedError
 from gateway.client import Client
 from gateway.engine import Engine
-from gateway.gates.wire import encode_results
+from gateway.gates.protocol.wire import encode_results
 from jsap import Profile
 from jsap.forced_bindings import Value
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from gateway.bench.processes import Child, python_child
-from gateway.gates.operations import serve
+from gateway.gates.http.operations import serve
 from gateway.runtime.cores import one_core
 
 _run: Callable[[Coroutine[Any, Any, None]], None]

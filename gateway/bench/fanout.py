@@ -21,7 +21,7 @@ from gateway.bench.processes import Child, python_child
 from gateway.bench.report import Experiment, Figure, Outcome, digest, percentile
 from gateway.bench.service import running_service, service_config
 from gateway.cli.service import update
-from gateway.gates.wire import encode_results
+from gateway.gates.protocol.wire import encode_results
 
 SOCKETS = 1000
 ROUNDS = 40

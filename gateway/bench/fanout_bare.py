@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gateway.gates.operations import application, serve
+from gateway.gates.http.operations import application, serve
 from gateway.runtime.open_files import raise_limit
 
 

@@ -20,7 +20,7 @@ from adapters.message import Message
 from gateway.bench.service import service_config
 from gateway.bench.workload import LATEST_QUERY, Workload, subscriptions
 from gateway.engine import Engine
-from gateway.gates.wire import NotificationEncoder
+from gateway.gates.protocol.wire import NotificationEncoder
 from gateway.ingest.current_state import Present
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.ingest.ingest import Ingest

@@ -17,10 +17,10 @@ from gateway.app.shipping import shipper_of
 from gateway.cli.run import first_of, on_stop_signals, run_loop
 from gateway.config.settings import Config, LogSettings, is_loopback
 from gateway.errors import ConfigurationError, ShippingError
-from gateway.gates.collector import CollectorGate, CollectorLimits
-from gateway.gates.operations import ServerSettings, application, serve
-from gateway.gates.origins import LOOPBACK_NAMES, Names
-from gateway.gates.token_file import TokenFile
+from gateway.gates.collector.collector import CollectorGate, CollectorLimits
+from gateway.gates.collector.token_file import TokenFile
+from gateway.gates.http.operations import ServerSettings, application, serve
+from gateway.gates.http.origins import LOOPBACK_NAMES, Names
 from gateway.journal import Journal, Origin
 from gateway.journal.status import Status, read_status
 from gateway.security.tls import GivenCertificate

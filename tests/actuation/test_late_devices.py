@@ -9,8 +9,8 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
-from gateway.gates.broker_delivery import DeliveryQueue
-from gateway.gates.broker_frames import Publish
+from gateway.gates.mqtt.embedded.delivery import DeliveryQueue
+from gateway.gates.mqtt.embedded.frames import Publish
 from tests.actuation.lamps import command, lamp_profile
 from tests.integration.gateways import (
     LOOPBACK,

@@ -14,7 +14,7 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
 from adapters.message import Message
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker, Login, TopicAction
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker, Login, TopicAction
 
 USERS = {"alice": "a-secret", "bob": "b-secret"}
 SETTINGS = BrokerSettings(port=0, connect_timeout_s=0.2)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from adapters.message import Message
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from tests.broker.brokers import authenticate, authorize
 
 NOON = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)

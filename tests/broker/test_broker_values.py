@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import BadRequestError
-from gateway.gates.broker_acceptance import AcceptanceWindow
-from gateway.gates.broker_frames import Frame, Publish, decode_publish, encode_publish, read_frame
-from gateway.gates.broker_retained import RetainedMessages
+from gateway.gates.mqtt.embedded.acceptance import AcceptanceWindow
+from gateway.gates.mqtt.embedded.frames import (
+    Frame,
+    Publish,
+    decode_publish,
+    encode_publish,
+    read_frame,
+)
+from gateway.gates.mqtt.embedded.retained import RetainedMessages
 
 ANY_BYTES = 1_000_000
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.gates.broker_delivery import DeliveryQueue
-from gateway.gates.broker_frames import Publish
+from gateway.gates.mqtt.embedded.delivery import DeliveryQueue
+from gateway.gates.mqtt.embedded.frames import Publish
 from tests.broker.raw_mqtt import PUBREL, Packet, Received, packet, received
 
 WINDOW = 3

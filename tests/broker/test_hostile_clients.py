@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.errors import BadRequestError, ConfigurationError
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker, Login
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker, Login
 from tests.broker.brokers import accept_all
 from tests.broker.fakes import running
 from tests.broker.raw_mqtt import (

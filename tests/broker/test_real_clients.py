@@ -14,7 +14,7 @@ import uvloop
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
-from gateway.gates.embedded_broker import BrokerSettings
+from gateway.gates.mqtt.embedded.broker import BrokerSettings
 from tests.broker.fakes import FakeStore, running
 from tests.broker.raw_mqtt import RawClient, connect_packet
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from tests.broker.brokers import eventually
 from tests.broker.fakes import running
 from tests.broker.raw_mqtt import (

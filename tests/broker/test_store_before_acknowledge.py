@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.message import Message
-from gateway.gates.embedded_broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from tests.broker.brokers import eventually
 from tests.broker.fakes import NOON, FakeStore, running
 from tests.broker.raw_mqtt import (

@@ -8,16 +8,16 @@ from prometheus_client import CollectorRegistry, Counter
 
 from gateway.engine import Engine
 from gateway.errors import StorageError
-from gateway.gates.delayed import DelayedGate
-from gateway.gates.explain import ExplainGate
-from gateway.gates.graph_store import GraphStoreGate
-from gateway.gates.http import HttpGate
-from gateway.gates.openapi import document
-from gateway.gates.operations import Load, OperationsGate, application, serve
-from gateway.gates.origins import Names
-from gateway.gates.query_pool import Evaluate, QueryLimits, QueryPool
-from gateway.gates.request_body import RequestLimits
-from gateway.gates.request_load import LoadLimits
+from gateway.gates.admin.openapi import document
+from gateway.gates.http.operations import Load, OperationsGate, application, serve
+from gateway.gates.http.origins import Names
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql.delayed import DelayedGate
+from gateway.gates.sparql.explain import ExplainGate
+from gateway.gates.sparql.graph_store import GraphStoreGate
+from gateway.gates.sparql.protocol import HttpGate
+from gateway.gates.sparql.query_pool import Evaluate, QueryLimits, QueryPool
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 

@@ -14,12 +14,12 @@ import pytest
 from websockets.asyncio.client import connect
 
 from gateway.engine import Engine
-from gateway.gates.event_stream import EventStreamGate
-from gateway.gates.operations import ServerSettings, application, serve
-from gateway.gates.outbox import OutboxLimits
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.subscription import SubscriberLimits
-from gateway.gates.websocket import WebSocketGate
+from gateway.gates.http.operations import ServerSettings, application, serve
+from gateway.gates.subscriptions.event_stream import EventStreamGate
+from gateway.gates.subscriptions.outbox import OutboxLimits
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import SubscriberLimits
+from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard

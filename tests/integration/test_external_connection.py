@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.gates import external_broker
-from gateway.gates.external_broker import ExternalBroker
-from gateway.gates.external_settings import ExternalSettings
-from gateway.gates.session_filters import SessionFilters
+from gateway.gates.mqtt.external import broker
+from gateway.gates.mqtt.external.broker import ExternalBroker
+from gateway.gates.mqtt.external.session_filters import SessionFilters
+from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.inbox import Delivery, Inbox
 from tests.integration.gateways import LOOPBACK, WAIT_S
 
@@ -23,8 +23,8 @@ MARK = b"\x26" + 2 * (b"\0\x0csosa-gateway")
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(external_broker, "_PAUSE_S", 0.01)
-    monkeypatch.setattr(external_broker, "_CONNECT_S", 5.0)
+    monkeypatch.setattr(broker, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(broker, "_CONNECT_S", 5.0)
 
 
 def publish(
@@ -157,7 +157,7 @@ async def test_a_full_inbox_stops_the_reading_and_loses_nothing() -> None:
         while len(taken) < 100:
             await until(lambda: len(inbox) > 0)
             assert len(inbox) <= 5
-            assert len(external._arrived) <= external_broker._TURN_PACKETS
+            assert len(external._arrived) <= broker._TURN_PACKETS
             taken += numbers(inbox.take(5))
         while len(taken) < many:
             await until(lambda: len(inbox) > 0)

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.gates.query_pool import QueryLimits
-from gateway.gates.rendering import RenderingLimits
+from gateway.gates.http.rendering import RenderingLimits
+from gateway.gates.sparql.query_pool import QueryLimits
 from gateway.rdf.terms import GraphName
 from gateway.security.policy import Policy
 from tests.integration.fake_guard import FakeGuard

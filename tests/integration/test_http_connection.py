@@ -8,8 +8,14 @@ from contextlib import asynccontextmanager
 import pytest
 from prometheus_client import CollectorRegistry
 
-from gateway.gates.http_connection import ConnectionLimits
-from gateway.gates.operations import Address, OperationsGate, ServerSettings, application, serve
+from gateway.gates.http.http_connection import ConnectionLimits
+from gateway.gates.http.operations import (
+    Address,
+    OperationsGate,
+    ServerSettings,
+    application,
+    serve,
+)
 from tests.integration.http_client import FakeHealth
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"

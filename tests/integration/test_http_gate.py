@@ -17,16 +17,11 @@ from starlette.routing import Route
 
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError
-from gateway.gates.media_types import RESULTS, choose
-from gateway.gates.operations import (
-    OperationsGate,
-    ServerSettings,
-    application,
-    serve,
-)
-from gateway.gates.origins import Names, host_name
-from gateway.gates.query_pool import QueryLimits
-from gateway.gates.rendering import RenderingLimits
+from gateway.gates.http.operations import OperationsGate, ServerSettings, application, serve
+from gateway.gates.http.origins import Names, host_name
+from gateway.gates.http.rendering import RenderingLimits
+from gateway.gates.protocol.media_types import RESULTS, choose
+from gateway.gates.sparql.query_pool import QueryLimits
 from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
 from tests.integration.http_client import ALL, FakeHealth, check_error, open_gate, values

@@ -19,12 +19,12 @@ from gateway.app.gateway import Gateway
 from gateway.app.subscribers import Subscribing, identify_by
 from gateway.engine import Engine
 from gateway.errors import TooLargeError
-from gateway.gates.external_settings import ExternalSettings
-from gateway.gates.mqtt_gate import MqttGate
-from gateway.gates.outbox import OutboxLimits
-from gateway.gates.subscriber import Client
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.subscription import SubscriberLimits
+from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.subscriptions.mqtt import MqttGate
+from gateway.gates.subscriptions.outbox import OutboxLimits
+from gateway.gates.subscriptions.subscriber import Client
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import SubscriberLimits
 from gateway.runtime.loop_calls import Crossing
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import OpenGuard

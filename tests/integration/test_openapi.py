@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from gateway.gates.openapi import document
+from gateway.gates.admin.openapi import document
 from tests.integration import gateways
 
 CHECKS = [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import httpx
 
-from gateway.gates.query_pool import QueryLimits
-from gateway.gates.request_load import LoadLimits
+from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql.query_pool import QueryLimits
 from gateway.security.policy import Capability, Policy
 from tests.integration.fake_guard import FakeGuard
 from tests.integration.gateways import mapping, publish, running, settings, write_profile

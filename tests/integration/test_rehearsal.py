@@ -15,7 +15,7 @@ from gateway.admin.rehearsal import runner
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.settings import SecuritySettings
-from gateway.gates import rehearsal_gate
+from gateway.gates.admin import rehearsal
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Capability, Policy
@@ -120,7 +120,7 @@ async def test_its_bounds_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     async with running(settings(tmp_path, profile)) as gateway, asking(gateway) as client:
         await watch(gateway, VALUES)
         await publish(gateway.mqtt_port, READINGS)
-        monkeypatch.setattr(rehearsal_gate, "MOST_QUADS", 5)
+        monkeypatch.setattr(rehearsal, "MOST_QUADS", 5)
         told = await rehearse(client, remove=["urn:mapping:temperature"])
         assert told["subscriptions"] == []
         assert told["subscriptions_skipped"] == "the store has more than 5 quads"

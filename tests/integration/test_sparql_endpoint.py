@@ -7,8 +7,8 @@ import httpx
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode, RdfFormat, parse
 
-from gateway.gates.query_pool import QueryLimits
-from gateway.gates.service_description import SD, SUBSCRIBE_LANGUAGE
+from gateway.gates.sparql.query_pool import QueryLimits
+from gateway.gates.sparql.service_description import SD, SUBSCRIBE_LANGUAGE
 from gateway.security.policy import Policy
 from tests.integration.fake_guard import FakeGuard
 from tests.integration.http_client import ALL, Client, check_error, open_gate, values

@@ -6,7 +6,7 @@ import sys
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway.gates.operations import ServerSettings, serve
+from gateway.gates.http.operations import ServerSettings, serve
 
 END_S = 10.0
 MORE_THAN_BUFFERS = bytes(32 * 1024 * 1024)

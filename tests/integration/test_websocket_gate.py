@@ -16,11 +16,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError, SubscriptionFailedError, TooManyRequestsError
-from gateway.gates.operations import ServerSettings, application, serve
-from gateway.gates.outbox import OutboxLimits
-from gateway.gates.subscribers import Subscribers
-from gateway.gates.subscription import SubscriberLimits, Subscriptions
-from gateway.gates.websocket import WebSocketGate
+from gateway.gates.http.operations import ServerSettings, application, serve
+from gateway.gates.subscriptions.outbox import OutboxLimits
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import SubscriberLimits, Subscriptions
+from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.runtime.loop_calls import Crossing

@@ -22,7 +22,7 @@ from gateway.admin.onboarding.proposal_graph import all_proposals, status_of
 from gateway.admin.onboarding.unknown import UnknownTopics
 from gateway.config.discovery import ANNOUNCERS
 from gateway.engine import Engine
-from gateway.gates.mapping_answers import proposal_answer, unknown_answer
+from gateway.gates.admin.mapping_answers import proposal_answer, unknown_answer
 from gateway.store.update import change
 from tests.onboarding.devices import bridge_devices
 

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from gateway.errors import ConfigurationError, InvalidTokenError
-from gateway.gates.collector import CollectorGate, CollectorLimits
-from gateway.gates.operations import application, serve
-from gateway.gates.token_file import TokenFile
+from gateway.gates.collector.collector import CollectorGate, CollectorLimits
+from gateway.gates.collector.token_file import TokenFile
+from gateway.gates.http.operations import application, serve
 from gateway.journal.sealing import Sealed
 from gateway.shipping import Shipper, open_zone
 from tests.shipping.journals import landed, sealed_journal

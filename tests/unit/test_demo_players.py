@@ -17,8 +17,8 @@ from gateway.demo.link import Link
 from gateway.demo.players import play_house, play_recording
 from gateway.demo.recording import read_recording
 from gateway.errors import StorageError
-from gateway.gates.broker_settings import BrokerSettings
-from gateway.gates.embedded_broker import EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
+from gateway.gates.mqtt.embedded.settings import BrokerSettings
 
 TIMEOUT_S = 10
 

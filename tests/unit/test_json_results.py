@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from gateway.gates.wire import encode_results, encode_term
+from gateway.gates.protocol.wire import encode_results, encode_term
 from gateway.rdf.json_results import TRUE, decode_solutions, decode_term
 from gateway.rdf.terms import Term
 

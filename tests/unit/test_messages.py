@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from gateway.gates.messages import BadMessageError, Resume, Subscribe, Unsubscribe, decode_message
+from gateway.gates.protocol.messages import (
+    BadMessageError,
+    Resume,
+    Subscribe,
+    Unsubscribe,
+    decode_message,
+)
 
 A, B = NamedNode("urn:a"), NamedNode("urn:b")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from gateway.engine import Notification
-from gateway.gates.outbox import Addressed, Outbox, OutboxLimits, merge
+from gateway.gates.subscriptions.outbox import Addressed, Outbox, OutboxLimits, merge
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
 
 SPUID = "sepa://subscription/1"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.topic_filter import TopicFilter, TopicTrie
-from gateway.gates.message_copies import MessageCopies
-from gateway.gates.overlapping import overlap, overlapping
+from gateway.gates.mqtt.external.message_copies import MessageCopies
+from gateway.gates.mqtt.external.overlapping import overlap, overlapping
 
 LEVELS = ("a", "b", "", "$s")
 TOPICS = ["/".join(levels) for depth in (1, 2, 3, 4) for levels in product(LEVELS, repeat=depth)]

@@ -14,7 +14,7 @@ from pyoxigraph import (
     Triple,
 )
 
-from gateway.gates.solution_count import solution_count
+from gateway.gates.http.solution_count import solution_count
 
 FORMATS = [
     QueryResultsFormat.JSON,

@@ -19,7 +19,7 @@ from pyoxigraph import (
 
 from gateway.engine import Notification
 from gateway.errors import SparqlSyntaxError, TooManyRequestsError
-from gateway.gates.wire import NotificationEncoder, encode_error, encode_results
+from gateway.gates.protocol.wire import NotificationEncoder, encode_error, encode_results
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term

@@ -1,0 +1,1 @@
+"""The JSON interface of administration: mappings, actuators, quarantine, rehearsals."""

@@ -1,0 +1,140 @@
+"""Rehearsals by HTTP: what changed mappings would make of the last messages.
+
+Place on the way of the data: beside it; docs/mappings.md shows the request. A client rehearses the
+messages of topics that it may receive, on the graphs that it may query.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    NamedNode,
+    Quad,
+    QuerySolutions,
+    RdfFormat,
+    serialize,
+)
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.admin.onboarding.edits import Edits
+from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
+from gateway.admin.rehearsal.rehearsal import Asked
+from gateway.admin.rehearsal.runner import Ground, Rehearsing
+from gateway.errors import BadRequestError, InvalidMappingError
+from gateway.gates.admin.mapping_bodies import ApplyBody, read_json
+from gateway.gates.http.caller import Asker
+from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.protocol.payload_json import topic_filter
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.ingest.raw_messages import RawMessage, RawMessages
+from gateway.rdf.canonical import canonical_quad
+from gateway.security.guard import Guard
+from gateway.security.policy import Capability, Policy, covers
+from jsap.errors import JsapError
+from jsap.extended import mapping_quads
+from jsap.profile import Profile
+
+PATH = "/mappings/rehearse"
+
+MOST_QUADS = 50_000
+"""Of the store, that are copied for standing queries."""
+
+_EVERYTHING = "SELECT ?s ?p ?o ?g {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }} LIMIT {}"
+
+
+class RehearseBody(ApplyBody):
+    """Edits as for apply, and a JSAP profile whose mappings are added or replaced.
+
+    `topic` chooses among the messages; `queries` are rehearsed beside the standing ones.
+    """
+
+    profile: dict[str, Any] | None = None
+    topic: str | None = None
+    queries: Annotated[tuple[str, ...], Field(max_length=50, strict=False)] = ()
+
+    def wanted(self, nodes: Nodes) -> Mapping[NamedNode, frozenset[Quad]]:
+        """What changed nodes are to say. Raises a ClientError."""
+        edits = Edits(self.add, self.replace, self.remove).wanted(InNodes(nodes))
+        return {**_of_profile(self.profile), **edits}
+
+
+def _of_profile(members: Mapping[str, Any] | None) -> Nodes:
+    if members is None:
+        return {}
+    try:
+        quads = mapping_quads(Profile.parse(members))
+    except JsapError as error:
+        raise InvalidMappingError(f"{error.path}: {error.reason}", error.what_to_do) from error
+    nodes = nodes_of(map(canonical_quad, quads))
+    return {node: of_it for node, of_it in nodes.items() if is_mapping(of_it)}
+
+
+class RehearsalGate:
+    """The endpoint /mappings/rehearse; it needs the capability `mappings`."""
+
+    def __init__(
+        self,
+        rehearsing: Rehearsing,
+        raw: RawMessages,
+        pool: QueryPool,
+        guard: Guard,
+        limits: RequestLimits | None = None,
+    ) -> None:
+        self._rehearsing = rehearsing
+        self._raw = raw
+        self._pool = pool
+        self._guard = guard
+        self._limits = limits or RequestLimits()
+
+    def routes(self) -> list[Route]:
+        """The endpoint, for `operations.application`."""
+        return endpoint(PATH, {"POST": self._rehearse})
+
+    async def _rehearse(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        asker.principal.require(Capability.MAPPINGS)
+        policy = asker.principal.policy
+        body = await read_json(request, RehearseBody, self._limits)
+        messages = self._messages(body.topic, policy)
+        queries = [Asked(text) for text in body.queries]
+        if policy.query is None:
+            queries += await self._rehearsing.standing()
+        quads = await self._pool.run(lambda _: self._copy(policy), asker)
+        report = await self._rehearsing.rehearse(body.wanted, Ground(messages, quads, queries))
+        skipped = "" if quads is not None else f"the store has more than {MOST_QUADS} quads"
+        return JSONResponse(report | {"subscriptions_skipped": skipped})
+
+    def _messages(self, topic: str | None, policy: Policy) -> list[RawMessage]:
+        chosen = None if topic is None else topic_filter(topic)
+        return [
+            raw
+            for raw in self._raw.all()
+            if policy.may_receive(raw.message.topic)
+            and (chosen is None or covers(chosen, raw.message.topic))
+        ]
+
+    def _copy(self, policy: Policy) -> bytes | None:
+        """What the asker may read, as N-Quads; None where it is too much."""
+        rows = self._pool.evaluate(
+            _EVERYTHING.format(MOST_QUADS + 1),
+            default_graphs=(),
+            named_graphs=(),
+            rights=policy.query_rights,
+        )
+        if not isinstance(rows, QuerySolutions):
+            raise BadRequestError("the store cannot be copied")
+        quads = [Quad(row[0], row[1], row[2], _graph(row[3])) for row in rows]
+        if len(quads) > MOST_QUADS:
+            return None
+        written = serialize(quads, format=RdfFormat.N_QUADS)
+        return written or b""
+
+
+def _graph(term: object) -> NamedNode | BlankNode | DefaultGraph:
+    return term if isinstance(term, NamedNode | BlankNode) else DefaultGraph()

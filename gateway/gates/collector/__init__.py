@@ -1,0 +1,1 @@
+"""The collector: a landing zone that gateways reach by HTTP."""

@@ -1,0 +1,1 @@
+"""What all HTTP gates share: callers, bodies, answers, limits, the server."""

@@ -1,0 +1,301 @@
+"""Running the gates: their routes as one application, health and metrics, the server.
+
+Place on the way of the data: around the HTTP and the WebSocket gate; who may call at all is in
+`origins`, how errors are answered in `responses`.
+"""
+
+import asyncio
+import socket
+import ssl
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import uvicorn
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from gateway import __version__
+from gateway.errors import ClientError, ConfigurationError, GatewayError, NotFoundError
+from gateway.gates.http.caller import Asker, PeerLeftError
+from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.http_connection import ConnectionLimits, Connections
+from gateway.gates.http.origins import Names, Origins
+from gateway.gates.http.request_load import LoadLimits, RequestLoad, RequestStatistics
+from gateway.gates.http.responses import (
+    answer_disconnect,
+    answer_gateway_error,
+    answer_http_exception,
+    answer_internal_error,
+    refusal,
+)
+from gateway.security.guard import Guard, OpenGuard
+from gateway.security.policy import Capability
+
+_END_S = 1.0
+
+
+async def _refuse_websocket(websocket: WebSocket) -> None:
+    await websocket.send_denial_response(
+        refusal(
+            NotFoundError.code,
+            f"there is nothing to subscribe to at {websocket.url.path} (connect to /subscribe)",
+            NotFoundError.http_status,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the applications of a gateway share: their limits, and what they count."""
+
+    limits: LoadLimits = field(default_factory=LoadLimits)
+    statistics: RequestStatistics = field(default_factory=RequestStatistics)
+
+
+def application(
+    routes: Sequence[BaseRoute], names: Names | None = None, load: Load | None = None
+) -> ASGIApp:
+    """The gates' routes as one guarded application; errors are answered as SEPA's error object."""
+    load = load or Load()
+    paths = [route.path for route in routes if isinstance(route, Route)]
+    return Starlette(
+        routes=[*routes, WebSocketRoute("/{path:path}", _refuse_websocket)],
+        middleware=[
+            Middleware(RequestLoad, paths, load.statistics, load.limits),
+            Middleware(Origins, names=names or Names()),
+        ],
+        exception_handlers={
+            GatewayError: answer_gateway_error,
+            HTTPException: answer_http_exception,
+            ClientDisconnect: answer_disconnect,
+            PeerLeftError: answer_disconnect,
+            Exception: answer_internal_error,
+        },
+    )
+
+
+class Health(Protocol):
+    """How the gateway is; a GatewayError that it raises is the answer."""
+
+    async def alarms(self) -> Sequence[str]:
+        """What keeps it from its work."""
+        ...
+
+    def details(self) -> Mapping[str, object]:
+        """Counters, for who may see operations."""
+        ...
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it takes no more requests at the moment."""
+        ...
+
+
+class OperationsGate:
+    """The endpoints /health, /ready, /metrics and /openapi.json.
+
+    While there is an alarm the gateway does not do its work, and /health is answered with 503;
+    /ready also while a queue is full. Whether there are alarms is told to everyone, which ones,
+    and all numbers, to who may see operations.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        health: Health,
+        guard: Guard | None = None,
+        document: Mapping[str, object] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._health = health
+        self._guard = guard or OpenGuard()
+        self._document = document or {}
+        self._started = time.monotonic()
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `application`."""
+        return [
+            *endpoint("/health", {"GET": self._answer_health}),
+            *endpoint("/ready", {"GET": self._answer_ready}),
+            *endpoint("/metrics", {"GET": self._answer_metrics}),
+            *endpoint("/openapi.json", {"GET": self._answer_document}),
+        ]
+
+    async def _answer_health(self, request: Request) -> Response:
+        alarms = list(await self._health.alarms())
+        body: dict[str, object] = {"status": "alarm" if alarms else "ok"}
+        if self._may_see(request):
+            body |= {
+                "alarms": alarms,
+                "version": __version__,
+                "uptime_s": round(time.monotonic() - self._started, 3),
+                **self._health.details(),
+            }
+        return JSONResponse(body, 503 if alarms else 200, _later(bool(alarms)))
+
+    async def _answer_ready(self, _: Request) -> Response:
+        """It is asked before clients are sent here, and has no secrets."""
+        is_ready = not self._health.is_full and not await self._health.alarms()
+        return JSONResponse({"ready": is_ready}, 200 if is_ready else 503, _later(not is_ready))
+
+    async def _answer_metrics(self, request: Request) -> Response:
+        Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(self._registry), headers={"Content-Type": media_type})
+
+    async def _answer_document(self, _: Request) -> Response:
+        return JSONResponse(self._document)
+
+    def _may_see(self, request: Request) -> bool:
+        try:
+            Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+        except ClientError:
+            return False
+        return True
+
+
+def _later(is_troubled: bool) -> dict[str, str]:
+    return {"Retry-After": "5"} if is_troubled else {}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Longest WebSocket message and longest head of an HTTP request; RFC 6455 pings.
+
+    A peer that does not answer a ping in time is dead: its socket and subscriptions go. One that
+    takes nothing of what is sent for `stall_s` is cut off (on Linux; RFC 5482). When the server
+    ends, requests under way have `grace_s` to finish. With `tls` the server speaks nothing else.
+    `connections` may be open at once.
+    """
+
+    message_bytes: int = 1024 * 1024
+    compression: bool = False
+    head_bytes: int = 64 * 1024
+    ping_interval_s: float = 20.0
+    ping_timeout_s: float = 20.0
+    grace_s: int = 3
+    stall_s: float = 60.0
+    tls: ssl.SSLContext | None = None
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+class _Server(uvicorn.Server):
+    """uvicorn in somebody else's event loop: says when it listens, leaves signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+        self._ending = asyncio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    async def main_loop(self) -> None:
+        """Tick once a second for the Date header, where uvicorn wakes up ten times to look."""
+        tenths = 0
+        while not await self.on_tick(tenths):
+            tenths += 10
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await self._ending.wait()
+
+    def end(self) -> None:
+        """Have `serve` close the server and return."""
+        self.should_exit = True
+        self._ending.set()
+
+    async def cut_off(self) -> None:
+        """Drop the connections and tasks that the grace was too short for."""
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        if self.server_state.tasks:
+            await asyncio.wait(self.server_state.tasks, timeout=_END_S)
+
+
+@asynccontextmanager
+async def serve(
+    app: ASGIApp, host: str, port: int, settings: ServerSettings | None = None
+) -> AsyncIterator[Address]:
+    """Serve until the block ends; port 0 is any free port. Raises ConfigurationError.
+
+    Ends 2 s after the grace at the latest; sockets are closed at once with 1012 (service restart).
+    """
+    settings = settings or ServerSettings()
+    with _bind(host, port) as listener:
+        _cut_off_stalled(listener, settings.stall_s)
+        server = _Server(_uvicorn_config(app, settings))
+        serving = asyncio.create_task(server.serve([listener]), name=f"server {host}")
+        serving.add_done_callback(lambda _: server.listening.set())
+        try:
+            await server.listening.wait()
+            yield Address(host, listener.getsockname()[1])
+        finally:
+            server.end()
+            await serving
+            await server.cut_off()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    bare = host.strip("[]")
+    family = socket.AF_INET6 if ":" in bare else socket.AF_INET
+    try:
+        return socket.create_server((bare, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}",
+            "another program may use the port; configure another one",
+        ) from error
+
+
+def _cut_off_stalled(listener: socket.socket, stall_s: float) -> None:
+    """Have the kernel do it: uvicorn closes a connection only once all is sent, maybe never."""
+    if sys.platform == "linux":
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(stall_s * 1000))
+
+
+def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
+    tls = settings.tls
+    return uvicorn.Config(
+        app,
+        # uvicorn calls it as it would the class of a protocol.
+        http=Connections(settings.connections).protocol,  # type: ignore[arg-type]
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws_max_size=settings.message_bytes,
+        ws_ping_interval=settings.ping_interval_s,
+        ws_ping_timeout=settings.ping_timeout_s,
+        # Compressing each small message costs more than it saves (RFC 7692).
+        ws_per_message_deflate=settings.compression,
+        h11_max_incomplete_event_size=settings.head_bytes,
+        timeout_graceful_shutdown=settings.grace_s,
+        ssl_context_factory=None if tls is None else lambda _config, _default: tls,
+    )

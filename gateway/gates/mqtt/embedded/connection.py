@@ -1,0 +1,255 @@
+"""`Connection`: one MQTT client from CONNACK to the end of its stream.
+
+Place: TCP stream ↔ packets ↔ `MessageExchange` (acceptance, fan-out) and `Subscriptions`. Stands in
+for amqtt's `BrokerProtocolHandler`, which acknowledges before anyone has stored. Source: MQTT
+3.1.1, sections 3.1.2.5 (will), 3.1.2.10 (keep-alive), 3.3, 4.3, 4.4, 4.6.
+
+Three parties work on a connection: the reader (`_read`), the writer of outgoing messages
+(`_deliver`), and the acceptance window's callbacks, which acknowledge without a task of their own.
+"""
+
+import asyncio
+import itertools
+import logging
+from time import monotonic
+from typing import Protocol
+
+from amqtt.mqtt import packet as control
+from amqtt.mqtt.suback import SubackPacket
+from amqtt.session import Session
+
+from gateway.errors import GatewayError, TooLargeError
+from gateway.gates.mqtt.embedded.acceptance import AcceptanceWindow
+from gateway.gates.mqtt.embedded.exchange import MessageExchange
+from gateway.gates.mqtt.embedded.frames import (
+    Frame,
+    Publish,
+    decode_publish,
+    decode_subscribe,
+    decode_unsubscribe,
+    encode_answer,
+    read_frame,
+    require_flags,
+)
+from gateway.gates.mqtt.embedded.session import SessionState
+from gateway.gates.mqtt.embedded.settings import TopicAction
+
+log = logging.getLogger(__name__)
+
+PINGRESP = b"\xd0\x00"
+KEEP_ALIVE_FACTOR = 1.5
+BATCH_BYTES = 65_536
+PACKETS_PER_TURN = 32
+
+
+class Subscriptions(Protocol):
+    """What a connection needs of the subscription table."""
+
+    async def subscribe(self, state: SessionState, topics: list[tuple[str, int]]) -> list[int]:
+        """The return codes of SUBACK, one for each topic filter with its wanted QoS."""
+
+    def unsubscribe(self, state: SessionState, filters: list[str]) -> None:
+        """Forget subscriptions; unknown filters are ignored."""
+
+    def replay_retained(self, state: SessionState, topic_filter: str, qos: int) -> None:
+        """Queue the retained messages that a new subscription asks for."""
+
+
+class Connection:
+    """The conversation with one client; made inside the task that holds the conversation."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        exchange: MessageExchange,
+        subscriptions: Subscriptions,
+    ) -> None:
+        self.state = state
+        self._reader = reader
+        self._writer = writer
+        self._exchange = exchange
+        self._subscriptions = subscriptions
+        self._task = asyncio.current_task()
+        self._window = AcceptanceWindow(exchange.settings.max_inflight, self._settle, self._fail)
+        self._ready = asyncio.Event()
+        self._reading: asyncio.Task[bool] | None = None
+        self._stopping = False
+
+    async def converse(self) -> None:
+        """Exchange packets until either side ends it; what was read is settled before it returns.
+
+        A connection that ends without DISCONNECT publishes the client's will, except when the
+        gateway itself stops [MQTT-3.1.2-8].
+        """
+        self.state.connection = self
+        self.state.delivery.resume()
+        self.wake()
+        try:
+            clean = await self._exchange_packets()
+            if not clean and not self._exchange.closing and self.state.session.will_flag:
+                self._admit(_will(self.state.session))
+            await self._window.drain(self._exchange.settings.drain_timeout_s)
+        finally:
+            self._window.abandon()
+            self.state.delivery.suspend()
+            self.state.connection = None
+
+    async def stop(self) -> None:
+        """End the conversation: stop reading, answer what is accepted in time, close the stream."""
+        self._stopping = True
+        if self._reading is not None:
+            self._reading.cancel()
+        if self._task is None or self._task.done():
+            return
+        grace_s = self._exchange.settings.drain_timeout_s + 2
+        _, late = await asyncio.wait({self._task}, timeout=grace_s)
+        if late:
+            self._task.cancel()
+            await asyncio.wait(late)
+
+    def wake(self) -> None:
+        """Something may be deliverable."""
+        self._ready.set()
+
+    async def _exchange_packets(self) -> bool:
+        name = self.state.client_id
+        async with asyncio.TaskGroup() as tasks:
+            delivering = tasks.create_task(self._deliver(), name=f"mqtt-deliver-{name}")
+            self._reading = reading = tasks.create_task(self._read(), name=f"mqtt-read-{name}")
+            if self._stopping:
+                reading.cancel()
+            await asyncio.wait({reading})
+            delivering.cancel()
+        return not reading.cancelled() and reading.result()
+
+    async def _read(self) -> bool:
+        """Serve packets until the stream ends; True after DISCONNECT."""
+        silence_s = self.state.session.keep_alive * KEEP_ALIVE_FACTOR or None
+        max_bytes = self._exchange.settings.max_packet_bytes
+        try:
+            for served in itertools.count(1):
+                async with asyncio.timeout(silence_s):
+                    frame = await read_frame(self._reader, max_bytes)
+                if frame.packet_type == control.PUBLISH:
+                    await self._receive(decode_publish(frame))
+                elif not await self._serve(frame):
+                    return True
+                # A client that does not read its acknowledgements is not read either.
+                await self._writer.drain()
+                # Neither reading what is buffered nor writing gives the other clients a turn.
+                if served % PACKETS_PER_TURN == 0:
+                    await asyncio.sleep(0)
+        except (EOFError, OSError, GatewayError) as error:
+            fields = {"client_id": self.state.client_id, "reason": repr(error)}
+            log.info("broker_connection_broken", extra=fields)
+        return False
+
+    async def _serve(self, frame: Frame) -> bool:
+        """Any packet but PUBLISH; False: it was DISCONNECT."""
+        require_flags(frame)
+        match frame.packet_type:
+            case control.PINGREQ:
+                self._writer.write(PINGRESP)
+            case control.SUBSCRIBE:
+                await self._subscribe(frame)
+            case control.UNSUBSCRIBE:
+                filters = await decode_unsubscribe(frame)
+                self._subscriptions.unsubscribe(self.state, filters)
+                self._writer.write(encode_answer(control.UNSUBACK, frame.packet_id))
+            case control.PUBREL:
+                self.state.received.discard(frame.packet_id)
+                self._writer.write(encode_answer(control.PUBCOMP, frame.packet_id))
+            case control.DISCONNECT:
+                return False
+            case _:
+                self._delivered(frame)
+        return True
+
+    def _delivered(self, frame: Frame) -> None:
+        delivery = self.state.delivery
+        match frame.packet_type:
+            case control.PUBACK:
+                delivery.puback(frame.packet_id)
+            case control.PUBREC:
+                self._writer.write(delivery.pubrec(frame.packet_id))
+            case control.PUBCOMP:
+                delivery.pubcomp(frame.packet_id)
+        self.wake()
+
+    async def _subscribe(self, frame: Frame) -> None:
+        topics = await decode_subscribe(frame)
+        codes = await self._subscriptions.subscribe(self.state, topics)
+        self._writer.write(SubackPacket.build(frame.packet_id, codes).to_bytes())
+        for (topic_filter, _), code in zip(topics, codes, strict=True):
+            if code <= 2:
+                self._subscriptions.replay_retained(self.state, topic_filter, code)
+
+    async def _receive(self, publish: Publish) -> None:
+        settings, counters = self._exchange.settings, self._exchange.counters
+        counters.received += 1
+        if len(publish.payload) > settings.longest_payload(publish.topic):
+            raise TooLargeError(f"payload of {len(publish.payload)} bytes")
+        await self._window.room()
+        self._admit(publish)
+
+    def _admit(self, publish: Publish) -> None:
+        """Give a PUBLISH to the gateway; one without the right to is only acknowledged."""
+        if publish.qos == 2 and publish.packet_id in self.state.received:
+            self._window.admit(publish, None)
+        elif publish.topic.startswith("$") or not self._exchange.allowed(
+            self.state.user, publish.topic, TopicAction.PUBLISH
+        ):
+            self._exchange.counters.denied += 1
+            self._window.admit(publish, None)
+        else:
+            self._window.admit(publish, self._exchange.accepting(self.state.client_id, publish))
+
+    def _settle(self, publish: Publish, accepted: bool) -> None:
+        if accepted:
+            self._exchange.route(publish)
+        if not publish.packet_id:
+            return
+        if publish.qos == 2:
+            self.state.received.add(publish.packet_id)
+        if not self._writer.is_closing():
+            answer = control.PUBREC if publish.qos == 2 else control.PUBACK
+            self._writer.write(encode_answer(answer, publish.packet_id))
+
+    def _fail(self, publish: Publish, error: BaseException | None) -> None:
+        self._exchange.counters.failed += 1
+        fields = {"client_id": self.state.client_id, "topic": publish.topic}
+        log.error("broker_accept_failed", extra=fields, exc_info=error)
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _deliver(self) -> None:
+        try:
+            while True:
+                await self._ready.wait()
+                self._ready.clear()
+                while batch := self._batch():
+                    self._writer.write(batch)
+                    await self._writer.drain()
+        except OSError:
+            return  # The reader sees the end of the same stream and says so.
+
+    def _batch(self) -> bytes:
+        batch = bytearray()
+        while (
+            len(batch) < BATCH_BYTES
+            and (packet := self.state.delivery.take(monotonic())) is not None
+        ):
+            self._exchange.counters.delivered += packet[0] >> 4 == control.PUBLISH
+            batch += packet
+        return bytes(batch)
+
+
+def _will(session: Session) -> Publish:
+    return Publish(
+        session.will_topic,
+        bytes(session.will_message),
+        session.will_qos or 0,
+        bool(session.will_retain),
+    )

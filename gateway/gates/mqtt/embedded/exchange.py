@@ -1,0 +1,96 @@
+"""`MessageExchange`: from one accepted PUBLISH to everyone who may have it.
+
+Place: connection → `accepting` → gateway's inbox and store; then `route` → retained messages and
+subscribers' queues. Source: MQTT 3.1.1, sections 3.3.1.3 (RETAIN), 3.3.5, 3.8.4 (QoS of delivery).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from adapters.message import Message
+from gateway.gates.mqtt.embedded.frames import Publish
+from gateway.gates.mqtt.embedded.retained import RetainedMessages
+from gateway.gates.mqtt.embedded.session import SessionState
+from gateway.gates.mqtt.embedded.settings import (
+    Accept,
+    Authorize,
+    BrokerCounters,
+    BrokerSettings,
+    Clock,
+    TopicAction,
+)
+
+Subscribers = Callable[[str], Iterable[tuple[SessionState, int]]]
+
+
+class MessageExchange:
+    """Acceptance, rights, fan-out.
+
+    `subscribers(topic)` names each subscribed session once, with its highest granted QoS.
+    `authorize` answers at once and does not raise.
+    """
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        subscribers: Subscribers,
+        accept: Accept,
+        authorize: Authorize | None,
+        clock: Clock,
+    ) -> None:
+        self.settings = settings
+        self.counters = BrokerCounters()
+        self.retained = RetainedMessages(settings.max_retained, settings.max_retained_bytes)
+        self.closing = False
+        self._subscribers = subscribers
+        self._accept = accept
+        self._authorize = authorize
+        self._clock = clock
+
+    def allowed(self, user: str | None, topic: str, action: TopicAction) -> bool:
+        """Whether `user` may do this."""
+        return self._authorize is None or self._authorize(user, topic, action)
+
+    def accepting(self, client_id: str, publish: Publish) -> asyncio.Future[None]:
+        """Hand a client's PUBLISH to the gateway; done when it is stored.
+
+        With RETAIN or without it, it is news of now: the flag asks the broker to keep a copy for
+        later subscribers, and the gateway is here already [MQTT-3.3.1-9].
+        """
+        message = Message(
+            topic=publish.topic,
+            payload=publish.payload,
+            received_at=self._clock(),
+            client_id=client_id,
+            packet_id=publish.packet_id,
+            duplicate=publish.duplicate,
+            qos=publish.qos,
+        )
+        return asyncio.ensure_future(self._accept(message))
+
+    def route(self, publish: Publish) -> None:
+        """Retain and fan out, with RETAIN cleared and at most the QoS of publication [D6, D7]."""
+        if publish.retain and not self.retained.keep(publish):
+            self.counters.dropped += 1
+        for state, granted in self._subscribers(publish.topic):
+            qos = min(granted, publish.qos)
+            # Only QoS 1 and 2 wait for a client that is away [MQTT-3.1.2-5].
+            if qos or state.connection is not None:
+                fields = (publish.topic, publish.payload, qos)
+                self._queue(state, Publish(*fields, expires_s=publish.expires_s))
+
+    def replay_retained(
+        self, state: SessionState, matches: Callable[[str], bool], granted: int
+    ) -> None:
+        """Queue the retained messages that one new subscription asks for [D1]."""
+        for kept in self.retained.matching(matches):
+            qos = min(granted, kept.qos)
+            self._queue(state, Publish(kept.topic, kept.payload, qos, retain=True))
+
+    def _queue(self, state: SessionState, publish: Publish) -> None:
+        if not self.allowed(state.user, publish.topic, TopicAction.RECEIVE):
+            return
+        if not state.delivery.offer(publish):
+            self.counters.dropped += 1
+        elif state.connection is not None:
+            state.connection.wake()

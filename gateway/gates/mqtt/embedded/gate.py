@@ -1,0 +1,95 @@
+"""The MQTT gate to the embedded broker: devices in, commands out.
+
+Deliveries wait in the inbox and are acknowledged when ingest has settled them, that is after our
+commit. What we publish is not ingested again: the broker never offers it.
+"""
+
+import asyncio
+import logging
+from math import inf
+from time import monotonic
+
+from adapters.message import Message
+from gateway.errors import BadRequestError
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
+from gateway.ingest.inbox import Delivery, Inbox
+from gateway.runtime.loop_calls import Crossing
+
+log = logging.getLogger(__name__)
+
+_Command = tuple[str, bytes, int, bool, float]
+"""Topic, payload, QoS, RETAIN, and when it expires."""
+
+_COMMANDS = 1000
+"""How many commands may wait to be sent; the next ones are dropped and counted."""
+
+
+async def accept_into(inbox: Inbox, crossing: Crossing, message: Message) -> None:
+    """Hand a message of the embedded broker to ingest.
+
+    Returns when it may be acknowledged: at QoS 0 when the inbox has it, else when it is
+    committed. Raises what ingest settled it with, or ConnectionError when the gateway stops.
+    """
+    settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def settle(error: Exception | None) -> None:
+        crossing.call(_settle, settled, error)
+
+    acknowledged = message.qos > 0
+    if not await inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
+        raise ConnectionError("the gateway is stopping")
+    if acknowledged:
+        await settled
+
+
+def _ignore(error: Exception | None) -> None:
+    """QoS 0 knows no acknowledgement."""
+
+
+def _settle(settled: "asyncio.Future[None]", error: Exception | None) -> None:
+    if settled.done():  # the client is gone
+        return
+    if error is None:
+        settled.set_result(None)
+    else:
+        settled.set_exception(error)
+
+
+class EmbeddedPublisher:
+    """Commands out by the embedded broker; `run` is a task of the event loop.
+
+    A command that finds `limit` others waiting is dropped and counted: the newest, since those
+    before it were promised first.
+    """
+
+    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = _COMMANDS) -> None:
+        self.dropped = 0
+        self._broker = broker
+        self._crossing = crossing
+        self._commands: asyncio.Queue[_Command] = asyncio.Queue(limit)
+
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    ) -> None:
+        """Send a message; may be called from any thread, does not wait.
+
+        A client that comes for it later than `within_s` does not get it.
+        """
+        expires_s = monotonic() + within_s
+        self._crossing.call(self._enqueue, (topic, payload, qos, retain, expires_s))
+
+    def _enqueue(self, command: _Command) -> None:
+        try:
+            self._commands.put_nowait(command)
+        except asyncio.QueueFull:
+            self.dropped += 1
+            log.error("command_dropped", extra={"topic": command[0]})
+
+    async def run(self) -> None:
+        """Publish what comes, in order, until cancelled."""
+        while True:
+            command = await self._commands.get()
+            try:
+                await self._broker.publish(*command)
+            except BadRequestError as error:
+                log.error("command_refused", extra={"topic": command[0], "reason": str(error)})

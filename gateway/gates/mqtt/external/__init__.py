@@ -1,0 +1,1 @@
+"""Connections to an external broker, by paho and MQTT 5."""

@@ -1,0 +1,1 @@
+"""SPARQL by HTTP: protocol, Graph Store, delayed UPDATEs, explanations."""

@@ -1,0 +1,174 @@
+"""Delayed UPDATEs by HTTP: `at` and `delay` of an UPDATE, /update/delayed to see and cancel them.
+
+Place on the way of the data: an UPDATE that waits goes to the scheduler as every other one; what
+waits is asked of it. Source: seed 000, section II.C; gateway/engine/delayed.py.
+
+A client sees and cancels what it sent itself. Who may read the graph of delayed UPDATEs sees all of
+them, who may write it cancels any: by SPARQL they can do so anyway.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.engine import DelayedUpdate
+from gateway.engine.delayed import DueTime
+from gateway.errors import BadRequestError, NotFoundError
+from gateway.gates.http.caller import Asker
+from gateway.gates.http.endpoint import endpoint
+from gateway.gates.protocol.wire import JsonObject
+from gateway.gates.sparql.protocol_request import Operation
+from gateway.rdf.namespaces import DELAYED_GRAPH
+from gateway.security.guard import Guard, OpenGuard
+
+PATH = "/update/delayed"
+
+_PREFIX = f"{DELAYED_GRAPH.value}/"
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
+_DATE_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?"
+    r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Waiting(Protocol):
+    """The UPDATEs that wait; raises a GatewayError."""
+
+    async def delayed(self) -> Sequence[DelayedUpdate]:
+        """All of them, in order."""
+        ...
+
+    async def cancel(self, id_: str, /) -> None:
+        """Take one back."""
+        ...
+
+
+def due_time(operation: Operation) -> DueTime | None:
+    """When an UPDATE is to be executed: its `at` or `delay`, None for now.
+
+    `delay` is in seconds; `at` an xsd:dateTime with time zone, or Unix time in seconds. Raises
+    BadRequestError.
+    """
+    at, delay = operation.parameter("at"), operation.parameter("delay")
+    if at is not None and delay is not None:
+        raise BadRequestError("both 'at' and 'delay'", "send one of them")
+    if delay is not None:
+        return _seconds("delay", delay)
+    if at is None:
+        return None
+    return _date_time(at) if "T" in at else _since_epoch(_seconds("at", at))
+
+
+def _seconds(name: str, text: str) -> timedelta:
+    if not _SECONDS.fullmatch(text):
+        raise BadRequestError(f"{name}={text!r}", f"send seconds, as in {name}=2.5")
+    whole, _, part = text.partition(".")
+    try:
+        return timedelta(seconds=int(whole), microseconds=int(part.ljust(6, "0")))
+    except OverflowError as error:
+        raise BadRequestError(f"{name}={text!r} is too long", "use a shorter time") from error
+
+
+def _since_epoch(time: timedelta) -> int:
+    """In µs: a datetime ends with the year 9999."""
+    return time // timedelta(microseconds=1)
+
+
+def _date_time(text: str) -> datetime:
+    try:
+        if _DATE_TIME.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    raise BadRequestError(f"at={text!r}", "send an xsd:dateTime with zone: 2026-07-01T12:00:00Z")
+
+
+def location(id_: str) -> str:
+    """Where a delayed UPDATE is seen and cancelled."""
+    return f"{PATH}/{_name(id_)}"
+
+
+def accepted(id_: str, due: int) -> JsonObject:
+    """What is said of an UPDATE that waits from now on; `due` is µs since the epoch."""
+    return {"id": _name(id_), "due": _written(due)}
+
+
+class DelayedGate:
+    """The endpoints /update/delayed and /update/delayed/{id}."""
+
+    def __init__(self, waiting: Waiting, guard: Guard | None = None) -> None:
+        self._waiting = waiting
+        self._guard = guard or OpenGuard()
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `operations.application`."""
+        return [
+            *endpoint(PATH, {"GET": self._list}),
+            *endpoint(f"{PATH}/{{id:path}}", {"GET": self._get, "DELETE": self._delete}),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        seen = await self._visible(asker)
+        return JSONResponse({"delayed": [_described(each) for each in seen]})
+
+    async def _get(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        return JSONResponse(_described(await self._find(asker, request.path_params["id"])))
+
+    async def _delete(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        found = await self._find(asker, request.path_params["id"])
+        if not _owns(asker, found) and not asker.principal.policy.update_rights.may_write(
+            DELAYED_GRAPH
+        ):
+            raise _unknown(found.id)
+        await self._waiting.cancel(found.id)
+        return Response(status_code=204)
+
+    async def _visible(self, asker: Asker) -> list[DelayedUpdate]:
+        sees_all = asker.principal.policy.query_rights.may_read(DELAYED_GRAPH)
+        waiting = await self._waiting.delayed()
+        return [each for each in waiting if sees_all or _owns(asker, each)]
+
+    async def _find(self, asker: Asker, name: str) -> DelayedUpdate:
+        id_ = name if ":" in name else f"{_PREFIX}{name}"
+        for each in await self._visible(asker):
+            if each.id == id_:
+                return each
+        raise _unknown(id_)
+
+
+def _owns(asker: Asker, update: DelayedUpdate) -> bool:
+    return update.request.owner == asker.principal.identity
+
+
+def _unknown(id_: str) -> NotFoundError:
+    return NotFoundError(f"there is no delayed update {_name(id_)}", "it may have run already")
+
+
+def _described(update: DelayedUpdate) -> JsonObject:
+    request = update.request
+    return {
+        **accepted(update.id, update.due),
+        "sparql": ";\n".join(text for text, _ in request.updates),
+        "using-graph-uri": [graph.value for graph in request.using_graphs],
+        "using-named-graph-uri": [graph.value for graph in request.using_named_graphs],
+    }
+
+
+def _name(id_: str) -> str:
+    return id_.removeprefix(_PREFIX)
+
+
+def _written(due: int) -> str:
+    try:
+        return f"{_EPOCH + timedelta(microseconds=due):%Y-%m-%dT%H:%M:%S.%fZ}"
+    except OverflowError:  # after the year 9999: written by hand into the graph
+        return str(due / 1e6)

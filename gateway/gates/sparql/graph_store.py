@@ -1,0 +1,210 @@
+"""The Graph Store gate: whole graphs by GET, PUT, POST and DELETE at /rdf-graph-store.
+
+Place on the way of the data: what reads goes to the query pool, what writes to the scheduler's URQ
+as a plan (gateway/store/graph_store.py), so that subscribers are told. Source: SPARQL 1.1 Graph
+Store HTTP Protocol (W3C, 2013), sections 4 and 5.
+
+A graph is named by `?graph=<IRI>`, the default graph by `?default`, and directly by a URL below
+the endpoint. POST to the endpoint itself makes a new graph there, named in Location. Relative IRIs
+in a document are resolved against the graph's name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QueryTriples
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.errors import BadRequestError, NotFoundError
+from gateway.gates.http.caller import Asker
+from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.rendering import Answer, BoundedBody
+from gateway.gates.http.request_body import RequestLimits, read_body
+from gateway.gates.http.responses import answer_response
+from gateway.gates.protocol.media_types import GRAPHS, require
+from gateway.gates.protocol.messages import graph_names
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.gates.sparql.rdf_document import Document
+from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Rights
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+from gateway.security.guard import Guard, OpenGuard
+from gateway.store.graph_store import delete, post, put
+from gateway.store.update import BoundUpdate, UpdatePlan
+
+PATH = "/rdf-graph-store"
+
+_TRIPLES = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+_MOST_PARAMETERS = 100
+
+
+class Outcome(Protocol):
+    """What an UPDATE did."""
+
+    @property
+    def delta(self) -> Delta:
+        """The net change."""
+        ...
+
+
+class Writes(Protocol):
+    """Runs plans in their place in the URQ; raises a GatewayError."""
+
+    async def update(self, update: Sequence[BoundUpdate], /, *, rights: Rights) -> Outcome:
+        """Returns when the change is in the store."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The graph that a request is about; `is_new` where its URL leaves the name to us."""
+
+    graph: GraphName
+    is_new: bool = False
+
+    @property
+    def base(self) -> str:
+        """What relative IRIs are resolved against, "" where there is nothing."""
+        return self.graph.value if isinstance(self.graph, NamedNode) else ""
+
+
+class GraphStoreGate:
+    """The endpoint /rdf-graph-store and all below it."""
+
+    def __init__(
+        self,
+        writes: Writes,
+        queries: QueryPool,
+        guard: Guard | None = None,
+        limits: RequestLimits | None = None,
+    ) -> None:
+        self._writes = writes
+        self._queries = queries
+        self._guard = guard or OpenGuard()
+        self._limits = limits or RequestLimits()
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `operations.application`."""
+        handlers = {
+            "GET": self._get,
+            "PUT": self._put,
+            "POST": self._post,
+            "DELETE": self._delete,
+        }
+        return [*endpoint(PATH, handlers), *endpoint(f"{PATH}/{{graph:path}}", handlers)]
+
+    async def _get(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        graph = _named(request).graph
+        media_type = require(",".join(request.headers.getlist("accept")), GRAPHS)
+        rights = asker.principal.policy.query_rights
+
+        def work(body: BoundedBody) -> Answer:
+            answer = self._graph(body, graph, media_type, rights)
+            return answer.packed() if asker.takes_gzip else answer
+
+        return answer_response(await self._queries.run(work, asker))
+
+    def _graph(
+        self, body: BoundedBody, graph: GraphName, media_type: str, rights: Rights
+    ) -> Answer:
+        """In the pool's thread. An empty graph that exists is an answer; a hidden one is not."""
+        named = [graph] if isinstance(graph, NamedNode) else []
+        triples = self._queries.evaluate(
+            _TRIPLES, default_graphs=named, named_graphs=(), rights=rights
+        )
+        assert isinstance(triples, QueryTriples)  # noqa: S101  what CONSTRUCT gives
+        first = next(triples, None)
+        if first is None and isinstance(graph, NamedNode) and not self._exists(graph, rights):
+            raise NotFoundError(f"there is no graph {graph}", "PUT it first")
+        every = triples if first is None else chain((first,), triples)
+        body.write_triples(every, GRAPHS[media_type])
+        return Answer(media_type, body.getvalue())
+
+    def _exists(self, graph: NamedNode, rights: Rights) -> bool:
+        known = self._queries.evaluate(
+            f"ASK {{ GRAPH {graph} {{}} }}", default_graphs=(), named_graphs=(), rights=rights
+        )
+        return isinstance(known, QueryBoolean) and bool(known)
+
+    async def _put(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        target = _named(request)
+        return await self._write(asker, target, put(target.graph, await self._quads(asker, target)))
+
+    async def _post(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        target = _target(request)
+        plan = post(target.graph, await self._quads(asker, target))
+        return await self._write(asker, target, plan)
+
+    async def _delete(self, request: Request) -> Response:
+        asker = Asker.of(request, self._guard)
+        target = _named(request)
+        await self._write(asker, target, delete(target.graph))
+        return Response(status_code=204)
+
+    async def _quads(self, asker: Asker, target: _Target) -> list[Quad]:
+        """The document in the body; read in a thread, with a place among the queries."""
+        content_type = asker.request.headers.get("content-type", "")
+        document = Document(await read_body(asker.request, self._limits), content_type)
+        return await self._queries.run(lambda _: document.quads(target.graph, target.base), asker)
+
+    async def _write(self, asker: Asker, target: _Target, plan: UpdatePlan) -> Response:
+        """201 with a new graph, else 204; who may not read the graph is not told which."""
+        rights = asker.principal.policy.update_rights
+        outcome = await self._writes.update([(plan, {})], rights=rights)
+        is_created = target.graph in outcome.delta.graphs_created and rights.may_read(target.graph)
+        headers = {"Location": target.base} if target.is_new else None
+        return Response(status_code=201 if is_created else 204, headers=headers)
+
+
+def _named(request: Request) -> _Target:
+    """The graph that the URL names. Raises BadRequestError where it names none."""
+    target = _target(request)
+    if target.is_new:
+        raise BadRequestError("the URL names no graph", "use ?default or ?graph=<IRI>")
+    return target
+
+
+def _target(request: Request) -> _Target:
+    """Section 4. Raises BadRequestError for a URL that names more than one graph, or no IRI."""
+    here = f"{request.url.scheme}://{request.url.netloc}{_raw_path(request)}"
+    names = _names(request)
+    is_direct = bool(request.path_params.get("graph"))
+    if len(names) + is_direct > 1:
+        raise BadRequestError("the URL names several graphs", "use one ?default or ?graph=<IRI>")
+    if is_direct:
+        return _Target(graph_names([here])[0])
+    if not names:
+        return _Target(graph_names([f"{here.rstrip('/')}/{uuid4()}"])[0], is_new=True)
+    return _Target(DEFAULT_GRAPH if names[0] is None else graph_names([names[0]])[0])
+
+
+def _names(request: Request) -> list[str | None]:
+    """The graphs among the parameters, None for the default one; `+` is no space in an IRI."""
+    try:
+        parameters = parse_qsl(
+            request.url.query.replace("+", "%2B"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MOST_PARAMETERS,
+        )
+    except ValueError as error:
+        raise BadRequestError(
+            f"the parameters cannot be read: {error}", "percent-encode them as UTF-8"
+        ) from error
+    named: list[str | None] = [value for name, value in parameters if name == "graph"]
+    return named + [None for name, _ in parameters if name == "default"]
+
+
+def _raw_path(request: Request) -> str:
+    """As it was sent: decoding it would make two names of graphs one."""
+    raw: bytes = request.scope["raw_path"]
+    return raw.decode("ascii")

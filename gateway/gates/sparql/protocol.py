@@ -1,0 +1,161 @@
+"""The HTTP gate: QUERY and UPDATE of the SPARQL 1.1 Protocol, answered as SEPA's clients expect.
+
+Place on the way of the data: an UPDATE goes to the scheduler's URQ, a QUERY to the pool beside it.
+Sources: SPARQL 1.1 Protocol (W3C, 2013), section 2; RFC 9110, section 15.5; SEPA's drafts for the
+answer to an UPDATE. A GET of /update is answered with 405 and Allow, as RFC 9110 asks (SEPA says
+400).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyoxigraph import NamedNode
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.engine.delayed import DueTime
+from gateway.gates.http.caller import Asker
+from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.http.responses import answer_response
+from gateway.gates.sparql import graph_store
+from gateway.gates.sparql.delayed import accepted, due_time, location
+from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
+from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Rights
+from gateway.security.guard import Guard, OpenGuard
+
+
+class Outcome(Protocol):
+    """What an UPDATE did."""
+
+    @property
+    def delta(self) -> Delta:
+        """The net change."""
+        ...
+
+    @property
+    def id(self) -> str | None:
+        """Of one that waits: its name."""
+        ...
+
+    @property
+    def due(self) -> int | None:
+        """Of one that waits: when it is executed, µs since the Unix epoch."""
+        ...
+
+
+class Updates(Protocol):
+    """Runs an UPDATE in its place in the URQ; raises a GatewayError."""
+
+    async def update(
+        self,
+        text: str,
+        /,
+        *,
+        using_graphs: Sequence[NamedNode],
+        using_named_graphs: Sequence[NamedNode],
+        rights: Rights,
+        at: DueTime | None,
+        owner: str,
+    ) -> Outcome:
+        """Returns when the change, or the UPDATE that is to wait, is in the store."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SubscribeAddress:
+    """Where WebSockets are accepted; without a port, on that of the request."""
+
+    port: int | None = None
+    path: str = "/subscribe"
+
+    def of(self, request: Request) -> str:
+        """The absolute IRI for the client of this request."""
+        url = request.url.replace(scheme="wss" if request.url.scheme == "https" else "ws")
+        return str(url.replace(path=self.path, query=None, port=self.port or request.url.port))
+
+
+class HttpGate:
+    """The endpoints /query and /update, and /sparql for both."""
+
+    def __init__(
+        self,
+        updates: Updates,
+        queries: QueryPool,
+        limits: RequestLimits | None = None,
+        *,
+        guard: Guard | None = None,
+        description: ServiceDescription | None = None,
+        subscribe: SubscribeAddress | None = None,
+    ) -> None:
+        self._updates = updates
+        self._queries = queries
+        self._limits = limits or RequestLimits()
+        self._guard = guard or OpenGuard()
+        self._description = description or ServiceDescription()
+        self.subscribe = subscribe or SubscribeAddress()
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `operations.application`."""
+        both = {"GET": self._read, "POST": self._either}
+        return [
+            *endpoint("/update", {"POST": self._update}),
+            *endpoint("/query", {"GET": self._read, "POST": self._query}),
+            *endpoint("/sparql", both),
+            *endpoint("/sparql/", both),
+        ]
+
+    async def _read(self, request: Request) -> Response:
+        """A QUERY, or the service description where there is none."""
+        if request.url.query:
+            return await self._query(request)
+        Asker.of(request, self._guard)
+        here = request.url.replace(query=None)
+        endpoints = Endpoints(
+            str(here),
+            str(here.replace(path=graph_store.PATH)),
+            self.subscribe.of(request),
+        )
+        return answer_response(self._description.answer(endpoints, _accept(request)))
+
+    async def _query(self, request: Request) -> Response:
+        return await self._operate(request, (QUERY,))
+
+    async def _update(self, request: Request) -> Response:
+        return await self._operate(request, (UPDATE,))
+
+    async def _either(self, request: Request) -> Response:
+        return await self._operate(request, (QUERY, UPDATE))
+
+    async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
+        asker = Asker.of(request, self._guard)
+        operation = await read_operation(request, offered, self._limits)
+        if operation.names is QUERY:
+            answer = await self._queries.answer(operation, _accept(request), asker)
+            return answer_response(answer)
+        return await self._change(operation, asker)
+
+    async def _change(self, operation: Operation, asker: Asker) -> Response:
+        outcome = await self._updates.update(
+            operation.text,
+            using_graphs=operation.default_graphs,
+            using_named_graphs=operation.named_graphs,
+            rights=asker.principal.policy.update_rights,
+            at=due_time(operation),
+            owner=asker.principal.identity,
+        )
+        if outcome.id is not None and outcome.due is not None:
+            headers = {"Location": location(outcome.id)}
+            return JSONResponse(accepted(outcome.id, outcome.due), 202, headers)
+        counts = {"added": len(outcome.delta.added), "removed": len(outcome.delta.removed)}
+        # SEPA's draft says isJsonBody, its engine isJson; no client goes by either.
+        return JSONResponse({"response": {"isJsonBody": True, "isJson": True, "body": counts}})
+
+
+def _accept(request: Request) -> str:
+    return ",".join(request.headers.getlist("accept"))

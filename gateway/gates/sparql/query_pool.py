@@ -1,0 +1,190 @@
+"""`QueryPool`: QUERYs evaluated and written out beside the scheduler, within limits.
+
+Place on the way of the data: HTTP gate → **pool** → store. In threads of its own, because
+pyoxigraph's results may be touched only in the thread that made them.
+"""
+
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from pyoxigraph import NamedNode
+
+from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
+from gateway.gates.http.caller import Asker, PeerLeftError
+from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
+from gateway.gates.protocol.media_types import Acceptable
+from gateway.gates.sparql.protocol_request import Operation
+from gateway.rdf.rights import Rights
+from gateway.runtime.cores import every_core
+from gateway.store.quad_store import QueryResults
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Work = Callable[[BoundedBody], T]
+"""Runs in a thread of the pool and writes at most what the body takes; raises a GatewayError."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """`threads` queries run at once and `waiting` wait, of one client `per_client` in all.
+
+    The next one is refused.
+    """
+
+    threads: int = 2
+    waiting: int = 16
+    per_client: int = 12
+    rendering: RenderingLimits = field(default_factory=RenderingLimits)
+
+
+class Evaluate(Protocol):
+    """Evaluates a QUERY, in any thread; raises a GatewayError."""
+
+    def __call__(
+        self,
+        text: str,
+        /,
+        *,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+        rights: Rights,
+    ) -> QueryResults:
+        """The results, lazy where possible."""
+        ...
+
+
+@dataclass(slots=True)
+class QueryStatistics:
+    """Counters since the start; `waiting` is how many are there now, those that run included."""
+
+    answered: int = 0
+    refused: int = 0
+    timed_out: int = 0
+    abandoned: int = 0
+    waiting: int = 0
+
+
+class QueryPool:
+    """Threads that evaluate QUERYs and write out their results; a context manager.
+
+    A QUERY past its time, or whose client has gone, is given up at once; where it yields nothing
+    that could be stopped, it keeps its thread, and its place among the limits, until it ends.
+    """
+
+    def __init__(self, evaluate: Evaluate, limits: QueryLimits | None = None) -> None:
+        self.evaluate = evaluate
+        self._limits = limits or QueryLimits()
+        self._threads = ThreadPoolExecutor(self._limits.threads, "query", initializer=every_core)
+        self._lock = threading.Lock()
+        self._clients: Counter[str] = Counter()
+        self.statistics = QueryStatistics()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Drop what waits; what runs may end by itself."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def answer(self, operation: Operation, accept: str, asker: Asker) -> Answer:
+        """The result in a media type that `accept` chooses. Raises a GatewayError."""
+        acceptable = Acceptable.of(accept)
+
+        def work(body: BoundedBody) -> Answer:
+            results = self.evaluate(
+                operation.text,
+                default_graphs=operation.default_graphs,
+                named_graphs=operation.named_graphs,
+                rights=asker.principal.policy.query_rights,
+            )
+            answer = body.render(results, acceptable)
+            return answer.packed() if asker.takes_gzip else answer
+
+        return await self.run(work, asker)
+
+    async def run(self, work: Work[T], asker: Asker) -> T:
+        """What the work returns. Raises a GatewayError, PeerLeftError when nobody waits for it."""
+        limits = self._limits.rendering
+        body = BoundedBody(limits)
+        working = self._submit(work, body, asker.client)
+        try:
+            async with asyncio.timeout(limits.timeout_s):
+                result = await _unless(asyncio.wrap_future(working), asker.until_gone())
+        except (TimeoutError, QueryTimeoutError) as error:
+            self.statistics.timed_out += 1
+            raise QueryTimeoutError(limits.timeout_s) from error
+        except PeerLeftError:
+            self.statistics.abandoned += 1
+            raise
+        finally:
+            body.stop()
+        self.statistics.answered += 1
+        return result
+
+    def _submit(self, work: Work[T], body: BoundedBody, client: str) -> Future[T]:
+        with self._lock:
+            if self.statistics.waiting >= self._limits.threads + self._limits.waiting:
+                self.statistics.refused += 1
+                raise TooManyRequestsError("too many queries at once")
+            if self._clients[client] >= self._limits.per_client:
+                self.statistics.refused += 1
+                raise TooManyRequestsError("too many queries of this client at once")
+            self.statistics.waiting += 1
+            self._clients[client] += 1
+        working = self._threads.submit(_alone, work, body)
+        working.add_done_callback(lambda _: self._leave(client))
+        return working
+
+    def _leave(self, client: str) -> None:
+        with self._lock:
+            self.statistics.waiting -= 1
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
+
+
+def _alone(work: Work[T], body: BoundedBody) -> T:
+    """The work in its thread; what it raises takes no frames along.
+
+    They would keep the store's results alive, which only this thread may drop.
+    """
+    failure: BaseException
+    try:
+        return work(body)
+    except GatewayError as error:
+        failure = error
+    except BaseException as error:  # raised again below
+        log.exception("query_crashed")
+        failure = error
+    link: BaseException | None = failure
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__
+    raise failure
+
+
+async def _unless(working: "asyncio.Future[T]", gone: Coroutine[object, object, None]) -> T:
+    """The result, unless the peer leaves first: PeerLeftError. Ends with neither under way."""
+    leaving = asyncio.create_task(gone, name="peer")
+    leaving.add_done_callback(lambda _: working.cancel())
+    try:
+        return await working
+    except asyncio.CancelledError:
+        if leaving.done() and not leaving.cancelled():
+            raise PeerLeftError from None
+        raise
+    finally:
+        leaving.cancel()

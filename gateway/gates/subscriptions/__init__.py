@@ -1,0 +1,1 @@
+"""SUBSCRIBE: who subscribes, what waits for them, and the transports that bring it."""

@@ -1,0 +1,201 @@
+"""`Subscriber`: one client at one transport (socket, stream, MQTT), and what it holds.
+
+Place on the way of the data: transport → **subscriber** → scheduler's SRQ, and outboxes →
+**subscriber** → transport. It knows the protocol's requests and answers and nothing of how they
+travel; what all subscribers share is in subscribers.py.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gateway.errors import GatewayError, NotFoundError, TooManyRequestsError
+from gateway.gates.protocol.messages import (
+    BadMessageError,
+    Message,
+    Resume,
+    Subscribe,
+    Unsubscribe,
+    decode_message,
+)
+from gateway.gates.protocol.wire import encode_error, encode_unsubscribed
+from gateway.gates.subscriptions.outbox import Outbox
+from gateway.gates.subscriptions.subscribers import Subscribers
+from gateway.gates.subscriptions.subscription import Ended, Outgoing, Resumed, Subscription
+from gateway.security.principal import Principal
+
+Authenticate = Callable[[str | None], Principal]
+"""Who shows this `authorization` member; raises an UnauthorizedError."""
+
+
+EVERY = "*"
+"""In the place of a spuid: every subscription of the client, to unsubscribe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who is at the other end: `address` is what limits count by where nobody has a name.
+
+    Where the connection itself proves nothing, the client `shows_always` who asks, not only when it
+    subscribes.
+    """
+
+    address: str
+    authenticate: Authenticate
+    shows_always: bool = False
+
+
+class Subscriber:
+    """Answers one client's requests, one after another, and gives out what it has to be told.
+
+    All methods but those of `Place` are for the event loop. `close` must be called at the end.
+    """
+
+    def __init__(self, subscribers: Subscribers, client: Client) -> None:
+        self.rows = 0
+        self.overflowed = False
+        self.subscriptions: dict[str, Subscription] = {}
+        self.client = client
+        self._all = subscribers
+        self._ready: deque[Outbox] = deque()
+        self._notices: deque[Ended | Resumed] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._stirred = False
+        self._awake = False
+
+    @property
+    def address(self) -> str:
+        """See Holder."""
+        return self.client.address
+
+    async def answer(self, text: str | None) -> str | None:
+        """Do what a message asks for; the answer, or None where the answer is to be taken.
+
+        None in the place of the text is a message that is no text.
+        """
+        alias = None
+        try:
+            if text is None:
+                raise BadMessageError("the message is no text", "send JSON, encoded as UTF-8")
+            message = decode_message(text, bare_token=self._all.limits.bare_token)
+            alias = message.alias
+            return await self.do(message)
+        except GatewayError as error:
+            self._all.statistics.errors += 1
+            known = error.alias if isinstance(error, BadMessageError) else alias
+            return encode_error(error, known)
+
+    async def do(self, message: Message) -> str | None:
+        """As `answer`; raises a GatewayError."""
+        match message:
+            case Subscribe():
+                await self._subscribe(message)
+                return None
+            case Resume():
+                self._resume(message)
+                return None
+            case Unsubscribe():
+                return await self._unsubscribe(message)
+
+    async def _subscribe(self, message: Subscribe) -> None:
+        principal = self.client.authenticate(message.authorization)
+        limit = self._all.limits.held
+        if len(self.subscriptions) >= limit:
+            raise TooManyRequestsError(f"this connection has {limit} subscriptions already", 60)
+        await self._all.subscribe(message, principal, self)
+
+    def _resume(self, message: Resume) -> None:
+        principal = self.client.authenticate(message.authorization)
+        subscription = self._all.resume(message.spuid, message.sequence, principal, self)
+        alias = message.alias if message.alias is not None else subscription.alias
+        self._notices.append(Resumed(message.spuid, alias, message.sequence))
+        self.stir()
+
+    async def _unsubscribe(self, message: Unsubscribe) -> str:
+        mine = self._owned_by_who_asks(message)
+        if message.spuid != EVERY and not mine:
+            raise NotFoundError(
+                f"you have no subscription {message.spuid} here", "it may have ended already"
+            )
+        for subscription in mine:
+            await self._all.unsubscribe(subscription)
+        return encode_unsubscribed(message.spuid)
+
+    def _owned_by_who_asks(self, message: Unsubscribe) -> list[Subscription]:
+        held = list(self.subscriptions.values())
+        if self.client.shows_always:
+            asking = self.client.authenticate(message.authorization).identity
+            held = [each for each in held if each.principal.identity == asking]
+        return [each for each in held if message.spuid in {each.spuid, EVERY}]
+
+    async def wait(self) -> None:
+        """Wait until there is something to take, or the subscriber has overflowed; for one task."""
+        if not self._stirred:
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        self._stirred = False
+        self._awake = False
+
+    def stir(self) -> None:
+        """End a `wait`."""
+        self._stirred = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def take(self) -> Outgoing | None:
+        """The next thing to tell, in the order of the engine; None when there is nothing now."""
+        if self._notices:
+            return self._notices.popleft()
+        while self._ready:
+            outbox = self._ready.popleft()
+            message = outbox.take() if outbox.place is self else None
+            if message is not None:
+                return message
+        return None
+
+    def encode(self, message: Outgoing) -> str:
+        """What was taken, as JSON; to be sent next."""
+        return self._all.encode(message)
+
+    def hold(self, subscription: Subscription) -> None:
+        """It is this client's from now on."""
+        self.subscriptions[subscription.spuid] = subscription
+
+    def release(self, subscription: Subscription) -> None:
+        """It is not this client's any more."""
+        self.subscriptions.pop(subscription.spuid, None)
+        self.stir()
+
+    def end(self, ended: Ended) -> None:
+        """Have the client told that a subscription has ended."""
+        self._notices.append(ended)
+        self.stir()
+
+    def close(self, *, is_lost: bool = False) -> None:
+        """End what it holds; where the connection was lost, keep it for who comes back in time."""
+        for subscription in list(self.subscriptions.values()):
+            if is_lost and not self.overflowed:
+                self._all.leave(subscription)
+            else:
+                self._all.drop(subscription)
+
+    def ready(self, outbox: Outbox) -> None:
+        """See Place."""
+        self._ready.append(outbox)
+        self._wake()
+
+    def overflow(self, outbox: Outbox) -> None:
+        """See Place."""
+        del outbox
+        self.overflowed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self._awake:
+            self._awake = True
+            self._all.crossing.call(self.stir)

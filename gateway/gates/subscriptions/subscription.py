@@ -1,0 +1,137 @@
+"""`Subscription`: one of somebody, with what its transports, its limits and its end need to know.
+
+Place on the way of the data: the values that subscribers.py (all of them) and subscriber.py (one
+client) share, and what they ask of the scheduler.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pyoxigraph import NamedNode
+
+from gateway.engine import Notification
+from gateway.errors import GatewayError
+from gateway.gates.subscriptions.outbox import Addressed, Outbox, OutboxLimits, Place
+from gateway.rdf.rights import Rights
+from gateway.security.principal import Principal
+
+
+class Subscriptions(Protocol):
+    """Keeps subscriptions; raises a GatewayError."""
+
+    async def subscribe(
+        self,
+        text: str,
+        /,
+        *,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+        alias: str | None,
+        rights: Rights,
+        sink: Callable[[Notification], None],
+        ended: Callable[[GatewayError], None],
+    ) -> str:
+        """The spuid; the sink gets sequence 0 first, and is called in any one thread.
+
+        `ended` is told, in any thread, why it can no longer be served.
+        """
+        ...
+
+    async def unsubscribe(self, spuid: str) -> None:
+        """End a subscription."""
+        ...
+
+
+class Holder(Place, Protocol):
+    """Who has a subscription: a `Subscriber`."""
+
+    @property
+    def address(self) -> str:
+        """Where the client is, for limits."""
+
+    def hold(self, subscription: "Subscription") -> None:
+        """It is this client's from now on."""
+
+    def release(self, subscription: "Subscription") -> None:
+        """It is not this client's any more."""
+
+    def end(self, ended: "Ended") -> None:
+        """Have the client told that it has ended."""
+
+
+@dataclass(slots=True, eq=False)
+class Subscription:
+    """One subscription of somebody; `holder` is None while its client is away."""
+
+    principal: Principal
+    client: str
+    alias: str | None
+    outbox: Outbox
+    holder: Holder | None
+    spuid: str = ""
+    refused: GatewayError | None = None
+    unwatch: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A subscription that we have ended, and why."""
+
+    spuid: str
+    alias: str | None
+    error: GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A subscription that goes on behind this sequence."""
+
+    spuid: str
+    alias: str | None
+    sequence: int
+
+
+Outgoing = Addressed | Ended | Resumed
+"""What a client is told without having asked, or first after having asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriberLimits:
+    """Bounds of what clients may hold; a client is an identity, or an address where it has none.
+
+    `held` is for one connection. For `resume_s` seconds, at most `away` subscriptions wait for a
+    client that was lost, with `outbox.rows` rows in all. In `stall_s` a peer has to take what is
+    sent, or is given up. With `bare_token`, see `decode_message`.
+    """
+
+    connections: int = 5000
+    client_connections: int = 2000
+    subscriptions: int = 100_000
+    client_subscriptions: int = 50_000
+    held: int = 1000
+    resume_s: float = 10.0
+    away: int = 1000
+    stall_s: float = 30.0
+    bare_token: bool = False
+    outbox: OutboxLimits = field(default_factory=OutboxLimits)
+
+
+@dataclass(slots=True)
+class SubscriberStatistics:
+    """What is open now (`connections` by transport, `away`), and counters since the start.
+
+    `merged` counts notifications that were added to a waiting one, `overflows` the subscribers
+    closed as too slow, `stalls` those that were given up, `ended` the subscriptions that we ended.
+    """
+
+    connections: Counter[str] = field(default_factory=Counter)
+    away: int = 0
+    messages: int = 0
+    merged: int = 0
+    errors: int = 0
+    overflows: int = 0
+    stalls: int = 0
+    resumed: int = 0
+    ended: int = 0
