@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 
-from gateway.engine.worker_link import LinkBrokenError
-from gateway.engine.worker_messages import Reply, Request, pack, unpack
-from gateway.engine.worker_process import WorkerProcess
+from gateway.engine.workers.worker_link import LinkBrokenError
+from gateway.engine.workers.worker_messages import Reply, Request, pack, unpack
+from gateway.engine.workers.worker_process import WorkerProcess
 
 
 class Killed(BaseException):

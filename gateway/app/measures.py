@@ -11,7 +11,7 @@ from gateway.admin.profile_reload import ProfileReload
 from gateway.app.discovery_measures import discovery_measures
 from gateway.app.journal_measures import journal_measures
 from gateway.engine import Engine
-from gateway.engine.workers import WorkersStatistics
+from gateway.engine.workers.workers import WorkersStatistics
 from gateway.gates.http.operations import Load
 from gateway.gates.http.request_load import RequestStatistics
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker

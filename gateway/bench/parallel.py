@@ -22,8 +22,8 @@ from gateway.bench.city import CITY, city, road_iri, sroad, uroad
 from gateway.bench.report import Experiment, Outcome, TableRow, digest
 from gateway.engine import Engine, Notification
 from gateway.engine.performance import Performance
-from gateway.engine.worker_link import ProcessLink
-from gateway.engine.workers import worker_count
+from gateway.engine.workers.worker_link import ProcessLink
+from gateway.engine.workers.workers import worker_count
 from gateway.store.quad_store import QuadStore
 
 COARSE = 200

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Protocol
 
-from gateway.engine.conjunction import Conjunction, NotAJoinError, conjunction
 from gateway.engine.incremental.draft import NotIncrementalError
 from gateway.engine.incremental.query import incremental_query
 from gateway.engine.incremental.unit import IncrementalUnit
-from gateway.engine.join import JoinUnit, UnfilteredUnit
+from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
+from gateway.engine.join.join import JoinUnit, UnfilteredUnit
+from gateway.engine.join.shapes import Shapes
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.requery import RequeryUnit
-from gateway.engine.shapes import Shapes
 from gateway.engine.spu import Dataset, Placed, Spu, Subject, Unit
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.canonical import canonical

@@ -22,15 +22,15 @@ from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation
 from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
-from gateway.engine.parallel import ParallelProcessing
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Processing
 from gateway.engine.request import Request, Update, bind, restriction
 from gateway.engine.spu import Dataset, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
-from gateway.engine.worker_link import Link, ProcessLink
-from gateway.engine.workers import ARTQ, WorkerCount, Workers, worker_count
+from gateway.engine.workers.parallel import ParallelProcessing
+from gateway.engine.workers.worker_link import Link, ProcessLink
+from gateway.engine.workers.workers import ARTQ, WorkerCount, Workers, worker_count
 from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights

@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
 from gateway.engine.explain import Costs, Explanation
-from gateway.engine.join import JoinUnit
+from gateway.engine.join.join import JoinUnit
 from gateway.engine.lutt import runs
 from gateway.engine.routes import Queues, Routes
 from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.sole import SoleMember
+from gateway.engine.single_member import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, Subject, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 

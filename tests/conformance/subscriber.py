@@ -9,7 +9,7 @@ from threading import Lock
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions
 
 from gateway.engine import Engine, Notification
-from gateway.engine.workers import WorkerCount
+from gateway.engine.workers.workers import WorkerCount
 from gateway.rdf.solutions import SolutionBag
 from gateway.rdf.terms import Term
 from gateway.store.update import BoundUpdate

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from gateway.engine import placement
+from gateway.engine.workers import placement
 from gateway.errors import GatewayError, SparqlSyntaxError, UnsupportedQueryError
 from tests.conformance.query_cases import CASES, REQUIRED, SUITES, Case, as_dataset, expected
 from tests.conformance.report import (

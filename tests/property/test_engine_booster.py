@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.engine import Engine
 from gateway.engine.compile import TierCompiler
-from gateway.engine.join import JoinUnit
+from gateway.engine.join.join import JoinUnit
 from gateway.engine.spu import Subject, evaluate
 from gateway.rdf.solutions import SolutionBag
 

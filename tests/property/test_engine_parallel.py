@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine import placement, worker
 from gateway.engine.compile import TierCompiler
-from gateway.engine.parallel import ParallelProcessing
 from gateway.engine.processing import Processing
 from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
-from gateway.engine.worker_link import Link, ProcessLink
-from gateway.engine.workers import Workers
+from gateway.engine.workers import placement, worker
+from gateway.engine.workers.parallel import ParallelProcessing
+from gateway.engine.workers.worker_link import Link, ProcessLink
+from gateway.engine.workers.workers import Workers
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag

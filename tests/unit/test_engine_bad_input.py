@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import Quad, QuerySolutions
 
 from gateway.engine import Engine, Limits, Notification
-from gateway.engine.workers import WorkerCount
+from gateway.engine.workers.workers import WorkerCount
 from gateway.errors import (
     BadRequestError,
     GatewayError,

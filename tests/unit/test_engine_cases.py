@@ -17,7 +17,8 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 from pyoxigraph import BlankNode, NamedNode, QuerySolutions, RdfFormat, Store
 
-from gateway.engine import Engine, Notification, placement
+from gateway.engine import Engine, Notification
+from gateway.engine.workers import placement
 from gateway.rdf.solutions import Solution
 from gateway.store.quad_store import QuadStore
 from tests.worker_threads import ThreadLink

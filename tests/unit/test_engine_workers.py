@@ -16,15 +16,15 @@ from unittest.mock import patch
 import pytest
 from pyoxigraph import NamedNode
 
-from gateway.engine import placement, worker_process
 from gateway.engine.compile import TierCompiler
-from gateway.engine.context_store import ContextStore, matches, quads_then
 from gateway.engine.engine import Engine
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.notification import Notification
 from gateway.engine.spu import Change, Placed, Subject, Unit, evaluate
-from gateway.engine.worker_link import Link, ProcessLink
-from gateway.engine.workers import worker_count
+from gateway.engine.workers import placement, worker_process
+from gateway.engine.workers.context_store import ContextStore, matches, quads_then
+from gateway.engine.workers.worker_link import Link, ProcessLink
+from gateway.engine.workers.workers import worker_count
 from gateway.errors import GatewayError, StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights

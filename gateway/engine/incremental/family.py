@@ -12,8 +12,8 @@ from collections.abc import Collection, Hashable, Iterable
 from gateway.engine.incremental.skeleton import Constants, Route, constant_name
 from gateway.engine.incremental.states import Findings, States, forget
 from gateway.engine.incremental.unit import IncrementalUnit
+from gateway.engine.join.members import Members
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
-from gateway.engine.members import Members
 from gateway.engine.spu import Dataset, Spu, Unit
 from gateway.rdf.terms import Term
 

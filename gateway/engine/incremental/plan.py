@@ -16,7 +16,7 @@ from typing import Any
 
 from gateway.engine.incremental.expressions import Expression
 from gateway.engine.incremental.grouping import Grouping
-from gateway.engine.join_pattern import Slot
+from gateway.engine.join.join_pattern import Slot
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 
 Names = frozenset[str]

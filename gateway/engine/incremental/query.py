@@ -18,7 +18,7 @@ from gateway.engine.incremental.plan import NO_NAMES, Plan
 from gateway.engine.incremental.solve import solve
 from gateway.engine.incremental.states import Now, States
 from gateway.engine.incremental.translate import Translator, computed, only_projects
-from gateway.engine.join_pattern import Slot
+from gateway.engine.join.join_pattern import Slot
 from gateway.rdf.canonical import canonical
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term

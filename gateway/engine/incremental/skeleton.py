@@ -14,7 +14,7 @@ from gateway.engine.incremental.core import Values, join_core
 from gateway.engine.incremental.plan import Body, CorePattern, Join, Names, Plan
 from gateway.engine.incremental.states import Predicates, States
 from gateway.engine.incremental.unchanged import predicates_of
-from gateway.engine.join_pattern import Key, Slot, picker, put
+from gateway.engine.join.join_pattern import Key, Slot, picker, put
 from gateway.rdf.terms import Term
 
 MOST_KEPT = 10_000

@@ -29,7 +29,7 @@ from gateway.engine.incremental.plan import (
     Table,
 )
 from gateway.engine.incremental.syntax import Expression, Replacement, is_known, replaced
-from gateway.engine.join_pattern import Slot
+from gateway.engine.join.join_pattern import Slot
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra, paths

@@ -16,7 +16,7 @@ from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.skeleton import skeletons
 from gateway.engine.incremental.states import Findings, Now, States, forget
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.sole import SoleMember
+from gateway.engine.single_member import SoleMember
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 from gateway.rdf.terms import Term

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Variable
 
-from gateway.engine.join_pattern import JoinPattern, Slot, put
+from gateway.engine.join.join_pattern import JoinPattern, Slot, put
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra

@@ -5,11 +5,11 @@ Place: where `Processing` is in sequential mode. Which SPUs go where, `placement
 
 from collections import Counter
 
-from gateway.engine.placement import belongs_in_worker, is_order_dependent
 from gateway.engine.processing import MakeCompiler, Processing
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
-from gateway.engine.workers import Workers
+from gateway.engine.workers.placement import belongs_in_worker, is_order_dependent
+from gateway.engine.workers.workers import Workers
 from gateway.errors import UpdateFailedError
 from gateway.rdf.solutions import ResultsDelta, difference
 from gateway.store.quad_store import QuadStore

@@ -15,9 +15,9 @@ from typing import Literal
 
 from gateway.engine.lutt import LuttEntry, LuttIndex
 from gateway.engine.spu import Change, Spu
-from gateway.engine.worker import Placed, Worker
-from gateway.engine.worker_link import Link
-from gateway.engine.worker_messages import Answers, Done, unpack_answers
+from gateway.engine.workers.worker import Placed, Worker
+from gateway.engine.workers.worker_link import Link
+from gateway.engine.workers.worker_messages import Answers, Done, unpack_answers
 from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, SolutionBag

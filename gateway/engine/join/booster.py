@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
-from gateway.engine.join_pattern import (
+from gateway.engine.join.join_pattern import (
     ATTRIBUTES,
     JoinPattern,
     Key,

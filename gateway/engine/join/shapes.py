@@ -11,8 +11,8 @@ answer but counts, which are made anew.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.engine.conjunction import Conjunction
-from gateway.engine.join import JoinUnit
+from gateway.engine.join.conjunction import Conjunction
+from gateway.engine.join.join import JoinUnit
 from gateway.engine.spu import Dataset, Placed, Spu, Unit
 from gateway.rdf.terms import Term
 

@@ -13,13 +13,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from typing import Protocol
 
-from gateway.engine.worker_messages import Reply, unpack
+from gateway.engine.workers.worker_messages import Reply, unpack
 
 _PIPE_BYTES = 1 << 20
 """What a pipe takes before its writer waits: some ten large updates, where the system allows it."""
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; import {module} as m; m.main({inlet}, {outlet})"
-_MODULE = "gateway.engine.worker_process"
+_MODULE = "gateway.engine.workers.worker_process"
 
 
 class LinkBrokenError(Exception):

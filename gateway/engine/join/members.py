@@ -7,7 +7,7 @@ with the number of queries, but with those that it concerns.
 
 from collections.abc import Iterator
 
-from gateway.engine.join_pattern import Key, picker
+from gateway.engine.join.join_pattern import Key, picker
 from gateway.engine.spu import Spu
 from gateway.rdf.terms import Term
 

@@ -8,13 +8,13 @@ alone is a join too: each changed quad that matches is a row.
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from gateway.engine.booster import Booster
-from gateway.engine.conjunction import Conjunction
-from gateway.engine.join_pattern import Key
+from gateway.engine.join.booster import Booster
+from gateway.engine.join.conjunction import Conjunction
+from gateway.engine.join.join_pattern import Key
+from gateway.engine.join.members import Members
+from gateway.engine.join.reach import Reach
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
-from gateway.engine.members import Members
-from gateway.engine.reach import Reach
 from gateway.engine.spu import Change, Dataset, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
 from gateway.rdf.terms import Term

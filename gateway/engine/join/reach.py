@@ -8,7 +8,7 @@ with parameters each member has its own, found by the constants that a quad has 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from gateway.engine.join_pattern import (
+from gateway.engine.join.join_pattern import (
     JoinPattern,
     Key,
     RunTest,
@@ -16,8 +16,8 @@ from gateway.engine.join_pattern import (
     by_predicate,
     run_keys,
 )
+from gateway.engine.join.members import Members, Spus
 from gateway.engine.lutt import Artq, Run
-from gateway.engine.members import Members, Spus
 from gateway.engine.spu import Spu
 
 

@@ -18,12 +18,12 @@ from multiprocessing.connection import Connection
 from typing import Protocol
 
 from gateway.engine.compile import TierCompiler
-from gateway.engine.context_store import ContextStore
 from gateway.engine.processing import Processing
 from gateway.engine.routes import Queues
 from gateway.engine.spu import Change, Spu
 from gateway.engine.statistics import EngineStatistics
-from gateway.engine.worker_messages import (
+from gateway.engine.workers.context_store import ContextStore
+from gateway.engine.workers.worker_messages import (
     Changed,
     Cover,
     Done,

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from time import sleep
 from typing import Protocol
 
-from gateway.engine.context_store import quads_then
 from gateway.engine.lutt import Artq, LuttEntry, LuttIndex
 from gateway.engine.spu import Spu
-from gateway.engine.worker_link import Link, LinkBrokenError
-from gateway.engine.worker_messages import (
+from gateway.engine.workers.context_store import quads_then
+from gateway.engine.workers.worker_link import Link, LinkBrokenError
+from gateway.engine.workers.worker_messages import (
     Changed,
     Cover,
     Done,

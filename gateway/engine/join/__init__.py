@@ -1,0 +1,1 @@
+"""Joins of triple patterns: the BOOSTER, and the units that it answers for."""

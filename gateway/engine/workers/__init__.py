@@ -1,0 +1,1 @@
+"""Parallel mode: SPUs in worker processes, each with its own CTS."""
