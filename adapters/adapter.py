@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from adapters.fault import Fault, FaultReason
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.notice import Notice
-from adapters.observation import USUAL, Circumstances, Observation
-from adapters.payload import MAX_PAYLOAD_BYTES, Payload
-from adapters.proposal import Propose
-from adapters.result import Result
-from adapters.stream import Stream
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.notice import Notice
+from adapters.values.observation import USUAL, Circumstances, Observation
+from adapters.values.payload import MAX_PAYLOAD_BYTES, Payload
+from adapters.values.proposal import Propose
+from adapters.values.result import Result
+from adapters.values.stream import Stream
 
 __all__ = [
     "Adapter",

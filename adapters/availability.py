@@ -7,12 +7,12 @@ mapping names as its `availability_topic` with it.
 from collections.abc import Iterable, Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings
-from adapters.fault import excerpt
-from adapters.memory import Recent
-from adapters.notice import Liveness
-from adapters.observation import StreamKey
-from adapters.payload import Payload
-from adapters.stream import Stream
+from adapters.values.fault import excerpt
+from adapters.values.memory import Recent
+from adapters.values.notice import Liveness
+from adapters.values.observation import StreamKey
+from adapters.values.payload import Payload
+from adapters.values.stream import Stream
 
 _WORDS = {
     **dict.fromkeys(("online", "true", "on", "1", "connected", "available", "alive"), True),

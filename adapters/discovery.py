@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from adapters.adapter import Format
 from adapters.families import FORMATS
-from adapters.memory import Memory, Recent
-from adapters.message import Message
-from adapters.payload import MAX_PAYLOAD_BYTES, Payload
-from adapters.proposal import Names, Proposal
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.memory import Memory, Recent
+from adapters.values.message import Message
+from adapters.values.payload import MAX_PAYLOAD_BYTES, Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 MAX_PROPOSALS = 10_000
 """Of one message: a bridge with hundreds of devices announces them in one."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.adapter import Findings
-from adapters.mapping import Retained
-from adapters.notice import Heartbeat, Liveness
-from adapters.observation import Observation
-from adapters.stream import Stream
+from adapters.values.mapping import Retained
+from adapters.values.notice import Heartbeat, Liveness
+from adapters.values.observation import Observation
+from adapters.values.stream import Stream
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format, stateless
 from adapters.availability import AvailabilityAdapter
-from adapters.earlier_streams import EarlierStreams
 from adapters.families import FORMATS
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.policies import Policies
-from adapters.series import SeriesUnits
-from adapters.stream import Stream, StreamTemplate
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.earlier_streams import EarlierStreams
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.payload import MAX_PAYLOAD_BYTES, Payload
+from adapters.values.series import SeriesUnits
+from adapters.values.stream import Stream, StreamTemplate
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 CACHED_TOPICS = 4096
 MAX_CACHED_TOPIC_CHARS = 512

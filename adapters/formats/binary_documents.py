@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from adapters.adapter import Compile, Fault, Format, stateless
-from adapters.cbor_document import parse_cbor
-from adapters.document import DocumentAdapter
-from adapters.json_path import leaves
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.msgpack_document import parse_msgpack
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal, Propose
-from adapters.quantity import usual_quantity
+from adapters.documents.cbor import parse_cbor
+from adapters.documents.document import DocumentAdapter
+from adapters.documents.json_path import leaves
+from adapters.documents.msgpack import parse_msgpack
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal, Propose
+from adapters.values.quantity import usual_quantity
 
 MAX_LEAVES = 200
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.byte_field import ByteField
-from adapters.device_time import read_sequence, read_time
-from adapters.mapping import Mapping, MappingError
-from adapters.payload import Payload
-from adapters.stream import Stream
+from adapters.lorawan.byte_field import ByteField
+from adapters.values.device_time import read_sequence, read_time
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.payload import Payload
+from adapters.values.stream import Stream
 
 Octets = Callable[[Payload], bytes | Fault]
 

@@ -16,7 +16,8 @@ Source: ChirpStack v4 documentation, integrations, event types.
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Format, stateless
-from adapters.lorawan import (
+from adapters.lorawan.proposal import propose_uplink
+from adapters.lorawan.uplink import (
     Codec,
     LorawanAdapter,
     Object,
@@ -28,11 +29,10 @@ from adapters.lorawan import (
     text_at,
     zeroes,
 )
-from adapters.lorawan_proposal import propose_uplink
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Names, Proposal
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Names, Proposal
 
 _TIMES = ("nsTime", "gwTime", "time")
 

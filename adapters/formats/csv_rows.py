@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.device_time import read_sequence, read_time
-from adapters.fault import excerpt
-from adapters.iri_template import NAME
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import NUMERIC, Result, captured_result
-from adapters.stream import Stream
+from adapters.values.device_time import read_sequence, read_time
+from adapters.values.fault import excerpt
+from adapters.values.iri_template import NAME
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import NUMERIC, Result, captured_result
+from adapters.values.stream import Stream
 
 MAX_ROWS = 1000
 MAX_COLUMNS = 100

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
-from adapters.json_path import ABSENT, JsonPath
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import Result, captured_result, forced_string_result, json_result
-from adapters.stream import Stream
+from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import Result, captured_result, forced_string_result, json_result
+from adapters.values.stream import Stream
 
 FAMILY = "esphome"
 STATUS = "/status"

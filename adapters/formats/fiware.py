@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.device_time import read_time
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import captured_result, json_result
-from adapters.stream import Stream
+from adapters.values.device_time import read_time
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import captured_result, json_result
+from adapters.values.stream import Stream
 
 ATTRIBUTES = "attrs"
 TIME = "TimeInstant"

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import islice
 
 from adapters.adapter import Fault
-from adapters.document import DocumentAdapter
-from adapters.json_path import leaves
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
+from adapters.documents.document import DocumentAdapter
+from adapters.documents.json_path import leaves
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
 
 MAX_LEAVES = 200
 

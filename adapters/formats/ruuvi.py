@@ -14,19 +14,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.byte_table import Found
-from adapters.codecs.ruuvi import RUUVI_5
-from adapters.device_time import read_time
-from adapters.fault import excerpt
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.observation import Circumstances, TimeSource
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import JsonNumber, Result, json_result
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.lorawan.byte_table import Found
+from adapters.lorawan.codecs.ruuvi import RUUVI_5
+from adapters.values.device_time import read_time
+from adapters.values.fault import excerpt
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.observation import Circumstances, TimeSource
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import JsonNumber, Result, json_result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 MANUFACTURER_DATA = 0xFF
 COMPANY = b"\x99\x04"

@@ -8,13 +8,13 @@ looks like a number or a boolean, so that the stream keeps one datatype.
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, Findings, Format, stateless
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import NUMERIC, STRING, bare_result, forced_string_result
-from adapters.stream import Stream
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import NUMERIC, STRING, bare_result, forced_string_result
+from adapters.values.stream import Stream
 
 _READERS = {"": bare_result, "string": forced_string_result}
 

@@ -21,19 +21,19 @@ from decimal import Decimal
 from itertools import islice
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.cbor_document import parse_cbor
-from adapters.device_time import EPOCH, from_unix
-from adapters.fault import excerpt
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.notice import Liveness
-from adapters.payload import Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import NUMERIC, Result
-from adapters.senml_pack import CBOR_LABELS, NAME, Record, resolve
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.documents.cbor import parse_cbor
+from adapters.documents.senml import CBOR_LABELS, NAME, Record, resolve
+from adapters.values.device_time import EPOCH, from_unix
+from adapters.values.fault import excerpt
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.notice import Liveness
+from adapters.values.payload import Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import NUMERIC, Result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 ABSOLUTE_FROM_S = 2**28
 SUM = "#sum"

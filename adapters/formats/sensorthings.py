@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.device_time import read_sequence, read_time
-from adapters.json_path import ABSENT, JsonPath
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal
-from adapters.result import json_result
-from adapters.stream import Stream
+from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.values.device_time import read_sequence, read_time
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.result import json_result
+from adapters.values.stream import Stream
 
 RESULT = "$.result"
 

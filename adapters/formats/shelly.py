@@ -15,18 +15,18 @@ from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import availability_findings
-from adapters.device_time import read_time
-from adapters.fault import excerpt
-from adapters.json_path import Absent, JsonPath, leaves
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory, Recent
-from adapters.observation import USUAL, Circumstances, TimeSource
-from adapters.payload import Json, Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import Quantity, usual_quantity
-from adapters.result import JsonNumber, json_result
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.documents.json_path import Absent, JsonPath, leaves
+from adapters.values.device_time import read_time
+from adapters.values.fault import excerpt
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory, Recent
+from adapters.values.observation import USUAL, Circumstances, TimeSource
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import Quantity, usual_quantity
+from adapters.values.result import JsonNumber, json_result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 FAMILY = "shelly"
 EVENTS = "/events/rpc"

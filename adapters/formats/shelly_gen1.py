@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from adapters.adapter import Fault, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import Quantity, usual_quantity
-from adapters.result import Result, captured_result, forced_string_result, json_result
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import Quantity, usual_quantity
+from adapters.values.result import Result, captured_result, forced_string_result, json_result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 FAMILY = "shelly_gen1"
 ROOT = "shellies"

@@ -24,23 +24,23 @@ from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
-from adapters import sparkplug_command
 from adapters.adapter import Fault, FaultReason, Findings, Format
-from adapters.device_time import EARLIEST, from_unix
-from adapters.fault import excerpt
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.notice import DeviceRequest, Heartbeat, Liveness, UnitChange
-from adapters.observation import USUAL, Circumstances
-from adapters.payload import Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import NUMERIC, Result
-from adapters.sparkplug_host import NAMESPACE, Address, Declared, Heard, SparkplugHost, Update
-from adapters.sparkplug_payload import Metric, decode_payload, rebirth_command
-from adapters.sparkplug_value import DATATYPES, Value, array_text, value_of
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.sparkplug import command
+from adapters.sparkplug.host import NAMESPACE, Address, Declared, Heard, SparkplugHost, Update
+from adapters.sparkplug.payload import Metric, decode_payload, rebirth_command
+from adapters.sparkplug.value import DATATYPES, Value, array_text, value_of
+from adapters.values.device_time import EARLIEST, from_unix
+from adapters.values.fault import excerpt
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, UnitChange
+from adapters.values.observation import USUAL, Circumstances
+from adapters.values.payload import Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import NUMERIC, Result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 MAX_PROPOSALS = 500
 MAX_BIRTH_BYTES = 1024 * 1024
@@ -313,5 +313,5 @@ FORMAT = Format(
     propose=propose,
     announcements=(f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+"),
     max_bytes=MAX_BIRTH_BYTES,
-    encode_command=sparkplug_command.encode,
+    encode_command=command.encode,
 )

@@ -14,11 +14,11 @@ from typing import Any
 import re2
 
 from adapters.adapter import Fault, FaultReason, Findings, missing
-from adapters.device_time import read_sequence, read_time
-from adapters.mapping import Mapping, MappingError
-from adapters.payload import Payload, utf8_text
-from adapters.result import captured_result
-from adapters.stream import Stream
+from adapters.values.device_time import read_sequence, read_time
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.payload import Payload, utf8_text
+from adapters.values.result import captured_result
+from adapters.values.stream import Stream
 
 MAX_EXPRESSION_CHARS = 1024
 

@@ -11,15 +11,15 @@ Source: Theengs decoder, properties of the devices.
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
-from adapters.device_time import read_sequence
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.result import JsonNumber, json_result
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.values.device_time import read_sequence
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.result import JsonNumber, json_result
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 UNITS = {
     "tempc": "Cel",

@@ -16,7 +16,8 @@ Sources: The Things Stack documentation, data formats; payload schema of the dev
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Format, stateless
-from adapters.lorawan import (
+from adapters.lorawan.proposal import propose_uplink
+from adapters.lorawan.uplink import (
     Codec,
     LorawanAdapter,
     Uplink,
@@ -27,11 +28,10 @@ from adapters.lorawan import (
     text_at,
     zeroes,
 )
-from adapters.lorawan_proposal import propose_uplink
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Names, Proposal
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Names, Proposal
 
 NORMALIZED_UNITS = {
     "action.motion.count": "1",

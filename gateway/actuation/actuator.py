@@ -14,8 +14,8 @@ from urllib.parse import quote
 from pyoxigraph import Literal, NamedNode
 
 from adapters.families import FORMATS
-from adapters.topic_filter import TopicFilter
-from adapters.units import unit_iri
+from adapters.values.topic_filter import TopicFilter
+from adapters.values.units import unit_iri
 from gateway.actuation.rules import fill_payload
 from gateway.actuation.values import (
     Reading,

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from adapters.memory import Recent
-from adapters.message import Message
+from adapters.values.memory import Recent
+from adapters.values.message import Message
 from gateway.actuation.actuator import Actuator
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.commands import Commands

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from pyoxigraph import Literal
 
-from adapters.fault import Fault
-from adapters.result import string_result
+from adapters.values.fault import Fault
+from adapters.values.result import string_result
 from gateway.actuation.actuator import Actuator
 from gateway.actuation.consumer import Consumer, Updating
 from gateway.actuation.templates import ActuationTemplates

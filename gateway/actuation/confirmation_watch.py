@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.memory import Recent
-from adapters.message import Message
-from adapters.notice import Heartbeat, Notice
-from adapters.observation import StreamKey
+from adapters.values.memory import Recent
+from adapters.values.message import Message
+from adapters.values.notice import Heartbeat, Notice
+from adapters.values.observation import StreamKey
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.orders import Seen
 from gateway.actuation.values import Reading

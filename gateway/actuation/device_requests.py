@@ -9,9 +9,9 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime
 
-from adapters.memory import Recent
-from adapters.message import Message
-from adapters.notice import DeviceRequest, Notice
+from adapters.values.memory import Recent
+from adapters.values.message import Message
+from adapters.values.notice import DeviceRequest, Notice
 from gateway.actuation.rules import Publisher
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from adapters.sparkplug_host import NAMESPACE
+from adapters.sparkplug.host import NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.observation import StreamKey
+from adapters.values.observation import StreamKey
 from gateway.actuation.orders import Pending, Seen
 from gateway.actuation.requests import time_of
 from gateway.actuation.values import Reading

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from pyoxigraph import Literal
 
-from adapters.observation import StreamKey
+from adapters.values.observation import StreamKey
 from gateway.actuation.actuator import Actuator, Message
 from gateway.actuation.values import Reading
 

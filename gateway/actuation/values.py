@@ -11,9 +11,9 @@ from decimal import Decimal, InvalidOperation
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.conversion import convert
-from adapters.fault import Fault
-from adapters.result import BOOLEAN_WORDS, DECIMAL, INTEGER, MAX_DIGITS, Result
+from adapters.values.conversion import convert
+from adapters.values.fault import Fault
+from adapters.values.result import BOOLEAN_WORDS, DECIMAL, INTEGER, MAX_DIGITS, Result
 from gateway.rdf.namespaces import XSD
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+")

@@ -13,10 +13,10 @@ from pathlib import Path
 import re2
 from pyoxigraph import NamedNode, Quad
 
-from adapters.mapping import Mapping, MappingError
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.ingest.mappings import MappingTable, mapping_of
 from gateway.ingest.quarantine import Quarantine, was_accepted

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from adapters.fault import Fault
+from adapters.values.fault import Fault
 from gateway.errors import StorageError
 from gateway.ingest.inbox import Delivery, Inbox, Replay
 from gateway.ingest.quarantine import Entry, Quarantine

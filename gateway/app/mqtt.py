@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
-from adapters.message import Message
-from adapters.sparkplug_host import SparkplugHost
+from adapters.sparkplug.host import SparkplugHost
+from adapters.values.message import Message
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import Presence, sparkplug_presence
 from gateway.admin.onboarding.onboarding import Onboarding

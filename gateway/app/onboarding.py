@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from starlette.routing import Route
 
-from adapters.message import Message
-from adapters.proposal import Names
+from adapters.values.message import Message
+from adapters.values.proposal import Names
 from gateway.admin.onboarding.listening import announcement_filters, is_among
 from gateway.admin.onboarding.onboarding import Onboarding, Terms
 from gateway.admin.onboarding.trial import Writing

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.config.settings import Config
 from gateway.errors import UnauthorizedError
 from gateway.gates.http.http_connection import ConnectionLimits

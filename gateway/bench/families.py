@@ -18,10 +18,10 @@ from time import process_time
 from pyoxigraph import Store
 
 import gateway
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.bench.family_cases import Case, cases, varied
 from gateway.bench.family_times import days_later
 from gateway.bench.inprocess import Request, request_texts, result_rows

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from adapters import mapping as adapters_mapping
-from adapters.message import Message
-from adapters.payload import parse_json
-from adapters.result import JsonNumber
+from adapters.values import mapping as adapters_mapping
+from adapters.values.message import Message
+from adapters.values.payload import parse_json
+from adapters.values.result import JsonNumber
 
 MOST_DIGITS = 8
 """Of a number that is varied; a longer one is a time or an identifier."""

@@ -8,10 +8,10 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from adapters.fault import Fault
-from adapters.message import Message
-from adapters.sparkplug_host import NAMESPACE
-from adapters.sparkplug_payload import Metric, decode_payload, encode_payload
+from adapters.sparkplug.host import NAMESPACE
+from adapters.sparkplug.payload import Metric, decode_payload, encode_payload
+from adapters.values.fault import Fault
+from adapters.values.message import Message
 
 _DATE = re.compile(r"(?<!\d)(20[0-9]{2}-[01][0-9]-[0-3][0-9])(?=[T ][0-2][0-9]:)")
 _UNIX = re.compile(r"(?<![\w.])(1[67][0-9]{8})([0-9]{3})?(?!\w)")

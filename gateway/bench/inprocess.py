@@ -16,7 +16,7 @@ from typing import cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Triple
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.bench.service import service_config
 from gateway.bench.workload import LATEST_QUERY, Workload, subscriptions
 from gateway.engine import Engine

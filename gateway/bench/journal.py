@@ -14,7 +14,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from time import process_time
 
-from adapters.observation import XSD, Observation
+from adapters.values.observation import XSD, Observation
 from gateway.bench.report import Experiment, Figure, Outcome, digest
 from gateway.journal import Journal, JournalLimits, Origin, Record
 

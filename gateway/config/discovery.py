@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from adapters.families import FORMATS
-from adapters.topic_filter import TopicFilter
+from adapters.values.topic_filter import TopicFilter
 from gateway.config.values import ONE_AS_LIST, Count, Section
 
 ANNOUNCERS = tuple(sorted(name for name, form in FORMATS.items() if form.announcements))

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from adapters.message import Message
-from adapters.observation import Observation, TimeSource
+from adapters.values.message import Message
+from adapters.values.observation import Observation, TimeSource
 from gateway.journal import Record
 
 WINDOW = timedelta(minutes=10)

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adapters.fault import Fault
-from adapters.message import Message
-from adapters.observation import Observation
+from adapters.values.fault import Fault
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 
 
 @dataclass(slots=True)

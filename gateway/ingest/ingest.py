@@ -16,10 +16,10 @@ from functools import partial
 from itertools import islice
 
 from adapters.adapter import Decoded, Fault, FaultReason
-from adapters.message import Message
-from adapters.notice import Heartbeat, Notice
-from adapters.observation import Observation
-from adapters.repetition import LastResults
+from adapters.values.message import Message
+from adapters.values.notice import Heartbeat, Notice
+from adapters.values.observation import Observation
+from adapters.values.repetition import LastResults
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
 from gateway.ingest.current_state import Present, Request

@@ -12,9 +12,9 @@ from math import inf
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from adapters.mapping import Mapping, MappingError, Retained
-from adapters.memory import Memory
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping, MappingError, Retained
+from adapters.values.memory import Memory
 from gateway.engine import Notification
 from gateway.rdf.namespaces import GW
 from gateway.rdf.solutions import Row

@@ -17,11 +17,11 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.conversion import convert
-from adapters.fault import Fault, FaultReason
-from adapters.memory import Recent
-from adapters.observation import Observation, StreamKey
-from adapters.result import DECIMAL, NUMERIC, Result
+from adapters.values.conversion import convert
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.memory import Recent
+from adapters.values.observation import Observation, StreamKey
+from adapters.values.result import DECIMAL, NUMERIC, Result
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from adapters.adapter import Fault, FaultReason
-from adapters.message import Message
-from adapters.observation import Observation
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.ingest.line_file import LineFile
 
 log = logging.getLogger(__name__)

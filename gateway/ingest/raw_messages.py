@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.mapping import Mapping
-from adapters.message import Message
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
 from gateway.journal import Position, Record
 
 _BESIDE_BYTES = 200

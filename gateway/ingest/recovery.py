@@ -11,11 +11,11 @@ from math import inf
 
 from pyoxigraph import Literal, NamedNode, QuerySolutions
 
-from adapters.earlier_streams import EarlierStreams
-from adapters.memory import Memory
-from adapters.observation import Observation, StreamKey
-from adapters.repetition import LastResults
-from adapters.series import SeriesUnits
+from adapters.values.earlier_streams import EarlierStreams
+from adapters.values.memory import Memory
+from adapters.values.observation import Observation, StreamKey
+from adapters.values.repetition import LastResults
+from adapters.values.series import SeriesUnits
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError
 from gateway.ingest.current_state import Present

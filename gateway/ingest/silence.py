@@ -16,8 +16,8 @@ from time import monotonic
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.notice import Heartbeat, Liveness, Notice
-from adapters.observation import Observation, StreamKey
+from adapters.values.notice import Heartbeat, Liveness, Notice
+from adapters.values.observation import Observation, StreamKey
 from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, XSD

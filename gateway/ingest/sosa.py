@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
-from adapters.observation import Observation, StreamKey, TimeSource
+from adapters.values.observation import Observation, StreamKey, TimeSource
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW, UNIT, XSD

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Self
 
-from adapters.observation import USUAL, Circumstances, Observation, TimeSource
+from adapters.values.observation import USUAL, Circumstances, Observation, TimeSource
 
 SCHEMA = "1.2"
 

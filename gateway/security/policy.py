@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.rdf.namespaces import (
     ACTUATIONS_GRAPH,
     CHANGES_GRAPH,

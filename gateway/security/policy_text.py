@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pyoxigraph import DefaultGraph, NamedNode
 
-from adapters.topic_filter import TopicFilter
+from adapters.values.topic_filter import TopicFilter
 from gateway.errors import BadRequestError
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.security.policy import Capability, Policy

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adapters.sparkplug_payload import Metric, SparkplugPayload, decode_payload, encode_payload
-from adapters.sparkplug_value import DATATYPES
+from adapters.sparkplug.payload import Metric, SparkplugPayload, decode_payload, encode_payload
+from adapters.sparkplug.value import DATATYPES
 from tests.integration.gateways import JsonObject
 
 Publication = tuple[str, bytes]

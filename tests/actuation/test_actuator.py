@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pyoxigraph import Literal, NamedNode
 
-from adapters.sparkplug_payload import SparkplugPayload, decode_payload
+from adapters.sparkplug.payload import SparkplugPayload, decode_payload
 from gateway.actuation.actuator import Actuator
 from gateway.actuation.values import Reading, value_of
 

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from pyoxigraph import Literal
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.actuation.actuator import Actuator
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import WINDOW, CommandTopics

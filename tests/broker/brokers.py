@@ -13,7 +13,7 @@ from amqtt.contexts import Action, BrokerConfig, ListenerConfig
 from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker, Login, TopicAction
 
 USERS = {"alice": "a-secret", "bob": "b-secret"}

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from tests.broker.brokers import authenticate, authorize
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from tests.broker.brokers import eventually
 from tests.broker.fakes import NOON, FakeStore, running

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from adapters.discovery import Discovery
-from adapters.message import Message
-from adapters.observation import XSD
-from adapters.proposal import Proposal
 from adapters.registry import Registry
-from adapters.units import unit_iri
+from adapters.values.message import Message
+from adapters.values.observation import XSD
+from adapters.values.proposal import Proposal
+from adapters.values.units import unit_iri
 
 ROOT = Path(__file__).parents[2]
 AGENT = Path(__file__).parent / "agents" / "zigbee_devices.js"

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from adapters.adapter import Decoded
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.notice import DeviceRequest, Heartbeat, Liveness, Notice, UnitChange
-from adapters.observation import XSD, Observation, TimeSource
-from adapters.proposal import Proposal
 from adapters.registry import Registry
-from adapters.units import UNIT
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, Notice, UnitChange
+from adapters.values.observation import XSD, Observation, TimeSource
+from adapters.values.proposal import Proposal
+from adapters.values.units import UNIT
 from gateway.bench.family_cases import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "data" / "families"

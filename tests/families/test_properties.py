@@ -12,10 +12,10 @@ from rdflib import Graph
 import ontologies
 from adapters.discovery import Discovery
 from adapters.families import FORMATS
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.bench.family_cases import RECEIVED, varied
 from gateway.config.settings import Config
 from gateway.engine import Engine

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.app.gateway import Gateway
 from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError

@@ -13,18 +13,18 @@ import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 
-from adapters.fault import Fault
-from adapters.message import Message
-from adapters.notice import Liveness, Notice
-from adapters.result import Result
-from adapters.sparkplug_payload import (
+from adapters.sparkplug.payload import (
     REBIRTH,
     Metric,
     SparkplugPayload,
     decode_payload,
     encode_payload,
 )
-from adapters.sparkplug_value import Value, array_text, value_of
+from adapters.sparkplug.value import Value, array_text, value_of
+from adapters.values.fault import Fault
+from adapters.values.message import Message
+from adapters.values.notice import Liveness, Notice
+from adapters.values.result import Result
 from gateway.config.settings import SparkplugSettings
 from tests.integration.gateways import (
     LOOPBACK,

@@ -7,7 +7,7 @@ way shows: copies, values that come late, values of bad quality. docs/traps.md l
 import json
 from pathlib import Path
 
-from adapters.sparkplug_payload import Metric, SparkplugPayload, encode_payload
+from adapters.sparkplug.payload import Metric, SparkplugPayload, encode_payload
 from tests.integration.gateways import (
     VALUES,
     Publication,

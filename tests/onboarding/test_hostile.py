@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
 from adapters.families import FORMATS
-from adapters.message import Message
-from adapters.proposal import Names
+from adapters.values.message import Message
+from adapters.values.proposal import Names
 from gateway.admin.onboarding import announcements
 from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
 from gateway.admin.onboarding.confirmation import confirming

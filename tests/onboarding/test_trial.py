@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapters.fault import Fault, FaultReason
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.admin.onboarding.trial import Trial, Writing, try_message
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.ingest.sosa import Identity, ObservationTemplates

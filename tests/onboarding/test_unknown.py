@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.proposal import Proposal
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.proposal import Proposal
 from gateway.admin.onboarding.unknown import KEPT_BYTES, UnknownTopics
 from tests.integration.gateways import PREFIXES, publish, watch
 from tests.onboarding.house import Api, a_house, config

@@ -12,9 +12,9 @@ from pyoxigraph import Literal, NamedNode
 
 from adapters.adapter import Decoded
 from adapters.families import FORMATS
-from adapters.mapping import Mapping
-from adapters.message import Message
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.mapping import Mapping
-from adapters.message import Message
 from adapters.registry import Registry
-from adapters.units import unit_iri
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.units import unit_iri
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 LEVELS = st.sampled_from(["", "a", "b", "$x", "$", "ab"])
 TOPICS = st.lists(LEVELS, min_size=1, max_size=5).map("/".join).filter(bool)

@@ -7,10 +7,10 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.byte_field import ByteField, Order, float_text
-from adapters.codecs import TABLES
-from adapters.fault import Fault
-from adapters.result import Result
+from adapters.lorawan.byte_field import ByteField, Order, float_text
+from adapters.lorawan.codecs import TABLES
+from adapters.values.fault import Fault
+from adapters.values.result import Result
 
 SIZES = st.sampled_from(range(1, 9))
 ORDERS: st.SearchStrategy[Order] = st.sampled_from(("big", "little"))

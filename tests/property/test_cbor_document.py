@@ -9,9 +9,9 @@ import cbor2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.cbor_document import parse_cbor
-from adapters.fault import Fault, FaultReason
-from adapters.result import JsonNumber
+from adapters.documents.cbor import parse_cbor
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.result import JsonNumber
 
 SCALARS = (
     st.none()

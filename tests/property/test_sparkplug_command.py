@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.families import FORMATS
-from adapters.result import Result
-from adapters.sparkplug_payload import SparkplugPayload, decode_payload
-from adapters.sparkplug_value import DATATYPES, value_of
+from adapters.sparkplug.payload import SparkplugPayload, decode_payload
+from adapters.sparkplug.value import DATATYPES, value_of
+from adapters.values.result import Result
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 ENCODE = FORMATS["sparkplug"].encode_command

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from adapters.observation import XSD, Observation
+from adapters.values.observation import XSD, Observation
 from gateway.journal import Journal, JournalLimits, Origin, Record
 from gateway.journal.names import SegmentName
 

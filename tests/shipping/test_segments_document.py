@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from adapters.observation import XSD, Circumstances, Observation, TimeSource
+from adapters.values.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.journal import Actuation, Position, Record
 from tests.shipping.journals import BEGIN, lines_of, sealed_journal
 

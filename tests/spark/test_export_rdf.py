@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, QueryTriples, RdfFormat, Store
 from pyspark.sql import SparkSession
 
-from adapters.observation import Circumstances, Observation, TimeSource
+from adapters.values.observation import Circumstances, Observation, TimeSource
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.ingest.sosa import Identity, ObservationTemplates

@@ -11,7 +11,7 @@ import pytest
 from pyoxigraph import QueryTriples
 from pyspark.sql import SparkSession
 
-from adapters.units import unit_iri
+from adapters.values.units import unit_iri
 from gateway.app.gateway import Gateway
 from spark_batch.archive import Archive
 from spark_batch.cli import main

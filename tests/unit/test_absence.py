@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyoxigraph import NamedNode, Quad
 
-from adapters.notice import Heartbeat, Liveness
-from adapters.observation import USUAL, Circumstances, Observation, StreamKey
+from adapters.values.notice import Heartbeat, Liveness
+from adapters.values.observation import USUAL, Circumstances, Observation, StreamKey
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
 from gateway.ingest.silence import Absences, AbsenceTemplates

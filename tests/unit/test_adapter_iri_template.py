@@ -3,7 +3,7 @@
 import pytest
 from pyoxigraph import NamedNode
 
-from adapters.iri_template import IriTemplate, fill_name, percent_encoded
+from adapters.values.iri_template import IriTemplate, fill_name, percent_encoded
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from adapters.adapter import Decoded, FaultReason
-from adapters.json_path import ABSENT, JsonPath
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.observation import Observation
-from adapters.payload import Json
+from adapters.documents.json_path import ABSENT, JsonPath
 from adapters.registry import Registry
-from adapters.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.observation import Observation
+from adapters.values.payload import Json
+from adapters.values.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

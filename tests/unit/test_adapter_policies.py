@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.mapping import Mapping, MappingError
-from adapters.message import Message
-from adapters.notice import Liveness
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.message import Message
+from adapters.values.notice import Liveness
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.adapter import FaultReason
-from adapters.mapping import Mapping
-from adapters.message import Message
 from adapters.registry import UNMATCHED, Registry
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

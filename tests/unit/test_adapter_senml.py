@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.adapter import Decoded, FaultReason
-from adapters.mapping import Mapping
-from adapters.message import Message
+from adapters.documents.senml import BASE64_BINARY
 from adapters.registry import Registry
-from adapters.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING
-from adapters.senml_pack import BASE64_BINARY
-from adapters.units import UNIT
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING
+from adapters.values.units import UNIT
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 DEVICE = "urn:dev:mac:0024befffe804ff1:"

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.adapter import Decoded, FaultReason
-from adapters.mapping import Mapping
-from adapters.message import Message
 from adapters.registry import Registry
-from adapters.result import BOOLEAN, DECIMAL, INTEGER, STRING
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.result import BOOLEAN, DECIMAL, INTEGER, STRING
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

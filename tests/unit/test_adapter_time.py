@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from adapters.device_time import from_unix, read_time
-from adapters.fault import Fault, FaultReason
+from adapters.values.device_time import from_unix, read_time
+from adapters.values.fault import Fault, FaultReason
 
 MOMENT = datetime(2026, 3, 2, 7, 15, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 
 @pytest.mark.parametrize(

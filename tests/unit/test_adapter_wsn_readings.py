@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
-from adapters.result import DECIMAL, INTEGER
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.observation import Observation
+from adapters.values.result import DECIMAL, INTEGER
 
 SHARED = Path(os.environ.get("SOSA_GATEWAY_SHARED", Path(__file__).parents[3] / "shared"))
 READINGS = SHARED / "data" / "sensors" / "wsn-multi-hop" / "data.csv"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.byte_field import ByteField
-from adapters.byte_table import MAX_BYTES, ByteTable, Fixed, Tagged
-from adapters.codecs import TABLES, table_of
-from adapters.fault import Fault, FaultReason
-from adapters.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING, Result
-from adapters.units import unit_iri
+from adapters.lorawan.byte_field import ByteField
+from adapters.lorawan.byte_table import MAX_BYTES, ByteTable, Fixed, Tagged
+from adapters.lorawan.codecs import TABLES, table_of
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.result import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING, Result
+from adapters.values.units import unit_iri
 
 SHARED = Path(os.environ.get("SOSA_GATEWAY_SHARED", Path(__file__).parents[3] / "shared"))
 EXAMPLES = SHARED / "data" / "sensors" / "lorawan" / "uplink_examples.json"

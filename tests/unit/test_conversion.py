@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.conversion import INSTEAD, convert, dimension
-from adapters.fault import Fault, FaultReason
-from adapters.mapping import Mapping
-from adapters.message import Message
 from adapters.registry import Registry
-from adapters.result import DECIMAL, DOUBLE, INTEGER, Result
-from adapters.units import OWN, UNIT, unit_iri
+from adapters.values.conversion import INSTEAD, convert, dimension
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.result import DECIMAL, DOUBLE, INTEGER, Result
+from adapters.values.units import OWN, UNIT, unit_iri
 
 
 def converted(lexical: str, symbol: str, wanted: str, datatype: str = DECIMAL) -> Result | Fault:

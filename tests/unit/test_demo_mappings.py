@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from adapters.mapping import Mapping
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.demo.devices import Publication
 from gateway.demo.house import House, step
 from gateway.demo.recording import read_recording

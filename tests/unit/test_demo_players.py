@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.demo import link as link_module
 from gateway.demo.devices import FAN_COMMAND_TOPIC, FAN_TOPIC, Publication
 from gateway.demo.link import Link

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from adapters.message import Message
-from adapters.observation import XSD, Circumstances, Observation, TimeSource
+from adapters.values.message import Message
+from adapters.values.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.ingest.duplicates import WINDOW, Duplicates, delivery_of
 from gateway.journal import Position, Record
 

@@ -6,18 +6,18 @@ import pytest
 
 from adapters.availability import KnownStreams
 from adapters.discovery import Discovery
-from adapters.earlier_streams import EarlierStreams
 from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.notice import Heartbeat, Liveness, UnitChange
-from adapters.observation import XSD, Observation
-from adapters.payload import Payload
 from adapters.registry import Registry
-from adapters.repetition import LastResults
-from adapters.series import SeriesUnits
-from adapters.units import UNIT
+from adapters.values.earlier_streams import EarlierStreams
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.notice import Heartbeat, Liveness, UnitChange
+from adapters.values.observation import XSD, Observation
+from adapters.values.payload import Payload
+from adapters.values.repetition import LastResults
+from adapters.values.series import SeriesUnits
+from adapters.values.units import UNIT
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MAPPING = Mapping(

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.mapping import Mapping, MappingError
-from adapters.message import Message
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.message import Message
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.ingest.inbox import Delivery, Inbox
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.observation import XSD, Circumstances, Observation, TimeSource
+from adapters.values.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.errors import StorageError
 from gateway.journal import (
     Actuation,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.observation import Observation
+from adapters.values.observation import Observation
 from gateway.journal import Journal, JournalLimits, Position, Record
 from gateway.journal.lookup import look_up
 from gateway.journal.reading import segments

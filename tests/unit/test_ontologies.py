@@ -10,7 +10,7 @@ import adapters
 import gateway
 import jsap
 import ontologies
-from adapters.observation import TimeSource
+from adapters.values.observation import TimeSource
 from jsap.lexer import TokenKind, tokenize
 from jsap.profile import load_profile
 

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.gates.mqtt.external.message_copies import MessageCopies
 from gateway.gates.mqtt.external.overlapping import overlap, overlapping
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.fault import FaultReason
-from adapters.observation import Observation
+from adapters.values.fault import FaultReason
+from adapters.values.observation import Observation
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.engine import Engine
 from gateway.ingest.plausibility import Plausibility

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from adapters.observation import Observation
+from adapters.values.observation import Observation
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.ingest.current_state import ADVANCE, Present
 from gateway.ingest.sosa import Identity, ObservationTemplates

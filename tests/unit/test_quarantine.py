@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.fault import Fault, FaultReason
-from adapters.message import Message
-from adapters.observation import Observation
+from adapters.values.fault import Fault, FaultReason
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.ingest.quarantine import Entry, Quarantine, QuarantineLimits, trace_of, was_accepted
 
 START = datetime(2026, 3, 2, 7, 0, 0, 123456, tzinfo=UTC)

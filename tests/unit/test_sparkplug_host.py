@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.adapter import Decoded
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.notice import DeviceRequest, Liveness
 from adapters.registry import Registry
-from adapters.sparkplug_host import MAX_METRICS, Address, SparkplugHost
-from adapters.sparkplug_payload import (
+from adapters.sparkplug.host import MAX_METRICS, Address, SparkplugHost
+from adapters.sparkplug.payload import (
     Metric,
     SparkplugPayload,
     decode_payload,
     encode_payload,
     rebirth_command,
 )
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.notice import DeviceRequest, Liveness
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 STAMP = 1772438400000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.units import UNIT, unit_iri
+from adapters.values.units import UNIT, unit_iri
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ Source: Home Assistant's documentation of MQTT discovery.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters import mapping as adapters_mapping
 from adapters.adapter import Fault
 from adapters.formats.homeassistant.keys import COMPONENTS, STATES, State, full_names
 from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.topic_filter import TopicFilter
-from adapters.units import unit_iri
+from adapters.values import mapping as adapters_mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.topic_filter import TopicFilter
+from adapters.values.units import unit_iri
 
 FAMILY = "homeassistant"
 MAX_COMPONENTS = 300

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from adapters.payload import Json
+from adapters.values.payload import Json
 
 COMPONENTS = frozenset(
     (

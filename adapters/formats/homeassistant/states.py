@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings
 from adapters.formats.homeassistant.template import Evaluate, TemplateError, ValueTemplate
-from adapters.mapping import Mapping, MappingError
-from adapters.payload import Payload
-from adapters.result import Result, captured_result
-from adapters.stream import Stream
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.payload import Payload
+from adapters.values.result import Result, captured_result
+from adapters.values.stream import Stream
 
 
 class HomeAssistantAdapter:

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 
-from adapters.fault import Fault, FaultReason, excerpt
-from adapters.json_path import ABSENT, JsonPath
-from adapters.payload import Payload
-from adapters.result import (
+from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.values.fault import Fault, FaultReason, excerpt
+from adapters.values.payload import Payload
+from adapters.values.result import (
     NUMERIC,
     JsonNumber,
     Result,

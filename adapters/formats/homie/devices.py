@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from adapters.adapter import Fault
-from adapters.memory import Recent
-from adapters.payload import Json, Payload
+from adapters.values.memory import Recent
+from adapters.values.payload import Json, Payload
 
 MAX_DEVICES = 2048
 MAX_PROPERTIES = 500

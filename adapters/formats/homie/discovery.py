@@ -11,12 +11,12 @@ from adapters.formats.homie.devices import (
     Place,
     Property,
 )
-from adapters.mapping import Mapping
-from adapters.memory import Memory
-from adapters.payload import Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.units import unit_iri
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.units import unit_iri
 
 FAMILY = "homie"
 _BOOLEANS = ("true", "false")

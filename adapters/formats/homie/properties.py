@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings
 from adapters.availability import KnownStreams
-from adapters.fault import excerpt
 from adapters.formats.homie.devices import DESCRIPTION, STATE, V5, Devices, Place, Property
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.notice import Liveness
-from adapters.observation import StreamKey
-from adapters.payload import Payload
-from adapters.result import (
+from adapters.values.fault import excerpt
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.notice import Liveness
+from adapters.values.observation import StreamKey
+from adapters.values.payload import Payload
+from adapters.values.result import (
     FALSE,
     INTEGER,
     NUMERIC,
@@ -31,9 +31,9 @@ from adapters.result import (
     bare_result,
     string_result,
 )
-from adapters.series import SeriesUnits
-from adapters.stream import Stream
-from adapters.units import unit_iri
+from adapters.values.series import SeriesUnits
+from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
 
 EMPTY_STRING = b"\0"
 _PRESENT = {

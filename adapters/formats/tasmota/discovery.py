@@ -8,15 +8,15 @@ proposals of the sensors. A SENSOR or STATE message on an unknown topic proposes
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from adapters import mapping as adapters_mapping
 from adapters.adapter import Fault
+from adapters.documents.json_path import leaves
 from adapters.formats.tasmota.units import quantity_of, unit_symbol
-from adapters.json_path import leaves
-from adapters.memory import Memory, Recent
-from adapters.payload import Json, Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.result import JsonNumber
-from adapters.units import unit_iri
+from adapters.values import mapping as adapters_mapping
+from adapters.values.memory import Memory, Recent
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.result import JsonNumber
+from adapters.values.units import unit_iri
 
 FAMILY = "tasmota"
 MAX_DEVICES = 2048

@@ -17,15 +17,15 @@ from datetime import datetime
 
 from adapters.adapter import Fault, Findings, missing
 from adapters.availability import availability_findings
-from adapters.device_time import read_time
+from adapters.documents.json_path import Absent, JsonPath
 from adapters.formats.tasmota.units import unit_of
-from adapters.iri_template import NAME
-from adapters.json_path import Absent, JsonPath
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.result import bare_result, json_result
-from adapters.stream import Stream
+from adapters.values.device_time import read_time
+from adapters.values.iri_template import NAME
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.result import bare_result, json_result
+from adapters.values.stream import Stream
 
 LWT = "LWT"
 _PREFIXES = {"stat": "tele", "tele": "tele"}

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from adapters.payload import Json
-from adapters.quantity import UNKNOWN, Quantity, usual_quantity
-from adapters.units import unit_iri
+from adapters.values.payload import Json
+from adapters.values.quantity import UNKNOWN, Quantity, usual_quantity
+from adapters.values.units import unit_iri
 
 _TEMPERATURES = {"C": "°C", "F": "°F"}
 

@@ -9,15 +9,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters import mapping as adapters_mapping
 from adapters.adapter import Fault
+from adapters.documents.json_path import member_step
 from adapters.formats.zigbee2mqtt.state import SWITCH_WORDS
-from adapters.json_path import member_step
-from adapters.memory import Memory
-from adapters.payload import Json, Payload
-from adapters.proposal import Command, Names, Proposal
-from adapters.quantity import usual_quantity
-from adapters.units import unit_iri
+from adapters.values import mapping as adapters_mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Json, Payload
+from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.quantity import usual_quantity
+from adapters.values.units import unit_iri
 
 FAMILY = "zigbee2mqtt"
 DEVICES = "/bridge/devices"

@@ -18,16 +18,16 @@ from datetime import datetime
 
 from adapters.adapter import Fault, Findings, missing
 from adapters.availability import availability_findings, read_availability
-from adapters.device_time import read_time
-from adapters.json_path import ABSENT, JsonPath
-from adapters.mapping import Mapping, MappingError
-from adapters.memory import Memory
-from adapters.notice import Heartbeat, Liveness
-from adapters.observation import USUAL, Circumstances, TimeSource
-from adapters.payload import Json, Payload
-from adapters.repetition import LastResults
-from adapters.result import BOOLEAN_WORDS, Result, json_result, string_result
-from adapters.stream import Stream
+from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.values.device_time import read_time
+from adapters.values.mapping import Mapping, MappingError
+from adapters.values.memory import Memory
+from adapters.values.notice import Heartbeat, Liveness
+from adapters.values.observation import USUAL, Circumstances, TimeSource
+from adapters.values.payload import Json, Payload
+from adapters.values.repetition import LastResults
+from adapters.values.result import BOOLEAN_WORDS, Result, json_result, string_result
+from adapters.values.stream import Stream
 
 AVAILABILITY = "/availability"
 BRIDGE = "bridge"

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from adapters.mapping import MappingError
 from adapters.registry import Registry
+from adapters.values.mapping import MappingError
 from gateway.admin.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.admin.onboarding.edits import mapping_node, members_with
 from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of

@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
 from adapters.families import FORMATS
-from adapters.message import Message
-from adapters.proposal import Names
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.message import Message
+from adapters.values.proposal import Names
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.admin.onboarding.announcements import Announcement, Noted
 from gateway.admin.onboarding.unknown import UnknownTopics
 

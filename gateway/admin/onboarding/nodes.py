@@ -11,9 +11,9 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, QuerySolutions
 
-from adapters.mapping import Mapping as Decoding
-from adapters.mapping import MappingError
 from adapters.registry import Registry
+from adapters.values.mapping import Mapping as Decoding
+from adapters.values.mapping import MappingError
 from gateway.engine import Engine
 from gateway.ingest.mappings import mapping_of
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, QUDT, RDF, SOSA, SSN, UNIT

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
 
-from adapters.mapping import MappingError
-from adapters.message import Message
-from adapters.proposal import Names
 from adapters.registry import Registry
+from adapters.values.mapping import MappingError
+from adapters.values.message import Message
+from adapters.values.proposal import Names
 from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
 from gateway.admin.onboarding.changes import (
     Author,

@@ -17,9 +17,9 @@ from hashlib import blake2b
 from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.families import FORMATS
-from adapters.mapping import Mapping, Retained
-from adapters.proposal import Proposal
-from adapters.topic_filter import TopicFilter
+from adapters.values.mapping import Mapping, Retained
+from adapters.values.proposal import Proposal
+from adapters.values.topic_filter import TopicFilter
 from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, Members
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import GW, PROPOSALS_GRAPH, RDFS, XSD

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 
 from pyoxigraph import Quad
 
-from adapters.fault import Fault
-from adapters.message import Message
-from adapters.notice import Notice
-from adapters.observation import Observation
 from adapters.registry import Registry
+from adapters.values.fault import Fault
+from adapters.values.message import Message
+from adapters.values.notice import Notice
+from adapters.values.observation import Observation
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.store.quad_store import QuadStore

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from adapters.message import Message
-from adapters.proposal import Proposal
+from adapters.values.message import Message
+from adapters.values.proposal import Proposal
 
 KEPT = 3
 """Payloads of a topic."""

@@ -6,7 +6,7 @@ Place on the way of the data: in a rehearsal, between the adapters of both sides
 from collections.abc import Iterator, Sequence
 from itertools import product, zip_longest
 
-from adapters.observation import Observation
+from adapters.values.observation import Observation
 
 Pair = tuple[Observation | None, Observation | None]
 """An observation by the old mappings, by the new ones; None where there is none."""

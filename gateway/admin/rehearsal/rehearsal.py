@@ -14,13 +14,13 @@ from time import monotonic
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
-from adapters.fault import Fault
-from adapters.mapping import Mapping as Decoding
-from adapters.memory import Memory
-from adapters.message import Message
-from adapters.observation import Observation
 from adapters.registry import Registry
-from adapters.repetition import LastResults
+from adapters.values.fault import Fault
+from adapters.values.mapping import Mapping as Decoding
+from adapters.values.memory import Memory
+from adapters.values.message import Message
+from adapters.values.observation import Observation
+from adapters.values.repetition import LastResults
 from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import Answer, Differences, Members, answers_differ

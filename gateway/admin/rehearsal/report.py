@@ -11,9 +11,9 @@ from typing import Any
 
 from pyoxigraph import Quad
 
-from adapters.fault import Fault
-from adapters.message import Message
-from adapters.observation import Observation
+from adapters.values.fault import Fault
+from adapters.values.message import Message
+from adapters.values.observation import Observation
 from gateway.admin.rehearsal.pairs import Pair
 from gateway.engine import Notification
 from gateway.rdf.solutions import Row

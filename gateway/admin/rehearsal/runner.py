@@ -16,7 +16,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Quad
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.admin.onboarding.changes import require_good
 from gateway.admin.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.admin.rehearsal.rehearsal import Asked, Script

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from pyoxigraph import DefaultGraph, Quad
 
-from adapters.fault import Fault
-from adapters.notice import DeviceRequest, Heartbeat, Liveness, Notice
-from adapters.observation import Observation, TimeSource
-from adapters.proposal import Proposal
+from adapters.values.fault import Fault
+from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, Notice
+from adapters.values.observation import Observation, TimeSource
+from adapters.values.proposal import Proposal
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.onboarding.confirmation import defect
 from gateway.admin.onboarding.nodes import described, nodes_of

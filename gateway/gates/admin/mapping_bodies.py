@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.requests import Request
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.errors import BadRequestError, UnsupportedMediaTypeError
 from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
 from jsap.file_format import json_path

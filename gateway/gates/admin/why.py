@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from adapters.mapping import Mapping
+from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.errors import BadRequestError, ForbiddenError

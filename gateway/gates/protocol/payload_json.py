@@ -7,7 +7,7 @@ from base64 import b64encode
 
 from starlette.datastructures import QueryParams
 
-from adapters.topic_filter import TopicFilter
+from adapters.values.topic_filter import TopicFilter
 from gateway.errors import BadRequestError
 from gateway.gates.protocol.wire import JsonObject
 

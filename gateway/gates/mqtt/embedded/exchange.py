@@ -7,7 +7,7 @@ subscribers' queues. Source: MQTT 3.1.1, sections 3.3.1.3 (RETAIN), 3.3.5, 3.8.4
 import asyncio
 from collections.abc import Callable, Iterable
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.frames import Publish
 from gateway.gates.mqtt.embedded.retained import RetainedMessages
 from gateway.gates.mqtt.embedded.session import SessionState

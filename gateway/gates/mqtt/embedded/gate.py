@@ -9,7 +9,7 @@ import logging
 from math import inf
 from time import monotonic
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.errors import BadRequestError
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.ingest.inbox import Delivery, Inbox

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from adapters.message import Message
+from adapters.values.message import Message
 
 
 class TopicAction(Enum):

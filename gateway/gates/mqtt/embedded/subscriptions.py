@@ -8,7 +8,7 @@ the user's name, and nobody else may publish to or receive from them.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.settings import Accept, Authorize, TopicAction
 from gateway.gates.subscriptions.mqtt import MqttGate, request_topic

@@ -26,7 +26,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.settings import Clock
 from gateway.gates.mqtt.external.acknowledgements import Acknowledgements
 from gateway.gates.mqtt.external.buffered_client import BufferedClient, BufferedSocket

@@ -20,7 +20,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.errors import GatewayError
 from gateway.gates.mqtt.embedded.settings import Clock
 from gateway.gates.mqtt.external.settings import ORIGIN, ExternalSettings

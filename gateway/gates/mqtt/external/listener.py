@@ -18,7 +18,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from adapters.message import Message
+from adapters.values.message import Message
 from gateway.gates.mqtt.external.settings import ORIGIN, ExternalSettings
 from gateway.gates.mqtt.external.tls_client import TlsClient
 

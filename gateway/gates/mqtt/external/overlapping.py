@@ -8,7 +8,7 @@ makes the broker send what is retained there, for a mapping that is new.
 
 from collections.abc import Collection, Iterator
 
-from adapters.topic_filter import TopicFilter, TopicTrie
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 
 def overlapping(filters: Collection[str]) -> frozenset[str]:

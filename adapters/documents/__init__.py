@@ -1,0 +1,1 @@
+"""Documents: JSON, CBOR, MessagePack and SenML, whatever device sends them."""

@@ -1,0 +1,1 @@
+"""LoRaWAN: uplinks of any network server, and byte tables of device models."""

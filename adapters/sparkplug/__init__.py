@@ -1,0 +1,1 @@
+"""Sparkplug B: payloads, values, commands, and what a host application knows."""

@@ -1,0 +1,1 @@
+"""Values: messages, observations, mappings, streams, units; what everything else stands on."""

@@ -1,0 +1,93 @@
+"""`Proposal`: a mapping that a device, or the shape of an unknown message, suggests.
+
+Place on the way: adapters.discovery asks each family to `propose`; the gateway shows proposals and
+writes the confirmed ones into the graph of mappings. A proposal by itself decodes nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from adapters.values.iri_template import percent_encoded
+from adapters.values.mapping import Mapping
+from adapters.values.memory import Memory
+from adapters.values.payload import Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How the observed property is set: `payload` with `{value}` in it, published to `topic`.
+
+    `values` are the words that are allowed, empty for numbers and free text; `minimum`,
+    `maximum` and `step` are numbers as the device wrote them, empty where it told none.
+    """
+
+    topic: str
+    payload: str = "{value}"
+    values: tuple[str, ...] = ()
+    minimum: str = ""
+    maximum: str = ""
+    step: str = ""
+    retain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A mapping that may be right.
+
+    `family` is the name of a format, `device` what the family calls the device (proposals of one
+    device belong together), `label` for people, `quantity` a hint at what is measured in the
+    device-class words of Home Assistant (`temperature`, `battery`), empty where unknown.
+    `command` is there for what can be set. `question` is what a person has to decide first: a
+    proposal with one is never accepted automatically.
+    """
+
+    mapping: Mapping
+    family: str
+    device: str
+    label: str
+    quantity: str = ""
+    command: Command | None = None
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The IRIs of proposals, below one base; each piece is percent-encoded.
+
+    Properties are below `properties` where that is given: what is observed is the same everywhere,
+    while a sensor is one gateway's.
+
+    >>> Names("urn:x:").sensor("zigbee2mqtt", "0x00158d", "temperature")
+    'urn:x:sensor/zigbee2mqtt/0x00158d/temperature'
+    """
+
+    base: str = "https://sosa-gateway.example/id/"
+    properties: str = ""
+
+    def mapping(self, family: str, device: str, member: str) -> str:
+        """Of a gw:Mapping; the same device and member always give the same one."""
+        return self._iri("mapping", family, device, member)
+
+    def sensor(self, family: str, device: str, member: str) -> str:
+        """Of a sosa:Sensor."""
+        return self._iri("sensor", family, device, member)
+
+    def feature(self, family: str, device: str) -> str:
+        """Of the feature of interest as long as nobody has said which room it is."""
+        return self._iri("feature", family, device)
+
+    def observed_property(self, quantity: str) -> str:
+        """Of a property, from the quantity or else the family's own word for it."""
+        return (self.properties or self.base) + "property/" + percent_encoded(quantity)
+
+    def _iri(self, *pieces: str) -> str:
+        return self.base + "/".join(map(percent_encoded, pieces))
+
+
+Propose: TypeAlias = Callable[[Payload, Names, Memory], Sequence[Proposal]]
+"""What a family makes of one message: its proposals, empty where the message is not its own.
+
+Never raises for any topic and bytes. The Memory is discovery's, for announcements in several
+messages.
+"""

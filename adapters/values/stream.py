@@ -1,0 +1,217 @@
+"""`Stream`: one mapping on one concrete topic, its IRIs filled in; made once per topic.
+
+Place on the way: the registry binds a `StreamTemplate` when it first sees a topic; adapters turn
+results into Observation values with the `Stream`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+
+from adapters.values.conversion import INSTEAD, convert
+from adapters.values.fault import Fault
+from adapters.values.iri_template import IriTemplate, fill_name, iri_defect
+from adapters.values.mapping import Mapping, MappingError, Retained
+from adapters.values.observation import USUAL, Circumstances, Observation, StreamKey
+from adapters.values.result import FALSE, INTEGER, NUMERIC, STRING, TRUE, Result, captured_result
+from adapters.values.units import unit_iri
+
+Words = tuple[tuple[Result, Result], ...]
+"""What the device's words for true and false read as, each with the truth value it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Whose observations a mapping makes; `order` is the mapping's place among all of them.
+
+    `sensor` and `feature_of_interest` are IRIs, in SenML still with `{name}` where the mapping
+    has it.
+    """
+
+    order: int
+    mapping: str
+    sensor: str
+    observed_property: str
+    feature_of_interest: str
+    unit: str | None
+    device_unit: str | None = None
+    words: Words = ()
+    retained: Retained = field(default=Retained.SEED, hash=False)  # slow to hash
+    expires_after_s: float | None = None
+
+    @property
+    def key(self) -> StreamKey:
+        """As Observation.stream."""
+        return (self.sensor, self.observed_property, self.feature_of_interest)
+
+    def observe(
+        self,
+        result: Result,
+        time: datetime | None = None,
+        sequence: str | None = None,
+        told_unit: str | None = None,
+        circumstances: Circumstances = USUAL,
+    ) -> Observation | Fault:
+        """The Observation of `result` in this stream; only a number has a unit.
+
+        A number in `told_unit`, which the payload names, or else in the mapping's device unit, is
+        converted to the mapping's unit. A Fault where the dimensions differ.
+        """
+        unit = None
+        if result.datatype in NUMERIC:
+            unit = told_unit or self.device_unit
+            wanted = self.unit or INSTEAD.get(unit or "", unit)
+            if unit is not None and wanted is not None and unit != wanted:
+                converted = convert(result, unit, wanted)
+                if isinstance(converted, Fault):
+                    return converted
+                result = converted
+            unit = wanted
+        for word, truth in self.words:
+            if result == word:
+                result, unit = truth, None
+                break
+        return Observation(
+            self.sensor,
+            self.observed_property,
+            self.feature_of_interest,
+            result.lexical,
+            result.datatype,
+            unit,
+            time,
+            sequence,
+            circumstances,
+        )
+
+    def named(self, name: str) -> "Stream":
+        """The stream with `name` in the place of `{name}`."""
+        return _named(self, name)
+
+
+@lru_cache(maxsize=8192)
+def _named(stream: Stream, name: str) -> Stream:
+    return replace(
+        stream,
+        sensor=fill_name(stream.sensor, name),
+        feature_of_interest=fill_name(stream.feature_of_interest, name),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTemplate:
+    """What of a mapping does not depend on its format."""
+
+    order: int
+    mapping: str
+    sensor: IriTemplate
+    observed_property: str
+    feature_of_interest: IriTemplate
+    unit: str | None
+    device_unit: str | None
+    words: Words
+    retained: Retained
+    expires_after_s: float | None
+    wildcards: int
+
+    @classmethod
+    def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
+        """Raises MappingError; `wildcards` and `names` say which placeholders exist."""
+        _refuse_defect(mapping, "observed_property", iri_defect(mapping.observed_property))
+        return cls(
+            order,
+            mapping.iri,
+            _template(mapping, "sensor", mapping.sensor, wildcards, names),
+            mapping.observed_property,
+            _template(
+                mapping, "feature_of_interest", mapping.feature_of_interest, wildcards, names
+            ),
+            _declared_unit(mapping),
+            _device_unit(mapping),
+            _words(mapping),
+            _retained(mapping),
+            mapping.expires_after_s,
+            wildcards,
+        )
+
+    def bind(self, captures: Sequence[str]) -> Stream:
+        """The stream on the topic whose wildcards matched `captures`."""
+        return Stream(
+            self.order,
+            self.mapping,
+            self.sensor.fill(captures),
+            self.observed_property,
+            self.feature_of_interest.fill(captures),
+            self.unit,
+            self.device_unit,
+            self.words,
+            self.retained,
+            self.expires_after_s,
+        )
+
+
+def _template(mapping: Mapping, member: str, text: str, wildcards: int, names: bool) -> IriTemplate:
+    try:
+        return IriTemplate.compile(text, wildcards, names)
+    except ValueError as error:
+        raise MappingError(mapping.iri, member, str(error)) from error
+
+
+def _unit(mapping: Mapping, member: str, text: str | None) -> str | None:
+    """An IRI as it is; a symbol of the crosswalk as its QUDT unit."""
+    if text is None:
+        return None
+    known = unit_iri(text)
+    if known is None:
+        _refuse_defect(mapping, member, iri_defect(text))
+    return known or text
+
+
+def _declared_unit(mapping: Mapping) -> str | None:
+    unit = _unit(mapping, "unit", mapping.unit)
+    instead = INSTEAD.get(unit or "")
+    _refuse_defect(mapping, "unit", f"QUDT has no such unit, declare {instead}" if instead else "")
+    return unit
+
+
+def _device_unit(mapping: Mapping) -> str | None:
+    """Also refuses a unit that can never become the mapping's."""
+    device_unit = _unit(mapping, "device_unit", mapping.device_unit)
+    unit = _unit(mapping, "unit", mapping.unit)
+    if device_unit is not None and unit is not None:
+        tried = convert(Result("1", INTEGER), device_unit, unit)
+        _refuse_defect(mapping, "device_unit", tried.detail if isinstance(tried, Fault) else "")
+    return device_unit
+
+
+def _words(mapping: Mapping) -> Words:
+    meant = ((mapping.true_value, TRUE), (mapping.false_value, FALSE))
+    words = []
+    for member, (text, truth) in zip(("true_value", "false_value"), meant, strict=True):
+        result = captured_result(text) if text else None
+        if isinstance(result, Fault):
+            raise MappingError(mapping.iri, member, result.detail)
+        if result is not None:
+            words.append((result, truth))
+    if len(words) == 2 and words[0][0] == words[1][0]:
+        raise MappingError(mapping.iri, "false_value", "means the same as true_value")
+    return tuple(words + _as_texts(mapping))
+
+
+def _as_texts(mapping: Mapping) -> list[tuple[Result, Result]]:
+    """The words of formats that take `on` or `1` for a text."""
+    meant = ((mapping.true_value, TRUE), (mapping.false_value, FALSE))
+    return [(Result(text, STRING), truth) for text, truth in meant if text]
+
+
+def _retained(mapping: Mapping) -> Retained:
+    try:
+        return Retained(mapping.retained)
+    except ValueError as error:
+        known = ", ".join(each.value for each in Retained)
+        raise MappingError(mapping.iri, "retained", f"is none of {known}") from error
+
+
+def _refuse_defect(mapping: Mapping, member: str, defect: str) -> None:
+    if defect:
+        raise MappingError(mapping.iri, member, defect)
