@@ -1,9 +1,9 @@
 """CBOR documents: bytes to the values that a JSON text would give.
 
 Place on the way: the formats that CBOR is a second encoding of (SenML). Numbers become texts, as in
-adapters.payload: floats the shortest decimal that comes back at the precision they need, decimal
-fractions as they are. Byte strings become base64url without padding, NaN and infinity the words
-for them, so that they cost their own value only.
+adapters.values.payload: floats the shortest decimal that comes back at the precision they need,
+decimal fractions as they are. Byte strings become base64url without padding, NaN and infinity the
+words for them, so that they cost their own value only.
 
 Of the tags only numbers, times, and those that say nothing of the value are taken: references
 would let a small message name a huge one. Source: RFC 8949.
@@ -19,7 +19,7 @@ from uuid import UUID
 
 import cbor2
 
-from adapters.lorawan.byte_field import float_text
+from adapters.values.binary_float import float_text
 from adapters.values.fault import Fault, FaultReason, excerpt
 from adapters.values.payload import MAX_DEPTH, Json
 from adapters.values.result import MAX_DIGITS, JsonNumber

@@ -1,8 +1,8 @@
 """MessagePack documents: bytes to the values that a JSON text would give.
 
 Place on the way: the format "msgpack". Numbers, byte strings and the rest become what they become
-in adapters.cbor_document; a timestamp becomes RFC 3339. Extensions of an application are no values.
-Source: the MessagePack specification.
+in adapters.documents.cbor; a timestamp becomes RFC 3339. Extensions of an application are no
+values. Source: the MessagePack specification.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
 """Formats "cbor" and "msgpack": values at paths of a document in a binary encoding.
 
-The selector is a path of adapters.json_path, as in the format "json"; see adapters.document for
-what absent and null mean. Integer keys of maps are their digits: `$.1`. Byte strings are base64url.
+The selector is a path of adapters.documents.json_path, as in the format "json"; see
+adapters.documents.document for what absent and null mean. Integer keys of maps are their digits:
+`$.1`. Byte strings are base64url.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Formats "bytes" and "hex": values at fixed places of a binary payload, or of one in hex digits.
 
-Selector: a field of adapters.byte_field, `i16be@1 *0.005 !0x8000`, or a bit, `bool@3:7`.
+Selector: a field of adapters.lorawan.byte_field, `i16be@1 *0.005 !0x8000`, or a bit, `bool@3:7`.
 time_selector (a Unix time) and sequence_selector are fields too. The raw values that a field names
 as "not available" are faults of reason `sentinel`; a field whose condition does not hold is silent.
 """

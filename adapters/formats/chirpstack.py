@@ -1,7 +1,7 @@
 """Format "chirpstack": events of the LoRaWAN network server ChirpStack, version 4.
 
 Topics are `application/APPLICATION/device/DEV_EUI/event/up`, `.../status` and so on. Selectors:
-see adapters.lorawan; decoded values stand in `object`. Besides what holds for all uplinks:
+see adapters.lorawan.uplink; decoded values stand in `object`. Besides what holds for all uplinks:
 
 - protobuf's JSON leaves zeroes out: fCnt, fPort, dr, snr, margin and batteryLevel that are not
   there are 0;

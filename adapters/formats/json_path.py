@@ -1,6 +1,7 @@
 """Format "json": values at paths of a JSON document, as most device families send them.
 
-The selector is a path of adapters.json_path; see adapters.document for what absent and null mean.
+The selector is a path of adapters.documents.json_path; see adapters.documents.document for what
+absent and null mean.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Format "ttn": uplinks of The Things Stack, version 3.
 
-Topics are `v3/APPLICATION@TENANT/devices/DEVICE/up`. Selectors: see adapters.lorawan; a name is
-looked for in `normalized_payload` first, whose names and units are the same for all devices
+Topics are `v3/APPLICATION@TENANT/devices/DEVICE/up`. Selectors: see adapters.lorawan.uplink; a name
+is looked for in `normalized_payload` first, whose names and units are the same for all devices
 (`air.temperature`), then in `decoded_payload`. Besides what holds for all uplinks:
 
 - a measurement of normalized_payload may have its own time, that of the device;

@@ -16,13 +16,11 @@ Place on the way: what `byte_table` and the binary generic format read a payload
 A raw integer that is two's complement may be written as `!-32768` or `!0x8000`.
 """
 
-import math
 import re
-import struct
 from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation
-from typing import Literal
 
+from adapters.values.binary_float import Order, float_text
 from adapters.values.device_time import EXACT
 from adapters.values.fault import Fault, FaultReason
 from adapters.values.payload import utf8_text
@@ -48,8 +46,6 @@ _NOTATION = re.compile(
 )
 MAX_NOTATION_CHARS = 256
 _EXACTLY = Context(prec=28, traps=[Inexact, InvalidOperation, DivisionByZero])
-
-Order = Literal["big", "little"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,22 +159,6 @@ class ByteField:
             raise ValueError("only numbers are scaled")
         if self.kind not in {"hex", "text"} and self.low + self.bits > self.size * 8:
             raise ValueError(f"there are {self.size * 8} bits")
-
-
-def float_text(run: bytes, order: Order) -> str | None:
-    """The shortest decimal that is this binary32 or binary64 again; None for NaN and infinity.
-
-    >>> float_text(struct.pack(">f", 0.1), "big")
-    '0.1'
-    """
-    code = (">" if order == "big" else "<") + ("f" if len(run) == 4 else "d")
-    (number,) = struct.unpack(code, run)
-    if not math.isfinite(number):
-        return None
-    if len(run) == 8:
-        return repr(number)
-    texts = (f"{number:.{digits}g}" for digits in range(6, 10))
-    return repr(float(next(text for text in texts if struct.pack(code, float(text)) == run)))
 
 
 def _kind(parts: dict[str, str | None]) -> str:

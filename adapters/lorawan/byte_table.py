@@ -2,7 +2,7 @@
 
 Place on the way: a LoRaWAN uplink whose network server decoded nothing, and the broadcasts of a
 Ruuvi tag, are read by a table; the names that it gives are those of the vendor's own decoder, so
-a mapping's selector holds for either. The tables themselves stand in `adapters.codecs`.
+a mapping's selector holds for either. The tables themselves stand in `adapters.lorawan.codecs`.
 
 A layout is `Fixed` (each field at its place) or `Tagged` (items one after another, each behind a
 tag that says what it is: Milesight, Elsys, Cayenne LPP). A table takes a layout by LoRaWAN port.

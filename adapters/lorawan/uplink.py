@@ -4,8 +4,8 @@ Place on the way: "chirpstack" and "ttn" make an `Uplink` of their event; the se
 look into it here. A selector is
 
 - a name, `temperature` or `air.temperature`: in what the network server's codec decoded, and where
-  no codec did, in what a byte table (adapters.codecs) makes of the payload. The table is that of
-  the model that the event names, or the one before a colon: `elsys:temperature`;
+  no codec did, in what a byte table (adapters.lorawan.codecs) makes of the payload. The table is
+  that of the model that the event names, or the one before a colon: `elsys:temperature`;
 - a path that begins with `$`: in the event as it was sent.
 
 The time is that of the network server; a codec may tell the device's own. Copies of an uplink have

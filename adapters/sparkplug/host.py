@@ -2,7 +2,7 @@
 
 Place on the way: every message in the namespace passes here once, in the order of arrival, before
 the format "sparkplug" looks for the metrics of its mappings. The state outlives a change of the
-mappings (adapters.memory).
+mappings (adapters.values.memory).
 
 The rules, of Eclipse Sparkplug 3.0, sections 5 (operational behaviour) and 6.4:
 - an alias means what the last birth of its node or device said, and nothing after a death;

@@ -2,8 +2,8 @@
 
 Place on the way of the data: called by ingest for every message, so it lets go at once of what
 concerns no actuator. A reading counts when the store has it. A device that repeats its cached state
-makes no observation of it (adapters.repetition): such a heartbeat says that the last one still
-holds, so the last one of each stream that matters is known here.
+makes no observation of it (adapters.values.repetition): such a heartbeat says that the last one
+still holds, so the last one of each stream that matters is known here.
 """
 
 from collections.abc import Callable, Sequence

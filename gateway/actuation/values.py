@@ -1,8 +1,8 @@
 """Values of commands: literals from texts, and whether two of them mean the same.
 
 Place on the way of the data: before a command, where its value is read from a request, and behind
-it, where a reading is compared with what was commanded. Source: adapters.result for what devices'
-words mean.
+it, where a reading is compared with what was commanded. Source: adapters.values.result for what
+devices' words mean.
 """
 
 import re

@@ -16,11 +16,12 @@ from typing import TypeAlias
 
 from rich.console import Console
 
-from gateway import __version__, bench
+from gateway import __version__
 from gateway.admin.profile_checks import Finding
 from gateway.cli import check, jsap, security, service
 from gateway.cli.actuators import add_actuate
 from gateway.cli.archive import run_archive
+from gateway.cli.benchmarks import run_bench
 from gateway.cli.journal import add_collect, add_journal
 from gateway.cli.mappings import add_mapping
 from gateway.cli.quarantine import add_quarantine
@@ -43,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. `arguments` are without the program's name."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["bench"]:
-        return bench.run(given[1:])
+        return _started(run_bench, given[1:])
     if given[:1] == ["archive"]:
-        return _archive(given[1:])
+        return _started(run_archive, given[1:])
     options = _parser().parse_args(given)
     # Commands speak for themselves; those that log configure it.
     logging.getLogger("gateway").addHandler(logging.NullHandler())
@@ -275,9 +276,9 @@ def _subscribe(options: argparse.Namespace) -> int:
     return 0
 
 
-def _archive(arguments: Sequence[str]) -> int:
+def _started(run: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
     try:
-        return run_archive(arguments)
+        return run(arguments)
     except GatewayError as error:
         return _fail(error)
 

@@ -1,6 +1,6 @@
 """The settings of discovery: families and formats by name, checked against those that there are.
 
-Place: a section of `gateway.config`, of which it knows nothing.
+Place: a section of `gateway.config.settings`, of which it knows nothing.
 """
 
 from typing import Annotated

@@ -1,8 +1,8 @@
 """Where settings come from: gateway.toml and SOSA_GATEWAY_* variables, read once.
 
 A setting's value is, first found wins, the environment variable SOSA_GATEWAY_SECTION__KEY, the
-file's `[section] key`, the default in `gateway.config`. Lists and tables in a variable are JSON.
-gateway.example.toml shows every setting.
+file's `[section] key`, the default in `gateway.config.settings`. Lists and tables in a variable are
+JSON. gateway.example.toml shows every setting.
 """
 
 import difflib

@@ -1,6 +1,6 @@
 """The settings of the journal and of its shipping.
 
-Place: two sections of `gateway.config`, of which they know nothing.
+Place: two sections of `gateway.config.settings`, of which they know nothing.
 """
 
 from pathlib import Path

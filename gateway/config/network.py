@@ -1,6 +1,6 @@
 """The settings of who reaches the gateway, and whom it reaches: MQTT, HTTP, TLS, identities.
 
-Place: sections of `gateway.config`, of which they know nothing.
+Place: sections of `gateway.config.settings`, of which they know nothing.
 """
 
 import ipaddress

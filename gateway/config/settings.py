@@ -1,6 +1,6 @@
 """Configuration: every setting as a frozen value, checked when it is made.
 
-Place on the way of the data: before it; the command line loads a `Config` (`gateway.config_file`)
+Place on the way of the data: before it; the command line loads a `Config` (`gateway.config.file`)
 and hands it on, no other part reads a file or the environment by itself.
 """
 

@@ -1,6 +1,6 @@
 """The kinds of values that settings have, each with what is wrong with another one.
 
-Place: under `gateway.config`, whose sections are made of them.
+Place: under `gateway.config.settings`, whose sections are made of them.
 """
 
 import re

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from pyoxigraph import BlankNode, NamedNode, Quad
 
-from gateway.engine.join.booster import LookUp, Tables
+from gateway.engine.dataset import LookUp, Tables
 from gateway.engine.lutt import LuttEntry, Run
 from gateway.engine.spu import Dataset
 from gateway.rdf.terms import GraphName, Term

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pyoxigraph import BlankNode, NamedNode, QueryBoolean, QuerySolutions
 
-from gateway.engine.join.booster import Quads
+from gateway.engine.dataset import Quads
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.rdf.solutions import ResultsDelta, SolutionBag

@@ -30,7 +30,7 @@ _IDS = 10**18
 """Ids are below it; they begin with the time in ms."""
 
 WINDOW = timedelta(minutes=10)
-"""So long a message may be on its way a second time; as in gateway.duplicates."""
+"""So long a message may be on its way a second time; as in gateway.ingest.duplicates."""
 
 _SHARE = 8
 """A topic with more than this part of the room loses its own oldest entry for a new one."""

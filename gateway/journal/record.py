@@ -65,7 +65,7 @@ class Record:
 
     `message` is the sequence of the first record of the same MQTT message: those with the same
     `message` belong to one UPDATE. `delivery` names the MQTT delivery where nothing in the
-    payload identifies the observation (see gateway.duplicates).
+    payload identifies the observation (see gateway.ingest.duplicates).
     """
 
     position: Position

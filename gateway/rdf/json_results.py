@@ -1,7 +1,8 @@
 """SPARQL results as JSON, read: terms and rows as values.
 
 Place: what a client is answered and notified. Source: SPARQL 1.1 Query Results JSON Format (W3C,
-2013), sections 3 and 4; triple terms as in the SPARQL 1.2 draft. `gateway.gates.wire` writes it.
+2013), sections 3 and 4; triple terms as in the SPARQL 1.2 draft. `gateway.gates.protocol.wire`
+writes it.
 """
 
 from collections.abc import Mapping

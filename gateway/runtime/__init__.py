@@ -1,1 +1,1 @@
-"""Runtime: what the process gives to every part of it: clocks, cores, calls into the loop, metrics."""
+"""Runtime: what every part has of its process: clocks, cores, calls into the loop, metrics."""

@@ -1,4 +1,4 @@
-"""A landing zone behind HTTP: a collector (`gateway.gates.collector`) takes each segment by PUT.
+"""A landing zone behind HTTP: a collector (gateway.gates.collector) takes each segment by PUT.
 
 The answer says what the collector has on its disk, by SHA-256 (Content-Digest, RFC 9530). A token
 goes over HTTPS, or to this machine.

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from gateway.bench.shapes import NS, SHAPES
+from bench.city.shapes import NS, SHAPES
 from gateway.engine import Engine
 from tests.property.engine_session import Session, Subscribe, Update
 

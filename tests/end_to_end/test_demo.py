@@ -15,7 +15,13 @@ import pytest
 
 SHARED = Path(os.environ.get("SOSA_GATEWAY_SHARED", Path(__file__).parents[3] / "shared"))
 MULTI_HOP = SHARED / "data" / "sensors" / "wsn-multi-hop" / "data.csv"
-GATEWAY = [sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())"]
+GATEWAY = [
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+]
 END_TIMEOUT_S = 20
 
 

@@ -42,7 +42,13 @@ SELECT ?observation ?sensor ?value {{
   ?observation sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value
 }}"""
 KILLS = [3, pytest.param(20, marks=pytest.mark.slow)]
-COMMAND = (sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())")
+COMMAND = (
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+)
 
 Numbers = dict[str, list[int]]
 """By stream: the numbers of its readings, in order."""

@@ -24,7 +24,13 @@ from tests.integration.gateways import (
     write_profile,
 )
 
-COMMAND = (sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())")
+COMMAND = (
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+)
 SENSOR = {"sensor": "urn:{1}", "feature": "urn:hall"}
 MAPPINGS = [
     mapping("z", "zigbee2mqtt/+", format="zigbee2mqtt", selector="temperature", **SENSOR),

@@ -13,7 +13,7 @@ from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, Notice, U
 from adapters.values.observation import XSD, Observation, TimeSource
 from adapters.values.proposal import Proposal
 from adapters.values.units import UNIT
-from gateway.bench.family_cases import Case, cases
+from bench.families.cases import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "data" / "families"
 CASES = list(cases(FOLDER))

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.discovery import Discovery
-from gateway.bench.family_cases import Case
+from bench.families.cases import Case
 from tests.families.kit import CASES, expected, noticed, proposed, registry, seen
 
 

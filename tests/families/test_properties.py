@@ -16,7 +16,7 @@ from adapters.registry import Registry
 from adapters.values.mapping import Mapping
 from adapters.values.message import Message
 from adapters.values.observation import Observation
-from gateway.bench.family_cases import RECEIVED, varied
+from bench.families.cases import RECEIVED, varied
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.ingest.sosa import Identity, ObservationTemplates

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.bench import run
+from bench.command import run
 
 
 def test_the_experiments_of_the_chat(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.gates.mqtt.external import broker
-from gateway.gates.mqtt.external.broker import ExternalBroker
+from gateway.gates.mqtt.external.broker import _TURN_PACKETS, ExternalBroker
 from gateway.gates.mqtt.external.session_filters import SessionFilters
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.inbox import Delivery, Inbox
@@ -23,8 +22,8 @@ MARK = b"\x26" + 2 * (b"\0\x0csosa-gateway")
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker, "_PAUSE_S", 0.01)
-    monkeypatch.setattr(broker, "_CONNECT_S", 5.0)
+    monkeypatch.setattr("gateway.gates.mqtt.external.broker._PAUSE_S", 0.01)
+    monkeypatch.setattr("gateway.gates.mqtt.external.broker._CONNECT_S", 5.0)
 
 
 def publish(
@@ -157,7 +156,7 @@ async def test_a_full_inbox_stops_the_reading_and_loses_nothing() -> None:
         while len(taken) < 100:
             await until(lambda: len(inbox) > 0)
             assert len(inbox) <= 5
-            assert len(external._arrived) <= broker._TURN_PACKETS
+            assert len(external._arrived) <= _TURN_PACKETS
             taken += numbers(inbox.take(5))
         while len(taken) < many:
             await until(lambda: len(inbox) > 0)

@@ -49,7 +49,13 @@ RANGE = """INSERT DATA {
   <urn:r> <https://schema.org/maxValue> 30 }"""
 WIDER = """DELETE DATA { <urn:r> <https://schema.org/maxValue> 30 } ;
   INSERT DATA { <urn:r> <https://schema.org/maxValue> 90 }"""
-COMMAND = (sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())")
+COMMAND = (
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+)
 
 
 @asynccontextmanager

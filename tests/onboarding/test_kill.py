@@ -11,7 +11,13 @@ import httpx
 from tests.integration.gateways import LOOPBACK, Device, Program, free_port, wait_until
 from tests.onboarding.devices import bridge_devices
 
-COMMAND = (sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())")
+COMMAND = (
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+)
 
 
 class Service:

@@ -7,8 +7,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.lorawan.byte_field import ByteField, Order, float_text
+from adapters.lorawan.byte_field import ByteField
 from adapters.lorawan.codecs import TABLES
+from adapters.values.binary_float import Order, float_text
 from adapters.values.fault import Fault
 from adapters.values.result import Result
 

@@ -11,7 +11,13 @@ from gateway.journal import Journal
 from tests.integration.gateways import Program, free_port
 from tests.shipping.journals import ORIGIN, fill, landed
 
-COMMAND = (sys.executable, "-W", "error", "-c", "from gateway.cli import main; exit(main())")
+COMMAND = (
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "from gateway.cli.command import main; exit(main())",
+)
 TOKEN = "0123456789abcdef-kitchen"
 
 

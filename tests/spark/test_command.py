@@ -76,7 +76,11 @@ def test_gateway_starts_the_job_on_a_machine_without_java(tmp_path: Path) -> Non
     landing = tmp_path / "landing"
     landing.mkdir()
     write_segment(landing, [reading(1), reading(2)])
-    job = [sys.executable, "-c", "import sys; from gateway.cli import main; sys.exit(main())"]
+    job = [
+        sys.executable,
+        "-c",
+        "import sys; from gateway.cli.command import main; sys.exit(main())",
+    ]
     job += ["archive", "ingest", "--landing", str(landing), "--archive", str(tmp_path / "a")]
     done = subprocess.run(
         job, env=environment, capture_output=True, text=True, timeout=250, check=False

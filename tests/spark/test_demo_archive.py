@@ -27,7 +27,11 @@ def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
 def test_demo_gateway_fills_an_archive_while_it_runs(
     landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
 ) -> None:
-    command = [sys.executable, "-c", "import sys; from gateway.cli import main; sys.exit(main())"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from gateway.cli.command import main; sys.exit(main())",
+    ]
     command += ["demo", "--plain", "--speed", "600", "--landing", str(landing)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ) as process:
         try:

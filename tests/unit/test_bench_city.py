@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
-from gateway.bench import city_run, run
-from gateway.bench.city import (
+from bench.city import experiments
+from bench.city.profile import Lamps, Model, Profile, Update
+from bench.city.streets import (
     CITY,
     ROADS,
     UROAD_TEMPLATE,
@@ -20,8 +21,8 @@ from gateway.bench.city import (
     ulamp,
     uroad,
 )
-from gateway.bench.city_profile import Lamps, Model, Profile, Update
-from gateway.bench.city_ways import WAYS
+from bench.city.ways import WAYS
+from bench.command import run
 from gateway.engine import Engine
 from gateway.engine.compile import TierCompiler
 from gateway.engine.spu import Subject
@@ -170,14 +171,14 @@ def test_run_mismatches_when_the_rows_are_not_those_of_the_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Model, "rows", lambda *_: ["something else"])
-    (outcome,) = city_run.measure("lamp", FEW, 1)
+    (outcome,) = experiments.measure("lamp", FEW, 1)
     assert not outcome.matches  # type: ignore[union-attr]
 
 
 def test_clips_is_left_out_where_it_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(city_run, "is_installed", lambda: False)
+    monkeypatch.setattr(run, "is_installed", lambda: False)
     assert run(["lamp", "--roads", f"{FEW}", "--rounds", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["matches"]

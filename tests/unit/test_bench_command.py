@@ -13,11 +13,17 @@ from time import monotonic
 import pytest
 from pyoxigraph import Store
 
-from gateway.bench import fanout, latency, notification_latency, run, shapes_run
-from gateway.bench.inprocess import one_text
-from gateway.bench.mosquitto import find_mosquitto
-from gateway.bench.processes import Child, ChildFailedError
-from gateway.bench.report import (
+from bench.city import shapes_run
+from bench.city.shapes import Data
+from bench.command import run
+from bench.http import fanout
+from bench.processes import Child, ChildFailedError
+from bench.readings import latency, notification_latency
+from bench.readings.inprocess import one_text
+from bench.readings.mosquitto import find_mosquitto
+from bench.readings.session import BROKERS
+from bench.readings.workload import SENSORS, Workload, subscriptions
+from bench.report import (
     Experiment,
     Figure,
     Skipped,
@@ -27,9 +33,6 @@ from gateway.bench.report import (
     write_json,
     write_text,
 )
-from gateway.bench.session import BROKERS
-from gateway.bench.shapes import Data
-from gateway.bench.workload import SENSORS, Workload, subscriptions
 from gateway.engine.subscriptions import Subscriptions
 
 DIGEST = digest(["row"])
@@ -188,13 +191,13 @@ def is_running(pid: int) -> bool:
 def test_external_broker_that_is_not_installed_skips_the_experiment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gateway.bench.session.find_mosquitto", lambda: None)
+    monkeypatch.setattr("bench.readings.session.find_mosquitto", lambda: None)
     (outcome,) = latency.measure(brokers=["external"])
     assert outcome == Skipped("latency external", "mosquitto is not installed")
 
 
 def test_sigterm_ends_every_process_of_the_benchmark() -> None:
-    program = "from gateway.bench import run; exit(run(['latency', '--broker', 'embedded']))"
+    program = "from bench.command import run; exit(run(['latency', '--broker', 'embedded']))"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as bench:
         try:
             until = monotonic() + 20

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from gateway.bench import families
-from gateway.bench.families import FOLDER, measure
-from gateway.bench.family_cases import cases
-from gateway.bench.report import Experiment, Skipped
+from bench.families import families
+from bench.families.cases import cases
+from bench.families.families import FOLDER, measure
+from bench.report import Experiment, Skipped
 
 
 def test_every_family_is_measured_and_ends_with_the_bare_stores_observations() -> None:

@@ -1,4 +1,4 @@
-"""gateway.cli: commands, their output and their exit codes."""
+"""gateway.cli.command: commands, their output and their exit codes."""
 
 import io
 import json

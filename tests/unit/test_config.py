@@ -1,4 +1,4 @@
-"""gateway.config: what a file and variables give, and what their errors say."""
+"""gateway.config.settings: what a file and variables give, and what their errors say."""
 
 import tomllib
 from pathlib import Path

@@ -20,7 +20,7 @@ DEMO = "https://sosa-gateway.example/demo/"
 
 
 def compiled(profile: dict[str, Any]) -> Registry:
-    """The mappings of a profile, as gateway.mappings makes them from RDF."""
+    """The mappings of a profile, as gateway.ingest.mappings makes them from RDF."""
     namespaces = profile["namespaces"]
 
     def iri(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.bench.family_cases import cases
+from bench.families.cases import cases
 
 ROOT = Path(__file__).parents[2]
 TABLE = (ROOT / "docs" / "traps.md").read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ class ValueTemplate:
     """A compiled template.
 
     >>> from datetime import UTC, datetime
-    >>> from adapters.message import Message
+    >>> from adapters.values.message import Message
     >>> template = ValueTemplate.compile("{{ value_json.t | float / 10 | round(1) }}")
     >>> template.evaluate(Payload(Message("x", b'{"t": 215}', datetime.now(UTC)))).lexical
     '21.5'

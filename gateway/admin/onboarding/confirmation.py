@@ -157,7 +157,7 @@ def defect(proposal: StoredProposal) -> str:
 
 
 def _platform(mapping: str) -> NamedNode | None:
-    """The device, from the IRI that adapters.proposal.Names gave: `.../mapping/family/device/x`."""
+    """The device, from the IRI that `Names` of a proposal gave: `.../mapping/family/device/x`."""
     before, found, behind = mapping.partition("/mapping/")
     pieces = behind.split("/")
     return NamedNode(f"{before}/platform/{'/'.join(pieces[:2])}") if found and pieces[2:] else None

@@ -1,7 +1,7 @@
 """Edits: mappings to add, replace and remove, given as the JSON of a profile, as quads.
 
 Place on the way of the data: what POST /mappings/apply takes, turned into what the nodes are to say
-(`gateway.onboarding.changes` writes it). All of them are one change, or none is made.
+(`gateway.admin.onboarding.changes` writes it). All of them are one change, or none is made.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
 """Mappings as nodes of their graph: read from the store, told as the JSON that a profile has.
 
-Place on the way of the data: beside `gateway.mappings`, which learns from the same graph what
-ingest decodes with. A node that is incomplete, ambiguous or does not compile is listed with its
-error; the query MAPPINGS does not see the first.
+Place on the way of the data: beside `gateway.ingest.mappings`, which learns from the same graph
+what ingest decodes with. A node that is incomplete, ambiguous or does not compile is listed with
+its error; the query MAPPINGS does not see the first.
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,7 +25,7 @@ EPOCH = 0
 """Of the identities in a trial: no life of a gateway has it."""
 
 Believe = Callable[[Observation, datetime], Fault | None]
-"""Why a result cannot be, at its time; see gateway.plausibility."""
+"""Why a result cannot be, at its time; see gateway.ingest.plausibility."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The process of a rehearsal: a `Script` comes by standard input, the report goes out as JSON.
 
-Place on the way of the data: beside it; `gateway.rehearsing` starts it and ends it in time. What is
-unpickled is what the gateway itself has written to its own child.
+Place on the way of the data: beside it; `gateway.admin.rehearsal.runner` starts it and ends it in
+time. What is unpickled is what the gateway itself has written to its own child.
 """
 
 import json

@@ -39,7 +39,9 @@ TIME_S = 20.0
 
 _END_S = TIME_S + 10.0
 
-_PROGRAM = "import sys; sys.path[:] = {path!r}; import gateway.rehearsal_process as m; m.main()"
+_PROGRAM = (
+    "import sys; sys.path[:] = {path!r}; import gateway.admin.rehearsal.process as m; m.main()"
+)
 
 Wanted = Callable[[Nodes], Mapping[NamedNode, frozenset[Quad]]]
 """What changed nodes are to say; raises a ClientError."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
-from gateway.engine.join.booster import Quads
+from gateway.engine.dataset import Quads
 from gateway.engine.lutt import Artq
 from gateway.rdf.terms import GraphName, Term
 

@@ -10,7 +10,6 @@ Parameters are variables too: queries that differ in constants alone are joined 
 solution is dropped as soon as its parameters are those of nobody (`members`).
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
+from gateway.engine.dataset import Quads, Tables
 from gateway.engine.join.join_pattern import (
     ATTRIBUTES,
     JoinPattern,
@@ -39,31 +39,6 @@ Solution = tuple[Any, ...]
 
 _NOTHING = 1
 """The place of None in a solution: a wildcard of a look-up, a column without value."""
-
-
-class Quads(Protocol):
-    """Something that has quads: the store, the CTS."""
-
-    def match(
-        self,
-        subject: Term | None,
-        predicate: Term | None,
-        object_: Term | None,
-        graph: GraphName | None,
-    ) -> Iterable[Quad]:
-        """The quads of a pattern; None is a wildcard."""
-
-
-LookUp = Callable[[Term | None, Term | None], Iterable[Quad]]
-"""The quads of one predicate and graph with this subject and object; None is a wildcard."""
-
-
-class Tables(ABC):
-    """Quads that are looked up faster where predicate and graph are said once for many."""
-
-    @abstractmethod
-    def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
-        """To be used before the next change."""
 
 
 class Before:

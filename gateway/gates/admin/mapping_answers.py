@@ -1,4 +1,4 @@
-"""What the HTTP gate of mappings answers: values of `gateway.onboarding` as JSON.
+"""What the HTTP gate of mappings answers: values of `gateway.admin.onboarding` as JSON.
 
 Place on the way of the data: behind that package, last step before the wire.
 """

@@ -1,7 +1,7 @@
 """What requests below /mappings have in their bodies, checked; and answers as JSON.
 
-Place on the way of the data: between the HTTP gate of mappings and `gateway.onboarding`. Bodies are
-JSON (RFC 8259) of the media type application/json.
+Place on the way of the data: between the HTTP gate of mappings and `gateway.admin.onboarding`.
+Bodies are JSON (RFC 8259) of the media type application/json.
 """
 
 import base64

@@ -1,6 +1,7 @@
 """The part of the OpenAPI document about mappings.
 
-Place: under `gateway.gates.openapi`; what it says is what `gateway.gates.mappings_api` does.
+Place: under `gateway.gates.admin.openapi`; what it says is what `gateway.gates.admin.mappings`
+does.
 """
 
 from gateway.gates.admin.openapi_parts import READ, TEXT, Json, answer, body, operation

@@ -1,0 +1,1 @@
+"""The city of the SUB engine's paper: streets of lamp-posts, queries and ways to answer them."""

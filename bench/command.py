@@ -1,0 +1,296 @@
+"""The command line of `sosa-gateway bench`.
+
+Place on the way of the data: around all of it. Exit codes: 0 measured, 1 a wrong answer or a
+failure, 2 wrong usage, 130 interrupted.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bench.chat import chat
+from bench.city import experiments, growth, parallel, scalability, shapes_run
+from bench.city.streets import ROADS
+from bench.families import families
+from bench.http import fanout, http_updates
+from bench.readings import ingest, journal, latency, notification_latency
+from bench.readings.session import BROKERS
+from bench.report import Experiment, Outcome, versions, write_json, write_text
+from gateway.errors import GatewayError
+
+Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
+
+
+def run(argv: list[str]) -> int:
+    """Run one benchmark or all; `argv` is what follows `bench`. Returns the exit code."""
+    options = _parser().parse_args(argv)
+    measure: Measure = options.measure
+    try:
+        with _interrupted_by_sigterm():
+            return _report(measure(options), as_json=options.json)
+    except GatewayError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """End as Ctrl-C does, so that every process that was started is ended too."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
+    """Write each outcome as soon as it is there."""
+    if not as_json:
+        sys.stdout.write(", ".join(f"{name} {value}" for name, value in versions().items()) + "\n")
+        sys.stdout.flush()
+    write = write_json if as_json else write_text
+    code = 0
+    for outcome in outcomes:
+        write(sys.stdout, outcome)
+        if isinstance(outcome, Experiment) and not outcome.matches:
+            code = 1
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One benchmark as the command line knows it."""
+
+    name: str
+    purpose: str
+    measure: Measure
+    options: Sequence[Callable[[argparse.ArgumentParser], None]]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
+    commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
+    every = dict.fromkeys(add for benchmark in BENCHMARKS for add in benchmark.options)
+    for each in (*BENCHMARKS, Benchmark("all", "all of them", _all, tuple(every))):
+        command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
+        command.set_defaults(measure=each.measure)
+        command.add_argument("--json", action="store_true", help="one JSON object an experiment")
+        for add in each.options:
+            add(command)
+    return parser
+
+
+def _add_readings(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--readings",
+        type=_count,
+        metavar="N",
+        help=f"default: {ingest.READINGS} for ingest, {latency.READINGS} for latency",
+    )
+    command.add_argument(
+        "--broker", choices=[*BROKERS, "both"], default="both", help="default: both"
+    )
+
+
+def _add_seconds(command: argparse.ArgumentParser) -> None:
+    default = notification_latency.SECONDS
+    text = f"of updates by HTTP at each rate, for latency (default: {default})"
+    command.add_argument("--seconds", type=_count, default=default, metavar="S", help=text)
+
+
+def _add_fanout(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--sockets", fanout.SOCKETS), ("--turns", fanout.ROUNDS)):
+        text = f"for fanout (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_observations(command: argparse.ArgumentParser) -> None:
+    text = f"for journal (default: {journal.OBSERVATIONS:,})"
+    command.add_argument(
+        "--observations", type=_count, default=journal.OBSERVATIONS, metavar="N", help=text
+    )
+
+
+def _add_rounds(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--rounds", type=_count, metavar="N", help="of all updates (default: lamp 5, road 1)"
+    )
+
+
+def _add_requests(command: argparse.ArgumentParser) -> None:
+    text = f"of one turn, for http (default: {http_updates.REQUESTS:,})"
+    command.add_argument(
+        "--requests", type=_count, default=http_updates.REQUESTS, metavar="N", help=text
+    )
+
+
+def _add_scalability(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--subscribers",
+        type=_count,
+        default=scalability.SUBSCRIBERS,
+        metavar="N",
+        help=f"at most, for scalability (default: {scalability.SUBSCRIBERS:,})",
+    )
+
+
+def _add_parallel(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--subscriptions", parallel.COARSE, "coarse ones"),
+        ("--repeats", parallel.ROUNDS, "how often each road is updated"),
+    ):
+        text = f"{what}, for parallel (default: {default})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_growth(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--fine", growth.FINE, "subscriptions of one lamp"),
+        ("--coarse", growth.COARSE, "subscriptions of a road"),
+        ("--triples", growth.TRIPLES, "triples"),
+    ):
+        text = f"{what}, for growth (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_shapes(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--nodes", shapes_run.NODES), ("--updates", shapes_run.UPDATES)):
+        text = f"for shapes (default: {default})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_chat(command: argparse.ArgumentParser) -> None:
+    text = f"for chat (default: {chat.MESSAGES})"
+    command.add_argument("--messages", type=_count, default=chat.MESSAGES, metavar="N", help=text)
+
+
+def _add_families(command: argparse.ArgumentParser) -> None:
+    text = f"of each case, for families (default: {families.ROUNDS})"
+    command.add_argument(
+        "--case-rounds", type=_count, default=families.ROUNDS, metavar="N", help=text
+    )
+
+
+def _add_roads(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
+    )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _brokers(options: argparse.Namespace) -> Sequence[str]:
+    return BROKERS if options.broker == "both" else (options.broker,)
+
+
+def _ingest(options: argparse.Namespace) -> Iterator[Outcome]:
+    return ingest.measure(options.readings or ingest.READINGS, _brokers(options))
+
+
+def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
+    yield from latency.measure(options.readings or latency.READINGS, _brokers(options))
+    yield from notification_latency.measure(options.seconds)
+
+
+def _fanout(options: argparse.Namespace) -> Iterator[Outcome]:
+    return fanout.measure(options.sockets, options.turns)
+
+
+def _journal(options: argparse.Namespace) -> Iterator[Outcome]:
+    return journal.measure(options.observations)
+
+
+def _http(options: argparse.Namespace) -> Iterator[Outcome]:
+    return http_updates.measure(options.requests)
+
+
+def _lamp(options: argparse.Namespace) -> Iterator[Outcome]:
+    return experiments.measure("lamp", options.roads, options.rounds)
+
+
+def _road(options: argparse.Namespace) -> Iterator[Outcome]:
+    return experiments.measure("road", options.roads, options.rounds)
+
+
+def _scalability(options: argparse.Namespace) -> Iterator[Outcome]:
+    return scalability.measure(options.subscribers, options.roads)
+
+
+def _parallel(options: argparse.Namespace) -> Iterator[Outcome]:
+    return parallel.measure(options.subscriptions, options.repeats, options.roads)
+
+
+def _growth(options: argparse.Namespace) -> Iterator[Outcome]:
+    return growth.measure(options.fine, options.coarse, options.triples, options.roads)
+
+
+def _families(options: argparse.Namespace) -> Iterator[Outcome]:
+    return families.measure(options.case_rounds)
+
+
+def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
+    return shapes_run.measure(options.nodes, options.updates)
+
+
+def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
+    return chat.measure(options.messages)
+
+
+def _all(options: argparse.Namespace) -> Iterator[Outcome]:
+    for benchmark in BENCHMARKS:
+        yield from benchmark.measure(options)
+
+
+_CITY = (_add_roads, _add_rounds)
+
+BENCHMARKS = (
+    Benchmark("ingest", "readings per second from MQTT to a commit", _ingest, (_add_readings,)),
+    Benchmark(
+        "latency",
+        "from a publisher, and from an UPDATE by HTTP, to the WebSocket",
+        _latency,
+        (_add_readings, _add_seconds),
+    ),
+    Benchmark(
+        "fanout", "one notification to many sockets, against a bare loop", _fanout, (_add_fanout,)
+    ),
+    Benchmark(
+        "journal", "what an observation costs in the journal", _journal, (_add_observations,)
+    ),
+    Benchmark("http", "POST /update beside a bare echo", _http, (_add_requests,)),
+    Benchmark("lamp", "the city: updates of one lamp, 1,004 subscriptions", _lamp, _CITY),
+    Benchmark("road", "the city: updates of whole roads, 1,004 subscriptions", _road, _CITY),
+    Benchmark(
+        "scalability",
+        "many subscribers of one query",
+        _scalability,
+        (_add_roads, _add_scalability),
+    ),
+    Benchmark(
+        "parallel",
+        "sequential mode against worker processes",
+        _parallel,
+        (_add_roads, _add_parallel),
+    ),
+    Benchmark(
+        "growth",
+        "more subscriptions, more triples",
+        _growth,
+        (_add_roads, _add_growth),
+    ),
+    Benchmark(
+        "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
+    ),
+    Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
+)
+"""All benchmarks, in the order of `make bench`."""

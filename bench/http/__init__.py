@@ -1,0 +1,1 @@
+"""UPDATEs and notifications by HTTP and WebSocket, beside bare servers."""

@@ -1,0 +1,1 @@
+"""Readings over MQTT: ingest, latency, journal; each part a process."""
