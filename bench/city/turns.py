@@ -1,8 +1,8 @@
 """Ways of running the city that take turns, each a process of its own (child.py).
 
-Place on the way of the data: the parent's side of experiments.py and growth.py. What else the machine
-does meanwhile falls on all ways alike, since each gets a tenth of a round at a time; no way pays
-for the heap of another, and each one's memory is known.
+Place on the way of the data: the parent's side of experiments.py and growth.py. What else the
+machine does meanwhile falls on all ways alike, since each gets a tenth of a round at a time; no way
+pays for the heap of another, and each one's memory is known.
 """
 
 import json

@@ -29,7 +29,7 @@ from bench.readings.workload import LATEST_QUERY
 from bench.report import Experiment, Outcome, Skipped, TableRow, digest
 from gateway.config.settings import Config
 from gateway.engine import Engine
-from gateway.ingest.current_state import Present
+from gateway.ingest.current_state import CurrentState
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
@@ -112,7 +112,7 @@ class _Play:
         config = Config()
         self.profiles = Profiles.load(config.jsap.profiles)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        self._present = Present(ObservationTemplates(self.profiles, identity), identity)
+        self._present = CurrentState(ObservationTemplates(self.profiles, identity), identity)
         self._engine = Engine.open()
         self._engine.subscribe(self.profiles.query_text("MAPPINGS"))
         self.registry, errors = Registry.compile(case.mappings, Memory())

@@ -21,7 +21,7 @@ from bench.readings.service import service_config
 from bench.readings.workload import LATEST_QUERY, Workload, subscriptions
 from gateway.engine import Engine
 from gateway.gates.protocol.wire import NotificationEncoder
-from gateway.ingest.current_state import Present
+from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.mappings import MappingTable
@@ -128,7 +128,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             scheduler,
             journal,
             mappings=mappings,
-            present=Present(ObservationTemplates(profiles, identity), identity),
+            present=CurrentState(ObservationTemplates(profiles, identity), identity),
             absences=Absences(AbsenceTemplates(profiles, identity)),
             plausibility=Plausibility(),
             quarantine=Quarantine(folder),

@@ -29,28 +29,30 @@ from gateway.ingest.sosa import Identity, payload_literal
 from gateway.journal import Actuation, Journal
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import Clocks
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler, Sink
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ActuationContext:
     """What it stands on."""
 
     scheduler: Scheduler
     profiles: Profiles
     identity: Identity
     journal: Journal
-    crossing: Crossing
+    loop_calls: LoopCalls
     clocks: Clocks
 
 
 class Actuating:
     """Actuators, the consumer of actuations, and the ways to ask for one."""
 
-    def __init__(self, around: Surroundings, publisher: Sender, limits: ActuationLimits) -> None:
+    def __init__(
+        self, around: ActuationContext, publisher: Sender, limits: ActuationLimits
+    ) -> None:
         self._around = around
         self._publisher = publisher
         templates = ActuationTemplates(around.profiles)
@@ -76,7 +78,9 @@ class Actuating:
     def publisher_of_rules(self) -> ActuatingPublisher:
         """What rules publish by."""
         around = self._around
-        return ActuatingPublisher(self._publisher, self.topics, around.crossing, around.clocks.now)
+        return ActuatingPublisher(
+            self._publisher, self.topics, around.loop_calls, around.clocks.now
+        )
 
     def renew(self, templates: ActuationTemplates) -> None:
         """The profiles have others now."""
@@ -110,7 +114,7 @@ class Actuating:
         self.topics.recall((str(getattr(iri, "value", "")), time) for iri, time in times)
         for pending in consumer.orders.pending:
             if (seen := self._readings.confirming(pending)) is not None:
-                around.crossing.call(consumer.hear, seen)
+                around.loop_calls.call(consumer.hear, seen)
 
     async def _subscribe(self, query: str, sink: Sink) -> None:
         around = self._around
@@ -118,11 +122,11 @@ class Actuating:
         await around.scheduler.subscribe(text, sink=sink, is_prompt=True)
 
     def _requested(self, notification: Notification) -> None:
-        self._around.crossing.call(self.consumer.take, wishes(notification))
+        self._around.loop_calls.call(self.consumer.take, wishes(notification))
 
     def _hear(self, seen: Seen) -> None:
         if seen.stream[1:] in self.consumer.orders.subjects:
-            self._around.crossing.call(self.consumer.hear, seen)
+            self._around.loop_calls.call(self.consumer.hear, seen)
 
     def _journal(self, order: Order, now: datetime) -> None:
         actuator, message = order.actuator, order.message

@@ -23,7 +23,7 @@ from gateway.actuation.rules import Publisher
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.values import value_of
 from gateway.errors import BadRequestError, GatewayError
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 
 log = logging.getLogger(__name__)
 
@@ -141,12 +141,12 @@ class ActuatingPublisher:
         self,
         publisher: Publisher,
         topics: CommandTopics,
-        crossing: Crossing,
+        loop_calls: LoopCalls,
         now: Callable[[], datetime],
     ) -> None:
         self._publisher = publisher
         self._topics = topics
-        self._crossing = crossing
+        self._loop_calls = loop_calls
         self._now = now
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -155,7 +155,7 @@ class ActuatingPublisher:
         if self._topics.actuator(topic) is None:
             self._publisher.publish(topic, payload, qos, retain)
         else:
-            self._crossing.call(self._request, Message(topic, payload, self._now()))
+            self._loop_calls.call(self._request, Message(topic, payload, self._now()))
 
     def _request(self, message: Message) -> None:
         task = asyncio.create_task(self._topics.accept(message), name="command of a rule")

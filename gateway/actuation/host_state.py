@@ -13,7 +13,7 @@ from adapters.sparkplug.host import NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class HostState:
     """A retained topic that says whether the gateway is there; `offline` is also its last will."""
 
     topic: str
@@ -21,7 +21,7 @@ class Presence:
     offline: bytes
 
 
-def sparkplug_presence(host_id: str, started_at: datetime) -> Presence:
+def sparkplug_host_state(host_id: str, started_at: datetime) -> HostState:
     """The STATE of a Sparkplug host application; both messages have one time, as 3.0 asks for.
 
     >>> from datetime import UTC
@@ -33,4 +33,4 @@ def sparkplug_presence(host_id: str, started_at: datetime) -> Presence:
     def state(online: bool) -> bytes:
         return json.dumps({"online": online, "timestamp": stamp}, separators=(",", ":")).encode()
 
-    return Presence(f"{NAMESPACE}/STATE/{host_id}", state(True), state(False))
+    return HostState(f"{NAMESPACE}/STATE/{host_id}", state(True), state(False))

@@ -22,7 +22,7 @@ from gateway.errors import GatewayError
 from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Row, Solution, solution
 from gateway.rdf.terms import Term
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class Republisher:
         scheduler: Scheduler,
         publisher: Publisher,
         queries: Mapping[str, str],
-        crossing: Crossing,
+        loop_calls: LoopCalls,
         note: Callable[[str, str, bytes], None] = lambda *_: None,
     ) -> None:
         self.published = 0
@@ -147,7 +147,7 @@ class Republisher:
         self._scheduler = scheduler
         self._publisher = publisher
         self._queries = queries
-        self._crossing = crossing
+        self._loop_calls = loop_calls
         self._note = note
         self._learning = threading.Lock()
         self._rows: Counter[Row] = Counter()
@@ -179,7 +179,7 @@ class Republisher:
                 rules.add(self._rule(fields))
             except ValueError as error:
                 log.error("rule_refused", extra={"reason": str(error)})
-        self._crossing.call(self._changes.put_nowait, frozenset(rules))
+        self._loop_calls.call(self._changes.put_nowait, frozenset(rules))
 
     async def run(self) -> None:
         """Subscribe and unsubscribe as rules come and go, until cancelled."""
@@ -194,7 +194,7 @@ class Republisher:
     async def settled(self) -> None:
         """Wait until the rules learned so far are in force, while `run` runs."""
         crossed = asyncio.Event()  # what was learned before may still be on its way into the loop
-        self._crossing.call(crossed.set)
+        self._loop_calls.call(crossed.set)
         await crossed.wait()
         await self._changes.join()
 

@@ -11,7 +11,7 @@ from gateway.admin.onboarding.changes import history
 from gateway.admin.profile_reload import ProfileReload
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
-from gateway.admin.rehearsal.runner import Rehearsing, Terms
+from gateway.admin.rehearsal.runner import RehearsalRunner, Terms
 from gateway.app.measures import Parts
 from gateway.app.subscribers import request_limits
 from gateway.config.settings import Config
@@ -32,9 +32,9 @@ def inspection_routes(parts: Parts, guard: Guard, config: Config) -> list[Route]
     quarantine = parts.ingest.quarantine
     replay = QuarantineReplay(quarantine, parts.inbox)
     if parts.queries is not None and parts.profiles is not None:
-        rehearsing = _rehearsing(parts, parts.profiles, config)
+        rehearsals = _rehearsals(parts, parts.profiles, config)
         routes += RehearsalGate(
-            rehearsing, parts.ingest.raw, parts.queries, guard, request_limits(config)
+            rehearsals, parts.ingest.raw, parts.queries, guard, request_limits(config)
         ).routes()
         routes += WhyGate(
             _provenance(parts, parts.profiles),
@@ -62,9 +62,9 @@ def _provenance(parts: Parts, profiles: ProfileReload) -> Provenance:
     )
 
 
-def _rehearsing(parts: Parts, profiles: ProfileReload, config: Config) -> Rehearsing:
+def _rehearsals(parts: Parts, profiles: ProfileReload, config: Config) -> RehearsalRunner:
     ingest = parts.ingest
     future = timedelta(seconds=config.limits.future_s)
     limits = Limits(config.limits.query_solutions, config.limits.query_s)
     terms = Terms(ingest.present.identity, future, config.store.latest, limits)
-    return Rehearsing(parts.scheduler, lambda: profiles.profiles, terms)
+    return RehearsalRunner(parts.scheduler, lambda: profiles.profiles, terms)

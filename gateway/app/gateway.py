@@ -18,19 +18,19 @@ from typing import Self
 
 from starlette.routing import BaseRoute
 
-from gateway.actuation.actuating import Actuating, Surroundings
+from gateway.actuation.actuating import Actuating, ActuationContext
 from gateway.actuation.consumer import Sender
 from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.rules import Republisher
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.admin.profile_reload import ProfileFiles, ProfileReload
 from gateway.app.admin import inspection_routes
-from gateway.app.health import Condition, operations_gate
+from gateway.app.health import Health, operations_gate
 from gateway.app.http import open_ports
 from gateway.app.measures import Parts, summary
-from gateway.app.mqtt import Beside, OtherBroker, OwnBroker, WayIn
+from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import mappings_routes, onboarding_of
-from gateway.app.security import Protection, protection
+from gateway.app.security import Security, security
 from gateway.app.shipping import shipper_of
 from gateway.app.sparql import SparqlGates, load_limits, query_limits, remote_of
 from gateway.app.subscribers import (
@@ -49,7 +49,7 @@ from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.subscriptions.event_stream import EventStreamGate
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.websocket import WebSocketGate
-from gateway.ingest.current_state import Present
+from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.mappings import MappingTable
@@ -62,7 +62,7 @@ from gateway.journal import Journal, Origin, Upkeep
 from gateway.profiles import Profiles
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.cores import one_core
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.open_files import raise_limit
 from gateway.scheduler.scheduler import Scheduler, Sink
 
@@ -94,7 +94,7 @@ class Gateway:
         self._exit = AsyncExitStack()
         self._failure: asyncio.Future[None]
         self._parts: Parts
-        self._protection: Protection
+        self._security: Security
         self._subscribing: Subscribing
         self._actuating: Actuating
 
@@ -132,8 +132,8 @@ class Gateway:
 
     async def _start(self, starting: AsyncExitStack) -> None:
         config = self._config
-        crossing = Crossing(asyncio.get_running_loop())
-        self._protection = protection(config)
+        loop_calls = LoopCalls(asyncio.get_running_loop())
+        self._security = security(config)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
         files = ProfileFiles(config.jsap.profiles, remote_of(config))
         profiles = files.load()
@@ -163,19 +163,19 @@ class Gateway:
         onboarding = onboarding_of(config, self.scheduler, ingest, mappings, plausibility)
         self._parts.onboarding = onboarding
         await starting.enter_async_context(onboarding.run())
-        await starting.enter_async_context(self._ingesting(ingest, inbox, crossing))
-        await self._start_subscribing(starting, crossing)
-        way_in = self._way_in(inbox, mappings, crossing, onboarding)
-        publisher = self._parts.publisher = way_in.publisher
-        surroundings = Surroundings(
-            self.scheduler, profiles, identity, journal, crossing, self._clocks
+        await starting.enter_async_context(self._ingesting(ingest, inbox, loop_calls))
+        await self._start_subscribing(starting, loop_calls)
+        broker_link = self._broker_link(inbox, mappings, loop_calls, onboarding)
+        publisher = self._parts.publisher = broker_link.publisher
+        context = ActuationContext(
+            self.scheduler, profiles, identity, journal, loop_calls, self._clocks
         )
-        await self._start_actuating(starting, surroundings, publisher)
+        await self._start_actuating(starting, context, publisher)
         ingest.on_notices(DeviceRequests(publisher).hear)
-        republisher = await self._start_republishing(starting, surroundings)
-        await self._start_reloading(starting, files, surroundings, republisher)
-        await starting.enter_async_context(self._listening(way_in))
-        for name, run in self._protection.tasks().items():
+        republisher = await self._start_republishing(starting, context)
+        await self._start_reloading(starting, files, context, republisher)
+        await starting.enter_async_context(self._listening(broker_link))
+        for name, run in self._security.tasks().items():
             await starting.enter_async_context(self._task(run, name))
         await self._start_http(starting, engine, identity)
         self.scheduler.start_timers()
@@ -197,7 +197,7 @@ class Gateway:
             self.scheduler,
             journal,
             mappings=mappings,
-            present=Present(templates, identity, config.store.latest),
+            present=CurrentState(templates, identity, config.store.latest),
             absences=Absences(AbsenceTemplates(profiles, identity), self._clocks.steady),
             plausibility=plausibility,
             quarantine=Quarantine(config.gateway.data_dir, config.limits.of_quarantine()),
@@ -214,7 +214,7 @@ class Gateway:
         self,
         starting: AsyncExitStack,
         files: ProfileFiles,
-        around: Surroundings,
+        around: ActuationContext,
         republisher: Republisher,
     ) -> None:
         """The files of the profiles are followed from now on."""
@@ -229,7 +229,7 @@ class Gateway:
         )
         await starting.enter_async_context(self._task(reload.run, "profiles"))
 
-    def _republisher(self, around: Surroundings) -> Republisher:
+    def _republisher(self, around: ActuationContext) -> Republisher:
         """What it sends is in the journal, commands to actuators with their own line."""
 
         def sent(rule: str, topic: str, payload: bytes) -> None:
@@ -238,10 +238,10 @@ class Gateway:
 
         queries = {name: template.text for name, template in around.profiles.queries.items()}
         through = self._actuating.publisher_of_rules()
-        return Republisher(self.scheduler, through, queries, around.crossing, sent)
+        return Republisher(self.scheduler, through, queries, around.loop_calls, sent)
 
     async def _start_republishing(
-        self, starting: AsyncExitStack, around: Surroundings
+        self, starting: AsyncExitStack, around: ActuationContext
     ) -> Republisher:
         """Returns when the rules that there are are in force."""
         republisher = self._parts.republisher = self._republisher(around)
@@ -251,72 +251,72 @@ class Gateway:
         return republisher
 
     async def _start_actuating(
-        self, starting: AsyncExitStack, surroundings: Surroundings, publisher: Sender
+        self, starting: AsyncExitStack, context: ActuationContext, publisher: Sender
     ) -> None:
         """Commands can be asked for from now on, and readings confirm them."""
-        self._actuating = Actuating(surroundings, publisher, self._config.actuation.limits())
+        self._actuating = Actuating(context, publisher, self._config.actuation.limits())
         self._parts.actuating = self._actuating
         await starting.enter_async_context(self._actuating.learning(self._parts.ingest))
         run = self._actuating.consumer.run
         await starting.enter_async_context(self._task(run, "actuation"))
 
-    async def _start_subscribing(self, starting: AsyncExitStack, crossing: Crossing) -> None:
-        protection = self._protection
+    async def _start_subscribing(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
+        security = self._security
         limits = subscriber_limits(self._config)
         subscribers = await starting.enter_async_context(
-            Subscribers(self.scheduler, crossing, limits, protection.guard)
+            Subscribers(self.scheduler, loop_calls, limits, security.guard)
         )
         self._parts.subscribers = subscribers
-        policies = None if protection.authority is None else protection.authority.policy
+        policies = None if security.authority is None else security.authority.policy
         self._subscribing = Subscribing(
             subscribers, self._config.mqtt.sparql_topic, identify_by(policies)
         )
 
-    def _way_in(
-        self, inbox: Inbox, mappings: MappingTable, crossing: Crossing, onboarding: Onboarding
-    ) -> WayIn:
+    def _broker_link(
+        self, inbox: Inbox, mappings: MappingTable, loop_calls: LoopCalls, onboarding: Onboarding
+    ) -> BrokerLink:
         """Rules are in force before the first message: at another broker it may have waited."""
-        beside = Beside(
+        context = MqttContext(
             self._config,
             self._clocks,
             inbox,
-            crossing,
-            self._protection,
+            loop_calls,
+            self._security,
             self._subscribing,
             onboarding,
             lambda: self._actuating.topics,
             self._task,
         )
         if self._config.mqtt.mode == "external":
-            other = OtherBroker(beside, mappings)
+            other = OtherBroker(context, mappings)
             self._parts.external = other.publisher
             return other
-        own = OwnBroker(beside)
+        own = OwnBroker(context)
         self._parts.embedded = own.broker
         return own
 
     @asynccontextmanager
-    async def _listening(self, way_in: WayIn) -> AsyncIterator[None]:
-        async with way_in.listening():
-            self.mqtt_port = way_in.port
+    async def _listening(self, broker_link: BrokerLink) -> AsyncIterator[None]:
+        async with broker_link.listening():
+            self.mqtt_port = broker_link.port
             yield
 
     async def _start_http(
         self, starting: AsyncExitStack, engine: Engine, identity: Identity
     ) -> None:
         config = self._config
-        engine.rights_of = self._protection.update_rights
+        engine.rights_of = self._security.update_rights
         pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
         subscribers = self._subscribing.subscribers
         self._parts.queries = pool
         load = self._parts.load = Load(load_limits(config.limits))
-        condition = Condition.of(self._parts, config.gateway.data_dir)
-        await starting.enter_async_context(self._task(condition.vitals.run, "vitals"))
-        guard = self._protection.guard
+        health = Health.of(self._parts, config.gateway.data_dir)
+        await starting.enter_async_context(self._task(health.vitals.run, "vitals"))
+        guard = self._security.guard
         sparql = SparqlGates(self.scheduler, pool, config, guard)
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
-            *operations_gate(condition, guard).routes(),
+            *operations_gate(health, guard).routes(),
             *mappings_routes(self._parts.onboarding, guard, request_limits(config)),
             *inspection_routes(self._parts, guard, config),
             *ActuatorsGate(
@@ -330,9 +330,9 @@ class Gateway:
         socket_routes: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
             *streams.routes(),
-            *self._protection.routes(),
+            *self._security.routes(),
         ]
-        server = self._protection.server(server_settings(config))
+        server = self._security.server(server_settings(config))
         ports = await starting.enter_async_context(
             open_ports(config, server, load, http_routes, socket_routes)
         )
@@ -343,7 +343,7 @@ class Gateway:
 
     @asynccontextmanager
     async def _ingesting(
-        self, ingest: Ingest, inbox: Inbox, crossing: Crossing
+        self, ingest: Ingest, inbox: Inbox, loop_calls: LoopCalls
     ) -> AsyncIterator[None]:
         """The ingest thread; at the end it settles what the inbox still has."""
 
@@ -352,7 +352,7 @@ class Gateway:
                 ingest.run()
             except Exception as error:  # told to whoever waits for the gateway
                 log.exception("ingest_crashed")
-                crossing.call(self._fail, error)
+                loop_calls.call(self._fail, error)
 
         thread = threading.Thread(target=work, name="ingest", daemon=True)
         thread.start()

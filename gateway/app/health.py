@@ -16,14 +16,14 @@ from gateway.security.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Health:
     """What /health and /ready tell."""
 
     parts: Parts
     vitals: Vitals
 
     @classmethod
-    def of(cls, parts: Parts, folder: Path) -> "Condition":
+    def of(cls, parts: Parts, folder: Path) -> "Health":
         """Of a gateway with its data in `folder`; its `vitals` are to be run."""
         seen, engine = parts.ingest.statistics, parts.engine.statistics
         flows = (
@@ -48,8 +48,8 @@ class Condition:
         return self.parts.scheduler.is_full
 
 
-def operations_gate(condition: Condition, guard: Guard) -> OperationsGate:
+def operations_gate(health: Health, guard: Guard) -> OperationsGate:
     """The endpoints of operations."""
-    parts = condition.parts
+    parts = health.parts
     registry = Measures(measures(parts), histograms(parts)).registry
-    return OperationsGate(registry, condition, guard, document())
+    return OperationsGate(registry, health, guard, document())

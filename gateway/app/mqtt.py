@@ -14,10 +14,10 @@ from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.sparkplug.host import SparkplugHost
 from adapters.values.message import Message
 from gateway.actuation.command_topics import CommandTopics
-from gateway.actuation.host_state import Presence, sparkplug_presence
+from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.onboarding import announced, external_listener
-from gateway.app.security import Protection
+from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing, embedded_broker
 from gateway.config.settings import Config
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
@@ -29,7 +29,7 @@ from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
 from gateway.runtime.clocks import Clocks
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 
 RunTask = Callable[
     [Callable[[], Coroutine[object, object, None]], str], AbstractAsyncContextManager[None]
@@ -38,26 +38,26 @@ RunTask = Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class MqttContext:
     """What a way in needs of the other parts. `topics` are asked for once messages come."""
 
     config: Config
     clocks: Clocks
     inbox: Inbox
-    crossing: Crossing
-    protection: Protection
+    loop_calls: LoopCalls
+    security: Security
     subscribing: Subscribing
     onboarding: Onboarding
     topics: Callable[[], CommandTopics]
     task: RunTask
 
-    def presence(self) -> Presence | None:
+    def presence(self) -> HostState | None:
         """What a broker is told of us, where the configuration names us a host application."""
         host_id = self.config.sparkplug.host_id
-        return sparkplug_presence(host_id, self.clocks.now()) if host_id else None
+        return sparkplug_host_state(host_id, self.clocks.now()) if host_id else None
 
 
-class WayIn(Protocol):
+class BrokerLink(Protocol):
     """Where messages come from; `port` is known within `listening`."""
 
     @property
@@ -78,13 +78,13 @@ class WayIn(Protocol):
 class OwnBroker:
     """Devices connect to the gateway."""
 
-    def __init__(self, beside: Beside) -> None:
-        config, mqtt = beside.config, beside.config.mqtt
-        self._beside = beside
+    def __init__(self, context: MqttContext) -> None:
+        config, mqtt = context.config, context.config.mqtt
+        self._context = context
         settings = BrokerSettings(
             mqtt.host,
             config.mqtt_port,
-            beside.protection.context,
+            context.security.context,
             max_payload_bytes=config.limits.payload_bytes,
             max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
             is_announcement=announced(config),
@@ -94,11 +94,11 @@ class OwnBroker:
         self.broker, self._gate = embedded_broker(
             settings,
             self._accept,
-            *beside.protection.broker_rules(mqtt.users),
-            beside.subscribing,
-            now=beside.clocks.now,
+            *context.security.broker_rules(mqtt.users),
+            context.subscribing,
+            now=context.clocks.now,
         )
-        self.publisher = EmbeddedPublisher(self.broker, beside.crossing)
+        self.publisher = EmbeddedPublisher(self.broker, context.loop_calls)
 
     @property
     def port(self) -> int:
@@ -107,40 +107,40 @@ class OwnBroker:
 
     async def _accept(self, message: Message) -> None:
         """Take a message: a command, or a reading."""
-        topics = self._beside.topics()
+        topics = self._context.topics()
         if topics.actuator(message.topic) is None:
-            await accept_into(self._beside.inbox, self._beside.crossing, message)
+            await accept_into(self._context.inbox, self._context.loop_calls, message)
         else:
             await topics.accept(message)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """See WayIn."""
-        run = self._beside.task(self.publisher.run, "publish")
-        async with self._gate, self.broker, run, _presented(self.broker, self._beside.presence()):
+        run = self._context.task(self.publisher.run, "publish")
+        async with self._gate, self.broker, run, _presented(self.broker, self._context.presence()):
             yield
 
 
 class OtherBroker:
     """The gateway connects to where the devices do."""
 
-    def __init__(self, beside: Beside, mappings: MappingTable) -> None:
-        mqtt = beside.config.mqtt
-        self._beside = beside
+    def __init__(self, context: MqttContext, mappings: MappingTable) -> None:
+        mqtt = context.config.mqtt
+        self._context = context
         self._dialled = ExternalSettings(
             mqtt.host,
             mqtt.port,
-            beside.config.mqtt_client_id,
+            context.config.mqtt_client_id,
             mqtt.username or None,
             mqtt.read_password(),
             tls=mqtt.client_context(),
         )
         self.port = mqtt.port
         self.publisher = ExternalBroker(
-            replace(self._dialled, presence=beside.presence()),
-            beside.inbox,
-            SessionFilters(beside.config.gateway.data_dir / "mqtt-session.json"),
-            beside.clocks.now,
+            replace(self._dialled, presence=context.presence()),
+            context.inbox,
+            SessionFilters(context.config.gateway.data_dir / "mqtt-session.json"),
+            context.clocks.now,
         )
         self.publisher.on_connected(mappings.memory.of(SparkplugHost).doubt)
         self.publisher.set_filters(mappings.registry.topic_filters)
@@ -149,25 +149,25 @@ class OtherBroker:
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """See WayIn; what the broker still has it sends again next time."""
-        beside = self._beside
+        context = self._context
         self.publisher.start()
         try:
-            topics = beside.topics()
+            topics = context.topics()
             commands = ExternalCommands(
-                self._dialled, topics.topic_filter, topics.accept, beside.clocks.now
+                self._dialled, topics.topic_filter, topics.accept, context.clocks.now
             )
             listener = external_listener(
-                beside.config, self._dialled, beside.onboarding, beside.clocks.now
+                context.config, self._dialled, context.onboarding, context.clocks.now
             )
-            async with beside.subscribing.over(self._dialled), commands, listener:
+            async with context.subscribing.over(self._dialled), commands, listener:
                 yield
         finally:
-            beside.inbox.close()
+            context.inbox.close()
             await asyncio.to_thread(self.publisher.close)
 
 
 @asynccontextmanager
-async def _presented(broker: EmbeddedBroker, presence: Presence | None) -> AsyncIterator[None]:
+async def _presented(broker: EmbeddedBroker, presence: HostState | None) -> AsyncIterator[None]:
     """Say in a retained message that we are there, and at the end that we are not."""
     if presence is None:
         yield

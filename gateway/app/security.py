@@ -1,4 +1,4 @@
-"""`Protection`: what stands between the network and the gates, made of the configuration.
+"""`Security`: what stands between the network and the gates, made of the configuration.
 
 Place: the app makes one, hands its guard to every gate, adds its routes, and runs it as long as the
 gates are open.
@@ -29,7 +29,7 @@ from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
 
 
 @dataclass(frozen=True, slots=True)
-class Protection:
+class Security:
     """The guard of every gate, and TLS of every server.
 
     `authority` is None where nobody is asked who they are, `tls` where all is in clear text.
@@ -98,11 +98,11 @@ def own_certificate(config: Config) -> OwnCertificate:
     return OwnCertificate(folder, partial(server_names, config.http, config.mqtt))
 
 
-def protection(config: Config) -> Protection:
+def security(config: Config) -> Security:
     """As the configuration has it. Raises StorageError, ConfigurationError."""
     tls = _tls(config)
     if not config.security.enabled:
-        return Protection(OpenGuard(), tls=tls)
+        return Security(OpenGuard(), tls=tls)
     security = config.security
     settings = AuthoritySettings(
         issuer=f"{config.gateway.base_iri}{config.gateway.id}",
@@ -111,7 +111,7 @@ def protection(config: Config) -> Protection:
         throttle=ThrottleLimits(security.address_failures, security.identity_failures),
     )
     authority = Authority(IdentityStore(identities_path(config)), settings)
-    return Protection(authority, authority, tls)
+    return Security(authority, authority, tls)
 
 
 def _tls(config: Config) -> ServerTls | None:

@@ -1,4 +1,4 @@
-"""`Present`: what the observations of a message do to the store, which holds the present only.
+"""`CurrentState`: what the observations of a message do to the store, which holds the present only.
 
 One message is one request: the journal position is recorded, observations that are no longer among
 the latest of their stream leave, new ones enter; a series in another unit is said to be over.
@@ -71,7 +71,7 @@ class _Advance:
         working.create_graph(self.after.graph_name)
 
 
-class Present:
+class CurrentState:
     """Makes the requests, from the journal position `applied` on.
 
     `late` counts observations that never entered the store, since newer ones were there;

@@ -22,14 +22,14 @@ from adapters.values.observation import Observation
 from adapters.values.repetition import LastResults
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
-from gateway.ingest.current_state import Present, Request
+from gateway.ingest.current_state import CurrentState, Request
 from gateway.ingest.duplicates import Duplicates, delivery_of
 from gateway.ingest.inbox import Delivery, Inbox, Replay
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import Quarantine, was_accepted
 from gateway.ingest.raw_messages import RawMessages
-from gateway.ingest.recovery import Recollection
+from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
@@ -83,7 +83,7 @@ class Ingest:
         journal: Journal,
         *,
         mappings: MappingTable,
-        present: Present,
+        present: CurrentState,
         absences: Absences,
         plausibility: Plausibility,
         quarantine: Quarantine,
@@ -142,7 +142,7 @@ class Ingest:
         """
         engine = self._scheduler.engine
         self._duplicates.recall(self._journal.tail(100_000))
-        known = Recollection(self.present, self.absences, self._plausibility, self.mappings.memory)
+        known = Recovery(self.present, self.absences, self._plausibility, self.mappings.memory)
         known.of_store(engine, query_text, self._now())
         if self.present.applied is not None:
             self._journal.begin_after(self.present.applied.epoch)

@@ -1,4 +1,4 @@
-"""`Recollection`: what an earlier life of the gateway knew, told by its store at start.
+"""`Recovery`: what an earlier life of the gateway knew, told by its store at start.
 
 Place on the way of the data: before it. Retention, series and absences, the last result of each
 stream (a cached value sent again after the restart is no observation, an impossible jump is still
@@ -18,7 +18,7 @@ from adapters.values.repetition import LastResults
 from adapters.values.series import SeriesUnits
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError
-from gateway.ingest.current_state import Present
+from gateway.ingest.current_state import CurrentState
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.silence import Absences
 from gateway.ingest.sosa import result_time, told_unit
@@ -27,11 +27,11 @@ from gateway.journal import Position, Record
 Row = Mapping[str, Literal | NamedNode]
 
 
-class Recollection:
+class Recovery:
     """Fills the parts of ingest that know of earlier messages."""
 
     def __init__(
-        self, present: Present, absences: Absences, plausibility: Plausibility, memory: Memory
+        self, present: CurrentState, absences: Absences, plausibility: Plausibility, memory: Memory
     ) -> None:
         self._present = present
         self._absences = absences

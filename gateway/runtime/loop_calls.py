@@ -1,4 +1,4 @@
-"""`Crossing`: calls from other threads into the event loop, many for one wake-up.
+"""`LoopCalls`: calls from other threads into the event loop, many for one wake-up.
 
 `call_soon_threadsafe` writes to a pipe each time, and each wake-up of the loop takes the
 interpreter from the thread that does the work. So the first call wakes the loop at once, and those
@@ -14,7 +14,7 @@ from functools import partial
 PAUSE_S = 0.004
 
 
-class Crossing:
+class LoopCalls:
     """A way into one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -27,10 +27,10 @@ from gateway.admin.rehearsal.report import Answer, Differences, Members, answers
 from gateway.engine import Engine, Limits
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
-from gateway.ingest.current_state import Present
+from gateway.ingest.current_state import CurrentState
 from gateway.ingest.duplicates import Duplicates
 from gateway.ingest.plausibility import Plausibility
-from gateway.ingest.recovery import Recollection
+from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
@@ -82,7 +82,7 @@ class _Side:
         self._repeated = memory.of(LastResults)
         self._plausibility = Plausibility()
         self._duplicates = Duplicates()
-        self._present = Present(self.templates, script.identity, script.latest)
+        self._present = CurrentState(self.templates, script.identity, script.latest)
         self._engine = Engine.open(limits=script.limits)
         self._spuids: dict[str, int] = {}
         self._fill(script, memory)
@@ -131,7 +131,7 @@ class _Side:
             engine.store.apply(quads_delta(parse(script.quads, format=RdfFormat.N_QUADS)))
             engine.update([self.templates.forget(iri) for iri in script.gave])
         absences = Absences(AbsenceTemplates(profiles, script.identity))
-        recollection = Recollection(self._present, absences, self._plausibility, memory)
+        recollection = Recovery(self._present, absences, self._plausibility, memory)
         recollection.of_store(engine, profiles.query_text, datetime.now(UTC))
         self._plausibility.learn(engine.subscribe(profiles.query_text("CAPABILITIES")))
 

@@ -1,4 +1,4 @@
-"""`Rehearsing`: has changed mappings rehearsed beside the running gateway, one rehearsal at a time.
+"""`RehearsalRunner`: has changed mappings rehearsed beside the running gateway, one at a time.
 
 Place on the way of the data: beside it. What a rehearsal needs is collected here: the last messages
 and the mappings of now in the threads that have them, a copy of what of the store the asker may
@@ -66,7 +66,7 @@ class Terms:
     limits: Limits
 
 
-class Rehearsing:
+class RehearsalRunner:
     """One for each gateway; for the event loop. `profiles` gives those in force."""
 
     def __init__(

@@ -24,7 +24,7 @@ from gateway.actuation.commands import LONGEST_WAIT_S
 from gateway.actuation.ledger import ENDED, Entry
 from gateway.actuation.values import is_boolean, is_number, number_literal, number_of
 from gateway.errors import BadRequestError, ForbiddenError, NotFoundError, UnsupportedMediaTypeError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
 from gateway.gates.protocol.wire import JsonObject
@@ -67,7 +67,7 @@ class ActuatorsGate:
         ]
 
     async def _list(self, request: Request) -> Response:
-        policy = Asker.of(request, self._guard).principal.policy
+        policy = Caller.of(request, self._guard).principal.policy
         last = await self._actuating.ledger.last()
         seen = [
             each
@@ -77,13 +77,13 @@ class ActuatorsGate:
         return JSONResponse({"actuators": [self._described(each, last) for each in seen]})
 
     async def _get(self, request: Request) -> Response:
-        policy = Asker.of(request, self._guard).principal.policy
+        policy = Caller.of(request, self._guard).principal.policy
         actuator = self._find(request, policy)
         last = await self._actuating.ledger.last()
         return JSONResponse(self._described(actuator, last))
 
     async def _command(self, request: Request) -> Response:
-        policy = Asker.of(request, self._guard).principal.policy
+        policy = Caller.of(request, self._guard).principal.policy
         actuator = self._find(request, policy)
         if not self._may_command(policy, actuator):
             raise ForbiddenError(
@@ -105,7 +105,7 @@ class ActuatorsGate:
         return JSONResponse(told, status_code=200 if is_ended else 202, headers=headers)
 
     async def _actuation(self, request: Request) -> Response:
-        policy = Asker.of(request, self._guard).principal.policy
+        policy = Caller.of(request, self._guard).principal.policy
         name: str = request.path_params["id"]
         entry = None
         if (node := _node(name if ":" in name else self._iris + name)) is not None:

@@ -33,7 +33,7 @@ from gateway.gates.admin.mapping_bodies import (
     checked,
     read_json,
 )
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.sparql.protocol_request import url_parameters
@@ -81,7 +81,7 @@ class MappingsGate:
         ]
 
     async def _list(self, request: Request) -> Response:
-        policy = Asker.of(request, self._guard).principal.policy
+        policy = Caller.of(request, self._guard).principal.policy
         is_mapper = Capability.MAPPINGS in policy.capabilities
         if not (is_mapper or policy.query_rights.may_read(MAPPINGS_GRAPH)):
             raise ForbiddenError(
@@ -165,7 +165,7 @@ class MappingsGate:
 
     def _mapper(self, request: Request) -> Principal:
         """Who asks. Raises what the guard raises, and ForbiddenError."""
-        principal = Asker.of(request, self._guard).principal
+        principal = Caller.of(request, self._guard).principal
         principal.require(Capability.MAPPINGS)
         return principal
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.wire import JsonObject
 from gateway.security.guard import Guard
@@ -45,9 +45,9 @@ class ProfilesGate:
         ]
 
     async def _get(self, request: Request) -> Response:
-        Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+        Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
         return JSONResponse(self._reloading.state())
 
     async def _reload(self, request: Request) -> Response:
-        Asker.of(request, self._guard).principal.require(Capability.MAPPINGS)
+        Caller.of(request, self._guard).principal.require(Capability.MAPPINGS)
         return JSONResponse(await self._reloading.reload_now())

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from gateway.admin.quarantine_replay import Replayed
 from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.payload_json import number_of, payload_members, topic_of
 from gateway.gates.protocol.wire import JsonObject
@@ -139,7 +139,7 @@ class QuarantineGate:
         return JSONResponse({"discarded": count})
 
     def _policy(self, request: Request) -> Policy:
-        principal = Asker.of(request, self._guard).principal
+        principal = Caller.of(request, self._guard).principal
         principal.require(Capability.OPERATIONS)
         return principal.policy
 

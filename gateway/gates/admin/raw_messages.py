@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadRequestError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.payload_json import number_of, payload_members, topic_of
 from gateway.gates.protocol.wire import JsonObject
@@ -37,7 +37,7 @@ class RawMessagesGate:
         return endpoint(PATH, {"GET": self._list})
 
     async def _list(self, request: Request) -> Response:
-        principal = Asker.of(request, self._guard).principal
+        principal = Caller.of(request, self._guard).principal
         principal.require(Capability.OPERATIONS)
         asked = request.query_params
         unknown = set(asked) - {"topic", "before", "limit"}

@@ -24,10 +24,10 @@ from starlette.routing import Route
 from gateway.admin.onboarding.edits import Edits
 from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.admin.rehearsal.rehearsal import Asked
-from gateway.admin.rehearsal.runner import Ground, Rehearsing
+from gateway.admin.rehearsal.runner import Ground, RehearsalRunner
 from gateway.errors import BadRequestError, InvalidMappingError
 from gateway.gates.admin.mapping_bodies import ApplyBody, read_json
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.protocol.payload_json import topic_filter
@@ -80,13 +80,13 @@ class RehearsalGate:
 
     def __init__(
         self,
-        rehearsing: Rehearsing,
+        rehearsals: RehearsalRunner,
         raw: RawMessages,
         pool: QueryPool,
         guard: Guard,
         limits: RequestLimits | None = None,
     ) -> None:
-        self._rehearsing = rehearsing
+        self._rehearsals = rehearsals
         self._raw = raw
         self._pool = pool
         self._guard = guard
@@ -97,16 +97,16 @@ class RehearsalGate:
         return endpoint(PATH, {"POST": self._rehearse})
 
     async def _rehearse(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        asker.principal.require(Capability.MAPPINGS)
-        policy = asker.principal.policy
+        caller = Caller.of(request, self._guard)
+        caller.principal.require(Capability.MAPPINGS)
+        policy = caller.principal.policy
         body = await read_json(request, RehearseBody, self._limits)
         messages = self._messages(body.topic, policy)
         queries = [Asked(text) for text in body.queries]
         if policy.query is None:
-            queries += await self._rehearsing.standing()
-        quads = await self._pool.run(lambda _: self._copy(policy), asker)
-        report = await self._rehearsing.rehearse(body.wanted, Ground(messages, quads, queries))
+            queries += await self._rehearsals.standing()
+        quads = await self._pool.run(lambda _: self._copy(policy), caller)
+        report = await self._rehearsals.rehearse(body.wanted, Ground(messages, quads, queries))
         skipped = "" if quads is not None else f"the store has more than {MOST_QUADS} quads"
         return JSONResponse(report | {"subscriptions_skipped": skipped})
 

@@ -17,7 +17,7 @@ from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.errors import BadRequestError, ForbiddenError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.payload_json import payload_members
 from gateway.gates.protocol.wire import JsonObject
@@ -104,14 +104,14 @@ class WhyGate:
         return endpoint(PATH, {"GET": self._why})
 
     async def _why(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        policy = asker.principal.policy
+        caller = Caller.of(request, self._guard)
+        policy = caller.principal.policy
         question = Question.of(request)
         if not policy.query_rights.may_read(question.graph):
             raise ForbiddenError(
                 "this graph may not be read", "ask the gateway's administrator for --query"
             )
-        stored = await self._pool.run(lambda _: self._stored(question, policy), asker)
+        stored = await self._pool.run(lambda _: self._stored(question, policy), caller)
         found = await asyncio.to_thread(self._origins, question, stored)
         changes = await self._history()
         return JSONResponse(self._answer(question, stored, found, policy, changes))

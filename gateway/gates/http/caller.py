@@ -1,4 +1,4 @@
-"""`Asker`: who sends an HTTP request, from where, and whether they still wait for the answer.
+"""`Caller`: who sends an HTTP request, from where, and whether they still wait for the answer.
 
 Place on the way of the data: made by every HTTP gate first of all, by its `Guard`.
 """
@@ -18,7 +18,7 @@ class PeerLeftError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """The sender of a request."""
 
     principal: Principal

@@ -28,7 +28,7 @@ from starlette.websockets import WebSocket
 
 from gateway import __version__
 from gateway.errors import ClientError, ConfigurationError, GatewayError, NotFoundError
-from gateway.gates.http.caller import Asker, PeerLeftError
+from gateway.gates.http.caller import Caller, PeerLeftError
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.http_connection import ConnectionLimits, Connections
 from gateway.gates.http.origins import Names, Origins
@@ -151,7 +151,7 @@ class OperationsGate:
         return JSONResponse({"ready": is_ready}, 200 if is_ready else 503, _later(not is_ready))
 
     async def _answer_metrics(self, request: Request) -> Response:
-        Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+        Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
         return Response(encode(self._registry), headers={"Content-Type": media_type})
 
@@ -160,7 +160,7 @@ class OperationsGate:
 
     def _may_see(self, request: Request) -> bool:
         try:
-            Asker.of(request, self._guard).principal.require(Capability.OPERATIONS)
+            Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
         except ClientError:
             return False
         return True

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from gateway.engine import DelayedUpdate
 from gateway.engine.delayed import DueTime
 from gateway.errors import BadRequestError, NotFoundError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import Operation
@@ -114,39 +114,39 @@ class DelayedGate:
         ]
 
     async def _list(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        seen = await self._visible(asker)
+        caller = Caller.of(request, self._guard)
+        seen = await self._visible(caller)
         return JSONResponse({"delayed": [_described(each) for each in seen]})
 
     async def _get(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        return JSONResponse(_described(await self._find(asker, request.path_params["id"])))
+        caller = Caller.of(request, self._guard)
+        return JSONResponse(_described(await self._find(caller, request.path_params["id"])))
 
     async def _delete(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        found = await self._find(asker, request.path_params["id"])
-        if not _owns(asker, found) and not asker.principal.policy.update_rights.may_write(
+        caller = Caller.of(request, self._guard)
+        found = await self._find(caller, request.path_params["id"])
+        if not _owns(caller, found) and not caller.principal.policy.update_rights.may_write(
             DELAYED_GRAPH
         ):
             raise _unknown(found.id)
         await self._waiting.cancel(found.id)
         return Response(status_code=204)
 
-    async def _visible(self, asker: Asker) -> list[DelayedUpdate]:
-        sees_all = asker.principal.policy.query_rights.may_read(DELAYED_GRAPH)
+    async def _visible(self, caller: Caller) -> list[DelayedUpdate]:
+        sees_all = caller.principal.policy.query_rights.may_read(DELAYED_GRAPH)
         waiting = await self._waiting.delayed()
-        return [each for each in waiting if sees_all or _owns(asker, each)]
+        return [each for each in waiting if sees_all or _owns(caller, each)]
 
-    async def _find(self, asker: Asker, name: str) -> DelayedUpdate:
+    async def _find(self, caller: Caller, name: str) -> DelayedUpdate:
         id_ = name if ":" in name else f"{_PREFIX}{name}"
-        for each in await self._visible(asker):
+        for each in await self._visible(caller):
             if each.id == id_:
                 return each
         raise _unknown(id_)
 
 
-def _owns(asker: Asker, update: DelayedUpdate) -> bool:
-    return update.request.owner == asker.principal.identity
+def _owns(caller: Caller, update: DelayedUpdate) -> bool:
+    return update.request.owner == caller.principal.identity
 
 
 def _unknown(id_: str) -> NotFoundError:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from gateway.engine import Explanation
 from gateway.engine.lutt import LuttEntry
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.protocol.media_types import choose
@@ -67,14 +67,14 @@ class ExplainGate:
         return endpoint(PATH, {"GET": self._explain, "POST": self._explain})
 
     async def _explain(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
-        asker.principal.require(Capability.OPERATIONS)
+        caller = Caller.of(request, self._guard)
+        caller.principal.require(Capability.OPERATIONS)
         operation = await read_operation(request, (QUERY,), self._limits)
         explanation = await self._engine.explain(
             operation.text,
             default_graphs=operation.default_graphs,
             named_graphs=operation.named_graphs,
-            rights=asker.principal.policy.subscribe_rights,
+            rights=caller.principal.policy.subscribe_rights,
         )
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.errors import BadRequestError, NotFoundError
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.rendering import Answer, BoundedBody
 from gateway.gates.http.request_body import RequestLimits, read_body
@@ -100,16 +100,16 @@ class GraphStoreGate:
         return [*endpoint(PATH, handlers), *endpoint(f"{PATH}/{{graph:path}}", handlers)]
 
     async def _get(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
+        caller = Caller.of(request, self._guard)
         graph = _named(request).graph
         media_type = require(",".join(request.headers.getlist("accept")), GRAPHS)
-        rights = asker.principal.policy.query_rights
+        rights = caller.principal.policy.query_rights
 
         def work(body: BoundedBody) -> Answer:
             answer = self._graph(body, graph, media_type, rights)
-            return answer.packed() if asker.takes_gzip else answer
+            return answer.packed() if caller.takes_gzip else answer
 
-        return answer_response(await self._queries.run(work, asker))
+        return answer_response(await self._queries.run(work, caller))
 
     def _graph(
         self, body: BoundedBody, graph: GraphName, media_type: str, rights: Rights
@@ -134,31 +134,33 @@ class GraphStoreGate:
         return isinstance(known, QueryBoolean) and bool(known)
 
     async def _put(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
+        caller = Caller.of(request, self._guard)
         target = _named(request)
-        return await self._write(asker, target, put(target.graph, await self._quads(asker, target)))
+        return await self._write(
+            caller, target, put(target.graph, await self._quads(caller, target))
+        )
 
     async def _post(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
+        caller = Caller.of(request, self._guard)
         target = _target(request)
-        plan = post(target.graph, await self._quads(asker, target))
-        return await self._write(asker, target, plan)
+        plan = post(target.graph, await self._quads(caller, target))
+        return await self._write(caller, target, plan)
 
     async def _delete(self, request: Request) -> Response:
-        asker = Asker.of(request, self._guard)
+        caller = Caller.of(request, self._guard)
         target = _named(request)
-        await self._write(asker, target, delete(target.graph))
+        await self._write(caller, target, delete(target.graph))
         return Response(status_code=204)
 
-    async def _quads(self, asker: Asker, target: _Target) -> list[Quad]:
+    async def _quads(self, caller: Caller, target: _Target) -> list[Quad]:
         """The document in the body; read in a thread, with a place among the queries."""
-        content_type = asker.request.headers.get("content-type", "")
-        document = Document(await read_body(asker.request, self._limits), content_type)
-        return await self._queries.run(lambda _: document.quads(target.graph, target.base), asker)
+        content_type = caller.request.headers.get("content-type", "")
+        document = Document(await read_body(caller.request, self._limits), content_type)
+        return await self._queries.run(lambda _: document.quads(target.graph, target.base), caller)
 
-    async def _write(self, asker: Asker, target: _Target, plan: UpdatePlan) -> Response:
+    async def _write(self, caller: Caller, target: _Target, plan: UpdatePlan) -> Response:
         """201 with a new graph, else 204; who may not read the graph is not told which."""
-        rights = asker.principal.policy.update_rights
+        rights = caller.principal.policy.update_rights
         outcome = await self._writes.update([(plan, {})], rights=rights)
         is_created = target.graph in outcome.delta.graphs_created and rights.may_read(target.graph)
         headers = {"Location": target.base} if target.is_new else None

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.engine.delayed import DueTime
-from gateway.gates.http.caller import Asker
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.responses import answer_response
@@ -114,7 +114,7 @@ class HttpGate:
         """A QUERY, or the service description where there is none."""
         if request.url.query:
             return await self._query(request)
-        Asker.of(request, self._guard)
+        Caller.of(request, self._guard)
         here = request.url.replace(query=None)
         endpoints = Endpoints(
             str(here),
@@ -133,21 +133,21 @@ class HttpGate:
         return await self._operate(request, (QUERY, UPDATE))
 
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
-        asker = Asker.of(request, self._guard)
+        caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
         if operation.names is QUERY:
-            answer = await self._queries.answer(operation, _accept(request), asker)
+            answer = await self._queries.answer(operation, _accept(request), caller)
             return answer_response(answer)
-        return await self._change(operation, asker)
+        return await self._change(operation, caller)
 
-    async def _change(self, operation: Operation, asker: Asker) -> Response:
+    async def _change(self, operation: Operation, caller: Caller) -> Response:
         outcome = await self._updates.update(
             operation.text,
             using_graphs=operation.default_graphs,
             using_named_graphs=operation.named_graphs,
-            rights=asker.principal.policy.update_rights,
+            rights=caller.principal.policy.update_rights,
             at=due_time(operation),
-            owner=asker.principal.identity,
+            owner=caller.principal.identity,
         )
         if outcome.id is not None and outcome.due is not None:
             headers = {"Location": location(outcome.id)}

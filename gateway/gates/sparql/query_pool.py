@@ -17,7 +17,7 @@ from typing import Protocol, Self, TypeVar
 from pyoxigraph import NamedNode
 
 from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
-from gateway.gates.http.caller import Asker, PeerLeftError
+from gateway.gates.http.caller import Caller, PeerLeftError
 from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.protocol_request import Operation
@@ -99,7 +99,7 @@ class QueryPool:
         """Drop what waits; what runs may end by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def answer(self, operation: Operation, accept: str, asker: Asker) -> Answer:
+    async def answer(self, operation: Operation, accept: str, caller: Caller) -> Answer:
         """The result in a media type that `accept` chooses. Raises a GatewayError."""
         acceptable = Acceptable.of(accept)
 
@@ -108,21 +108,21 @@ class QueryPool:
                 operation.text,
                 default_graphs=operation.default_graphs,
                 named_graphs=operation.named_graphs,
-                rights=asker.principal.policy.query_rights,
+                rights=caller.principal.policy.query_rights,
             )
             answer = body.render(results, acceptable)
-            return answer.packed() if asker.takes_gzip else answer
+            return answer.packed() if caller.takes_gzip else answer
 
-        return await self.run(work, asker)
+        return await self.run(work, caller)
 
-    async def run(self, work: Work[T], asker: Asker) -> T:
+    async def run(self, work: Work[T], caller: Caller) -> T:
         """What the work returns. Raises a GatewayError, PeerLeftError when nobody waits for it."""
         limits = self._limits.rendering
         body = BoundedBody(limits)
-        working = self._submit(work, body, asker.client)
+        working = self._submit(work, body, caller.client)
         try:
             async with asyncio.timeout(limits.timeout_s):
-                result = await _unless(asyncio.wrap_future(working), asker.until_gone())
+                result = await _unless(asyncio.wrap_future(working), caller.until_gone())
         except (TimeoutError, QueryTimeoutError) as error:
             self.statistics.timed_out += 1
             raise QueryTimeoutError(limits.timeout_s) from error

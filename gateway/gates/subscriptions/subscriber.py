@@ -198,4 +198,4 @@ class Subscriber:
     def _wake(self) -> None:
         if not self._awake:
             self._awake = True
-            self._all.crossing.call(self.stir)
+            self._all.loop_calls.call(self.stir)

@@ -34,7 +34,7 @@ from gateway.gates.subscriptions.subscription import (
     Subscription,
     Subscriptions,
 )
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.principal import Principal
 
@@ -71,11 +71,11 @@ class Subscribers:
     def __init__(
         self,
         subscriptions: Subscriptions,
-        crossing: Crossing,
+        loop_calls: LoopCalls,
         limits: SubscriberLimits | None = None,
         guard: Guard | None = None,
     ) -> None:
-        self.crossing = crossing
+        self.loop_calls = loop_calls
         self.limits = limits or SubscriberLimits()
         self.guard: Guard = guard or OpenGuard()
         self.statistics = SubscriberStatistics()
@@ -86,7 +86,7 @@ class Subscribers:
         self._by_spuid: dict[str, Subscription] = {}
         self._clients: Counter[str] = Counter()
         self._living = 0
-        self._away_place = _Away(lambda outbox: crossing.call(self._overflowed, outbox))
+        self._away_place = _Away(lambda outbox: loop_calls.call(self._overflowed, outbox))
         self._away: dict[str, tuple[float, Subscription]] = {}
         self._expiring: asyncio.TimerHandle | None = None
         self._to_end: deque[str] = deque()
@@ -151,7 +151,7 @@ class Subscribers:
                 alias=message.alias,
                 rights=principal.policy.subscribe_rights,
                 sink=outbox.put,
-                ended=lambda error: self.crossing.call(self.end, subscription, error),
+                ended=lambda error: self.loop_calls.call(self.end, subscription, error),
             )
         except GatewayError:
             outbox.close()

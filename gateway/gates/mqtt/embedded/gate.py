@@ -13,7 +13,7 @@ from adapters.values.message import Message
 from gateway.errors import BadRequestError
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.ingest.inbox import Delivery, Inbox
-from gateway.runtime.loop_calls import Crossing
+from gateway.runtime.loop_calls import LoopCalls
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _COMMANDS = 1000
 """How many commands may wait to be sent; the next ones are dropped and counted."""
 
 
-async def accept_into(inbox: Inbox, crossing: Crossing, message: Message) -> None:
+async def accept_into(inbox: Inbox, loop_calls: LoopCalls, message: Message) -> None:
     """Hand a message of the embedded broker to ingest.
 
     Returns when it may be acknowledged: at QoS 0 when the inbox has it, else when it is
@@ -33,7 +33,7 @@ async def accept_into(inbox: Inbox, crossing: Crossing, message: Message) -> Non
     settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settle(error: Exception | None) -> None:
-        crossing.call(_settle, settled, error)
+        loop_calls.call(_settle, settled, error)
 
     acknowledged = message.qos > 0
     if not await inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
@@ -62,10 +62,12 @@ class EmbeddedPublisher:
     before it were promised first.
     """
 
-    def __init__(self, broker: EmbeddedBroker, crossing: Crossing, limit: int = _COMMANDS) -> None:
+    def __init__(
+        self, broker: EmbeddedBroker, loop_calls: LoopCalls, limit: int = _COMMANDS
+    ) -> None:
         self.dropped = 0
         self._broker = broker
-        self._crossing = crossing
+        self._loop_calls = loop_calls
         self._commands: asyncio.Queue[_Command] = asyncio.Queue(limit)
 
     def publish(
@@ -76,7 +78,7 @@ class EmbeddedPublisher:
         A client that comes for it later than `within_s` does not get it.
         """
         expires_s = monotonic() + within_s
-        self._crossing.call(self._enqueue, (topic, payload, qos, retain, expires_s))
+        self._loop_calls.call(self._enqueue, (topic, payload, qos, retain, expires_s))
 
     def _enqueue(self, command: _Command) -> None:
         try:

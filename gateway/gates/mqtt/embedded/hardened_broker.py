@@ -2,7 +2,7 @@
 
 Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, CONNECT and the
 packets' codec, sessions and their expiry, the subscription table and topic matching. Each override
-names the defect it repairs; `tests/broker/test_defects.py` probes both brokers for every one, so
+names the defect it repairs; `tests/gateway/gates/mqtt/embedded/test_defects.py` probes both brokers for every one, so
 that a newer amqtt shows which overrides can go.
 
     D1  retained messages reach clients that did not subscribe to them    subscribe, replay_retained

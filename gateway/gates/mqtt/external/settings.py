@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from gateway.actuation.host_state import Presence
+from gateway.actuation.host_state import HostState
 from gateway.gates.mqtt.external.tls_client import TlsClient
 
 ORIGIN = "sosa-gateway"
@@ -30,7 +30,7 @@ class ExternalSettings:
     username: str | None = None
     password: str | None = None
     inflight: int = 1000
-    presence: Presence | None = None
+    presence: HostState | None = None
     tls: ssl.SSLContext | None = None
 
     def client(self, purpose: str, *, manual_ack: bool = False) -> TlsClient:

@@ -1,0 +1,172 @@
+"""An engine with its subscribers, checked after every step: what they were told is the answer.
+
+Place: under the oracle tests. The rows told so far, as a bag, are compared with evaluating the
+query again, also for those that were told nothing; what no subscriber may be told is refused.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions
+
+from gateway.engine import Engine, Notification, Outcome
+from gateway.engine.spu import Subject
+from gateway.errors import GatewayError
+from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import XSD
+from gateway.rdf.solutions import Row, SolutionBag
+from gateway.rdf.terms import Term
+from gateway.sparql.tie_break import with_tie_break
+from tests.gateway.engine.engine_strategies import State
+
+_FLOATS = (NamedNode(XSD + "double"), NamedNode(XSD + "float"))
+
+
+MOST_QUADS = 300
+"""An UPDATE that makes blank nodes for each of its solutions soon makes too many of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Subscribe to the query with this number, with these graphs of the protocol."""
+
+    query: int
+    default_graphs: tuple[NamedNode, ...] = ()
+    named_graphs: tuple[NamedNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """Give up the subscription in this place, counted around."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An UPDATE; after one that is deferred no answers are compared, since that would write it."""
+
+    text: str
+    deferred: bool = False
+
+
+Step = Subscribe | Unsubscribe | Update
+
+
+def bag(subject: Subject, rows: Iterable[Row]) -> SolutionBag:
+    """The rows; sums of floats, whose order is free, to nine digits (engine.md, section 2)."""
+    if "SUM(" in subject.text or "AVG(" in subject.text:
+        return Counter(tuple(map(_rounded, row)) for row in rows)
+    return Counter(rows)
+
+
+def _rounded(term: Term | None) -> Term | None:
+    if isinstance(term, Literal) and term.datatype in _FLOATS:
+        return Literal(f"{float(term.value):.9g}", datatype=term.datatype)
+    return term
+
+
+def answer(engine: Engine, subject: Subject) -> SolutionBag:
+    """The oracle: the query evaluated by the store, ASK and CONSTRUCT as engine.md has them."""
+    results = engine.query(
+        with_tie_break(subject.text),
+        default_graphs=subject.default_graphs,
+        named_graphs=subject.named_graphs,
+    )
+    if isinstance(results, QuerySolutions):
+        return bag(subject, (tuple(row) for row in results))
+    if isinstance(results, QueryBoolean):
+        return Counter([()] if results else [])
+    return Counter({(t.subject, t.predicate, t.object): 1 for t in results})
+
+
+class Subscriber:
+    """Adds up what it is told, and refuses what no subscriber may be told."""
+
+    def __init__(self, subject: Subject, first: Notification) -> None:
+        assert first.sequence == 0
+        assert not first.results.removed
+        self.subject = subject
+        self.spuid = first.spuid
+        self.rows = bag(subject, first.results.added)
+        self._sequence = 0
+
+    def tell(self, notification: Notification) -> None:
+        results = notification.results
+        added, removed = (bag(self.subject, rows) for rows in (results.added, results.removed))
+        self._sequence += 1
+        assert notification.sequence == self._sequence
+        assert added or removed, "a notification of nothing"
+        assert not Counter(results.added) & Counter(results.removed), "a row added and removed"
+        assert removed - added <= self.rows, "a row removed that was not there"
+        self.rows = self.rows + added - removed
+
+
+class Session:
+    """An engine with its subscribers, checked after every step."""
+
+    def __init__(self, engine: Engine, texts: Sequence[str]) -> None:
+        self.engine = engine
+        self._texts = texts
+        self._subscribers: dict[str, Subscriber] = {}
+
+    def take(self, step: Step) -> None:
+        match step:
+            case Subscribe():
+                text = self._texts[step.query % len(self._texts)]
+                self._subscribe(Subject(text, step.default_graphs, step.named_graphs))
+            case Unsubscribe():
+                self._unsubscribe(step.place)
+            case Update():
+                self._update(step)
+
+    def compare(self) -> None:
+        """Every subscriber knows the answer of now."""
+        for subscriber in self._subscribers.values():
+            assert subscriber.rows == answer(self.engine, subscriber.subject), subscriber.subject
+
+    def _subscribe(self, subject: Subject) -> None:
+        first = self.engine.subscribe(
+            subject.text, default_graphs=subject.default_graphs, named_graphs=subject.named_graphs
+        )
+        subscriber = Subscriber(subject, first)
+        assert subscriber.rows == answer(self.engine, subject)
+        self._subscribers[first.spuid] = subscriber
+
+    def _unsubscribe(self, place: int) -> None:
+        if self._subscribers:
+            spuids = list(self._subscribers)
+            spuid = spuids[place % len(spuids)]
+            del self._subscribers[spuid]
+            self.engine.unsubscribe(spuid)
+
+    def _update(self, update: Update) -> None:
+        try:
+            outcome = self.engine.update(update.text, deferred=update.deferred)
+        except GatewayError:
+            outcome = Outcome(Delta(), (), 0)
+        self._tell(outcome)
+        assert self.engine.statistics.failures == 0
+        if not update.deferred:
+            self.compare()
+
+    def _tell(self, outcome: Outcome) -> None:
+        told = [notification.spuid for notification in outcome.notifications]
+        assert len(told) == len(set(told)), "two notifications of one update"
+        for notification in outcome.notifications:
+            self._subscribers[notification.spuid].tell(notification)
+
+
+def check(engine: Engine, state: State, texts: Sequence[str], taken: Sequence[Step]) -> None:
+    """Play the steps on an engine that begins with the state."""
+    quads = tuple(dict.fromkeys(map(canonical_quad, state.quads)))
+    engine.store.apply(Delta(added=quads, graphs_created=state.graphs))
+    session = Session(engine, texts)
+    for step in taken:
+        if len(engine.store) <= MOST_QUADS:
+            session.take(step)
+    session.compare()
+    engine.close()
+    assert engine.statistics.subscriptions == 0

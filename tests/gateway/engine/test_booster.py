@@ -1,0 +1,107 @@
+"""The BOOSTER against the oracle: joins of triple patterns, random updates, equal bags."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.engine import Engine
+from gateway.engine.compile import TierCompiler
+from gateway.engine.join.join import JoinUnit
+from gateway.engine.spu import Subject, evaluate
+from gateway.rdf.solutions import SolutionBag
+
+pytestmark = pytest.mark.property
+
+NODES = ["<urn:a>", "<urn:b>", "<urn:c>", "1", "1.50"]
+nodes = st.sampled_from(["?x", "?y", "?z", "_:n", *NODES[:3]])
+objects = st.sampled_from(["?x", "?y", "?z", "_:n", *NODES])
+predicates = st.sampled_from(["<urn:p>", "<urn:q>", "?p", "<urn:p>"])
+patterns = st.tuples(nodes, predicates, objects).map(" ".join)
+groups = st.tuples(
+    st.lists(patterns, min_size=2, max_size=4).map(" . ".join),
+    st.sampled_from(
+        [
+            "",
+            "",
+            "FILTER(?x = <urn:a>)",
+            "FILTER(<urn:b> = ?y)",
+            "GRAPH <urn:g> { ?x <urn:p> ?y }",
+            "GRAPH ?z { ?x <urn:p> ?y }",
+            "GRAPH ?g { ?x <urn:p> ?y . ?y ?p ?z }",
+            "FILTER(?p = <urn:q>)",
+            "FILTER(?z = <urn:g>)",
+        ]
+    ),
+).map(lambda parts: f"{{ {parts[0]} . {parts[1]} }}")
+queries = st.tuples(
+    st.sampled_from(["SELECT *", "SELECT ?x", "SELECT DISTINCT ?x ?y", "SELECT ?y ?x ?y2"]), groups
+).map(" WHERE ".join)
+triples = st.tuples(
+    st.sampled_from(NODES[:3]), st.sampled_from(["<urn:p>", "<urn:q>"]), st.sampled_from(NODES)
+).map(lambda parts: " ".join(parts) + " .")
+data = st.tuples(
+    st.lists(triples, max_size=5).map(" ".join), st.lists(triples, max_size=2).map(" ".join)
+).map(lambda parts: f"{parts[0]} GRAPH <urn:g> {{ {parts[1]} }}")
+updates = st.tuples(data, data).map(
+    lambda both: f"DELETE DATA {{ {both[0]} }} ; INSERT DATA {{ {both[1]} }}"
+)
+
+
+@settings(
+    max_examples=500,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(queries, st.lists(updates, min_size=1, max_size=6))
+def test_joins_add_up_to_what_the_query_answers(query: str, steps: list[str]) -> None:
+    engine = Engine.open()
+    first = engine.subscribe(query)
+    rows: SolutionBag = Counter(first.results.added)
+    for step in steps:
+        for notification in engine.update(step, deferred=True).notifications:
+            rows.update(notification.results.added)
+            rows.subtract(notification.results.removed)
+        assert +rows == evaluate(engine.store, Subject(query))
+        assert all(count >= 0 for count in rows.values())
+
+
+def test_joins_of_patterns_are_the_boosters() -> None:
+    store = Engine.open().store
+    for query in (
+        "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> 1 }",
+        "SELECT DISTINCT ?x { ?x <urn:p> _:b . _:b <urn:q> ?z }",
+        "SELECT * { ?x <urn:p> ?y GRAPH <urn:g> { ?y <urn:q> ?z } FILTER(?z = <urn:a>) }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z } }",
+        "SELECT ?x FROM <urn:g> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
+        "SELECT ?g { GRAPH ?g { { ?x <urn:p> ?g } } FILTER(?x = <urn:a>) }",
+    ):
+        assert isinstance(TierCompiler(store).place(Subject(query)).unit, JoinUnit), query
+
+
+def test_queries_that_are_more_than_joins_are_not() -> None:
+    store = Engine.open().store
+    for query in (
+        "SELECT ?x { ?x <urn:p> ?y . ?z <urn:q> 1 }",
+        "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q>+ ?z }",
+        "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(?z > 1) }",
+        "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(?z = 1) }",
+        "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z } LIMIT 1",
+        "SELECT ?x { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z . GRAPH ?h { ?x <urn:p> ?y } } }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { ?y <urn:q> ?z FILTER(?z = <urn:a>) } }",
+        "SELECT ?x { ?x <urn:p> ?y . GRAPH ?g { { } } }",
+        "SELECT ?x FROM <urn:g> FROM <urn:h> { ?x <urn:p> ?y . ?y <urn:q> ?z }",
+        "SELECT ?x FROM <urn:g> FROM NAMED <urn:h> { GRAPH ?g { ?x <urn:p> ?y . ?y <urn:q> ?z } }",
+    ):
+        assert not isinstance(TierCompiler(store).place(Subject(query)).unit, JoinUnit), query
+
+
+def test_filter_on_a_variable_that_is_not_joined_is_not_a_constant() -> None:
+    engine = Engine.open()
+    first = engine.subscribe("SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z FILTER(?w = <urn:a>) }")
+    outcome = engine.update("INSERT DATA { <urn:a> <urn:p> <urn:b> . <urn:b> <urn:q> 1 }")
+    assert not first.added
+    assert not outcome.notifications

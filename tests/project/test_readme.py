@@ -1,0 +1,57 @@
+"""README names every metric, error code and command: what it leaves out nobody finds."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway import errors
+from gateway.app import measures
+from gateway.cli.command import main
+from gateway.errors import GatewayError
+from tests.paths import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def codes(error: type[GatewayError]) -> set[str]:
+    return {error.code}.union(*map(codes, error.__subclasses__()))
+
+
+def test_every_metric_is_in_the_readme() -> None:
+    modules = Path(measures.__file__).parent.glob("*measures.py")
+    source = "".join(path.read_text(encoding="utf-8") for path in modules)
+    names = re.findall(r'Measure\(\s*"(\w+)"', source)
+    assert len(names) > 25
+    missing = [name for name in names if not re.search(rf"`{name}(\{{\w+\}})?`", README)]
+    assert not missing
+
+
+def test_every_error_code_is_in_the_readme() -> None:
+    assert errors.StorageError.code in codes(GatewayError)
+    missing = [code for code in codes(GatewayError) if f"`{code}`" not in README]
+    assert not missing
+
+
+def test_every_command_is_in_the_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = re.findall(r"^    ([a-z-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE)
+    assert len(commands) >= 9
+    missing = [command for command in commands if f"`{command}`" not in README]
+    assert not missing
+
+
+def test_the_engine_chapter_says_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    chapter = README.partition("## The engine in Python")[2]
+    (code,) = re.findall(r"```python\n(.*?)```", chapter.partition("\n## ")[0], re.DOTALL)
+    assert len(code.strip().splitlines()) <= 12
+    exec(compile(code, "README.md", "exec"), {})
+    first, then = capsys.readouterr().out.splitlines()
+    assert "urn:hall" in first
+    assert "urn:eve" not in first
+    assert then.startswith("1 [")
+    added, removed = then.split("] [")
+    assert "urn:eve" in added
+    assert "urn:hall" in removed
+    assert "urn:eve" not in removed
