@@ -1,11 +1,11 @@
 """`Remote`: which other hosts SERVICE and LOAD may reach, and how a document is loaded.
 
 Place: asked before the store evaluates a text with SERVICE, and by the LOAD of an UPDATE. Oxigraph
-would ask any host. It follows no redirect of a SERVICE (tests/gateway/gates/sparql/test_remote.py holds it
-to that), so a list of hosts is enough there; it has no time limit for an answer, so only hosts that
-answer belong on the list. LOAD never reaches Oxigraph: the document comes through a `Fetch` that
-is handed in, is parsed here, and is part of the request's Delta like other quads. Source: SPARQL
-1.1 Federated Query; SPARQL 1.1 Update, section 3.1.4.
+would ask any host. It follows no redirect of a SERVICE (tests/gateway/gates/sparql/test_remote.py
+holds it to that), so a list of hosts is enough there; it has no time limit for an answer, so only
+hosts that answer belong on the list. LOAD never reaches Oxigraph: the document comes through a
+`Fetch` that is handed in, is parsed here, and is part of the request's Delta like other quads.
+Source: SPARQL 1.1 Federated Query; SPARQL 1.1 Update, section 3.1.4.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
-"""The OpenAPI 3.1 document of the HTTP gates, as they are: tests/gateway/gates/http/test_openapi.py fuzzes
-the gateway by it.
+"""The OpenAPI 3.1 document of the HTTP gates, as they are.
+
+tests/gateway/gates/http/test_openapi.py fuzzes the gateway by it.
 
 Place on the way of the data: beside it; what tools read before their first request. Source: OpenAPI
 Specification 3.1.0.

@@ -1,6 +1,6 @@
 """A gateway in a process of its own that kills itself at a step of an actuation.
 
-python -m tests.actuation.killed FOLDER BROKER_PORT STEP
+python -m tests.gateway.actuation.killed FOLDER BROKER_PORT STEP
 """
 
 import asyncio

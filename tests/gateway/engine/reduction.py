@@ -2,7 +2,7 @@
 
 Place: beside `scripts`. What a reduced script says is put into tests/data/engine_cases.
 
-    python -m tests.property.reduction 42       plays the script of seed 42, prints it reduced
+    python -m tests.gateway.engine.reduction 42       plays the script of seed 42, prints it reduced
 """
 
 import json

@@ -3,7 +3,7 @@
 A writer in a process of its own delays UPDATEs that count how often they are executed, and executes
 those that are due. After the kill the store is opened again and the rest is executed.
 
-    python -m tests.unit.test_delayed_crash FOLDER
+    python -m tests.gateway.engine.test_delayed_crash FOLDER
 """
 
 import random

@@ -1,8 +1,8 @@
 """The W3C evaluation cases of SPARQL 1.0 and 1.1 Query, each as a subscription, in both modes.
 
-The query is subscribed on an empty store; the data of the case arrives in random pieces, some of
-it leaves and comes back. After every UPDATE the rows told so far are what the query answers now;
-at the end they are what the suite expects. The run ends with a report (tests/gateway/engine/report).
+The query is subscribed on an empty store; the data of the case arrives in random pieces, some of it
+leaves and comes back. After every UPDATE the rows told so far are what the query answers now; at
+the end they are what the suite expects. The run ends with a report (tests/gateway/engine/report).
 """
 
 from collections.abc import Iterator

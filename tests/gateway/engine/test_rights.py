@@ -1,7 +1,7 @@
 """Rights: a graph that may not be read is as if empty, one that may not be written stays as it is.
 
-tests/gateway/engine/test_rights_oracle.py compares with the dataset without the forbidden graphs; here are the
-cases by name.
+tests/gateway/engine/test_rights_oracle.py compares with the dataset without the forbidden graphs;
+here are the cases by name.
 """
 
 import pytest

@@ -94,7 +94,7 @@ _SEEDS = range(60)
 
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_script_adds_up_to_the_answers(seed: int) -> None:
-    """Which fails is reduced by `python -m tests.property.reduction SEED`."""
+    """Which fails is reduced by `python -m tests.gateway.engine.reduction SEED`."""
     written(seed).play(Engine.open())
 
 

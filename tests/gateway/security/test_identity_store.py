@@ -110,7 +110,7 @@ _WRITER = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from tests.security.clients import identity
+from tests.gateway.security.clients import identity
 from gateway.security.identity_store import IdentityStore
 store = IdentityStore(Path(sys.argv[1]))
 for number in range(100_000):

@@ -6,7 +6,7 @@ After the kill the store must open and be as after some number of whole UPDATEs,
 it said were done: the operating system has what a killed process wrote. Of UPDATEs that are
 deferred, those since the last flush may be missing, whole ones from the end.
 
-    python -m tests.unit.test_store_crash FOLDER FLUSH_EVERY
+    python -m tests.gateway.store.test_crash FOLDER FLUSH_EVERY
 """
 
 import random

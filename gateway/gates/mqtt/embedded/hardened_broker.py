@@ -2,8 +2,8 @@
 
 Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, CONNECT and the
 packets' codec, sessions and their expiry, the subscription table and topic matching. Each override
-names the defect it repairs; `tests/gateway/gates/mqtt/embedded/test_defects.py` probes both brokers for every one, so
-that a newer amqtt shows which overrides can go.
+names the defect it repairs; `tests/gateway/gates/mqtt/embedded/test_defects.py` probes both brokers
+for every one, so that a newer amqtt shows which overrides can go.
 
     D1  retained messages reach clients that did not subscribe to them    subscribe, replay_retained
     D2  a CONNECT with wrong credentials takes a session away             _open, _claim

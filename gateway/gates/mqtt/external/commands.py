@@ -1,7 +1,7 @@
 """Commands that come over an external broker: a connection of its own, by paho and MQTT 5.
 
 Place on the way of the data: between the external broker and the topics of commands
-(gateway/actuation/command_topics.py), beside the connection of ingest (gateway/gates/mqtt/embedded.py). Its
+(gateway/actuation/command_topics.py), beside the connection of ingest (broker.py). Its
 session ends with the connection, so nothing waits at the broker while the gateway is away: a
 command that nobody was there to execute is not executed later. What the broker had kept it is asked
 not to send, and what we publish ourselves carries our mark. Source: MQTT 5.0, 3.1.2.11.2 (session

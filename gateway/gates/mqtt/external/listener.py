@@ -1,6 +1,6 @@
 """Hearing announcements and unknown topics at an external broker, over a connection of its own.
 
-Place on the way of the data: beside the connection of ingest (gateway/gates/mqtt/embedded.py), between the
+Place on the way of the data: beside the connection of ingest (broker.py), between the
 broker and `gateway.admin.onboarding`. The topics overlap with those of mappings, and a broker may
 send a message once for each of a connection's subscriptions (MQTT 5.0, 3.3.4): over one connection
 a reading would come twice. Nothing is kept while we are away; what is retained comes each time.

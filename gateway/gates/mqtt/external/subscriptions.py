@@ -1,7 +1,7 @@
 """SUBSCRIBE over an external broker: a connection of its own, by paho and MQTT 5.
 
 Place on the way of the data: between the external broker and `MqttGate`, beside the connection of
-ingest (gateway/gates/mqtt/embedded.py). The broker does not tell who publishes: the token in a message decides
+ingest (broker.py). The broker does not tell who publishes: the token in a message decides
 who asks. What is sent carries the same mark as commands, so that it is not ingested.
 
 The broker acknowledges what we publish and says whether anybody listens (MQTT 5.0, 3.4.2.1, reason

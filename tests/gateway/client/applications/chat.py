@@ -1,4 +1,4 @@
-"""The agents of a chat: `python -m tests.applications.chat ROLE PROFILE PERSON [TO COUNT]`.
+"""The agents of a chat: `python -m …applications.chat ROLE PROFILE PERSON [TO COUNT]`.
 
 A client is a sender, a receiver and a remover. Each says what it does, a JSON list on a line.
 """

@@ -1,4 +1,4 @@
-"""The agents of the monitoring: `python -m tests.applications.monitoring ROLE PROFILE [PORT]`.
+"""The agents of the monitoring: `python -m …applications.monitoring ROLE PROFILE [PORT]`.
 
 A topics manager, an adapter between MQTT and the gateway, a page and a storing service. Each says
 what it does, a JSON list on a line.

@@ -19,7 +19,8 @@ MESSAGES = 8
 
 
 def agent(stack: ExitStack, application: str, *arguments: object) -> Program:
-    command = (sys.executable, "-m", f"tests.applications.{application}", *map(str, arguments))
+    module = f"tests.gateway.client.applications.{application}"
+    command = (sys.executable, "-m", module, *map(str, arguments))
     return stack.enter_context(Program(*command))
 
 
