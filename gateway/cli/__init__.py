@@ -1,1 +1,1 @@
-"""The command line: one module a subject, found by `command`."""
+"""The command line: one module a subject, loaded when one of its commands is chosen."""

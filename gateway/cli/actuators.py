@@ -16,20 +16,19 @@ from rich.text import Text
 
 from gateway.actuation.values import is_boolean, is_number, value_of
 from gateway.cli import service
+from gateway.cli.options import Commands, add_action
+from gateway.cli.verbs import VERBS
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Members: TypeAlias = Mapping[str, Any]
 
 _WAIT_S = 30.0
 _MOST_S = 50.0
 
 
-def add_actuate(commands: _Commands, url: str) -> None:
-    """The two commands; `url` is where a gateway is by default."""
-    purpose = "what can be set at a running gateway, and what was last"
-    service.add_action(commands, "actuators", _list, purpose, url)
-    purpose = "command an actuator of a running gateway"
-    parser = service.add_action(commands, "actuate", _actuate, purpose, url)
+def add(commands: Commands) -> None:
+    """The two commands."""
+    add_action(commands, "actuators", _list, VERBS["actuators"].purpose)
+    parser = add_action(commands, "actuate", _actuate, VERBS["actuate"].purpose)
     parser.add_argument("actuator", metavar="ACTUATOR", help="its name or IRI")
     parser.add_argument("value", metavar="VALUE", help="true, 21.5, ON ...")
     parser.add_argument(

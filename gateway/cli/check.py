@@ -4,7 +4,9 @@ Place on the way of the data: before it. Reads the configuration's profiles, the
 mappings and rules in them, and the ontologies that ship; starts nothing, changes nothing.
 """
 
-from collections.abc import Iterator, Mapping
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pyoxigraph import RdfFormat, parse
@@ -17,6 +19,9 @@ from gateway.admin.profile_checks import (
     template_findings,
     together_findings,
 )
+from gateway.cli.options import Commands, add_command, add_config, say
+from gateway.cli.verbs import VERBS
+from gateway.config.file import load_config
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError
 from gateway.ingest.sosa import Identity
@@ -29,6 +34,24 @@ from jsap.errors import JsapError
 from jsap.profile import Profile
 
 ONTOLOGIES = Path(ontologies.__path__[0])
+
+
+def add(commands: Commands) -> None:
+    """The command `check`."""
+    add_config(add_command(commands, "check", _check, VERBS["check"].purpose))
+
+
+def _check(options: argparse.Namespace) -> int:
+    return report(check(load_config(options.config, os.environ)))
+
+
+def report(findings: Sequence[Finding]) -> int:
+    """Write the findings and how many they are; the exit code."""
+    for finding in findings:
+        say(str(finding))
+    errors = sum(finding.is_error for finding in findings)
+    say(f"{errors} errors, {len(findings) - errors} warnings" if findings else "all is well")
+    return 1 if errors else 0
 
 
 def check(config: Config) -> list[Finding]:

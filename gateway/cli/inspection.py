@@ -12,26 +12,23 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from gateway.cli import service
+from gateway.cli.options import Commands, add_action
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
 
 
-def add_inspection(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
-) -> None:
-    """Adds to the commands of `mapping`; `url` is where a gateway is by default."""
-    asked = service.add_action(
-        commands, "why", _why, "where an observation, or a triple, came from", url
-    )
+def add_inspection(commands: Commands) -> None:
+    """Adds to the commands of `mapping`."""
+    asked = add_action(commands, "why", _why, "where an observation, or a triple, came from")
     asked.add_argument(
         "terms",
         nargs="+",
         metavar="TERM",
         help="an IRI, or subject predicate object [graph] as in N-Triples",
     )
-    played = service.add_action(
-        commands, "rehearse", _rehearse, "what changed mappings make of the last messages", url
+    played = add_action(
+        commands, "rehearse", _rehearse, "what changed mappings make of the last messages"
     )
     played.add_argument(
         "changes",
@@ -42,9 +39,7 @@ def add_inspection(
     played.add_argument(
         "--query", action="append", default=[], metavar="TEXT|@FILE", help="rows of this one too"
     )
-    listed = service.add_action(
-        commands, "messages", _messages, "the last messages as they came", url
-    )
+    listed = add_action(commands, "messages", _messages, "the last messages as they came")
     listed.add_argument("--topic", metavar="FILTER", help="MQTT topic filter")
     listed.add_argument("--before", metavar="N", help="older ones alone")
     listed.add_argument("--limit", type=int, metavar="N", help="most of them; default: 20")

@@ -4,6 +4,7 @@ Place on the way of the data: before it. `check` reads a profile with what it in
 its SPARQL and its endpoints; no host is asked.
 """
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,9 +17,39 @@ from gateway.admin.profile_checks import (
     template_findings,
 )
 from gateway.cli import service
+from gateway.cli.check import report
+from gateway.cli.options import Commands, add_access, add_command, add_group, say
+from gateway.cli.verbs import VERBS
 from jsap.errors import JsapError
 from jsap.profile import Profile, load_profile
 from jsap.schema import json_schema
+
+
+def add(commands: Commands) -> None:
+    """The command `jsap`."""
+    inner = add_group(commands, "jsap", VERBS["jsap"].purpose)
+    add_command(inner, "schema", _schema, "print the JSON Schema of a profile")
+    checked = add_command(inner, "check", _check, "say what is wrong with a profile")
+    checked.add_argument("file", type=Path, metavar="FILE")
+    checked.add_argument("--strict", action="store_true", help="warnings are errors")
+    purpose = "have a running gateway read its profiles again"
+    add_access(add_command(inner, "reload", _reload, purpose))
+
+
+def _schema(_: argparse.Namespace) -> int:
+    say(schema())
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    return report(check(options.file, strict=options.strict))
+
+
+def _reload(options: argparse.Namespace) -> int:
+    access = service.Access(options.ca, options.credentials)
+    answer = service.call(f"{options.url}/profiles/reload", "POST", None, access)
+    say(told(answer))
+    return 0
 
 
 def schema() -> str:

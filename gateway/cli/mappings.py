@@ -14,44 +14,36 @@ from urllib.parse import urlencode
 
 from gateway.cli import service
 from gateway.cli.inspection import add_inspection
+from gateway.cli.options import Commands, add_action, add_group
+from gateway.cli.verbs import VERBS
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
 
 
-def add_mapping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
-    """The command `mapping`; `url` is where a gateway is by default."""
-    purpose = "what a running gateway makes of messages: list, try, confirm, undo"
-    parser = commands.add_parser("mapping", help=purpose, description=purpose)
-    inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    service.add_action(inner, "list", _list, "all mappings, with what is wrong with one", url)
-    service.add_action(
-        inner, "unknown", _unknown, "topics that no mapping reads, and what they may be", url
-    )
-    _add_proposals(inner, url)
-    _add_try(inner, url)
-    changes = service.add_action(
-        inner, "apply", _apply, "add, replace, remove mappings as one change", url
-    )
+def add(commands: Commands) -> None:
+    """The command `mapping`."""
+    inner = add_group(commands, "mapping", VERBS["mapping"].purpose)
+    add_action(inner, "list", _list, "all mappings, with what is wrong with one")
+    add_action(inner, "unknown", _unknown, "topics that no mapping reads, and what they may be")
+    _add_proposals(inner)
+    _add_try(inner)
+    changes = add_action(inner, "apply", _apply, "add, replace, remove mappings as one change")
     changes.add_argument(
         "edits", metavar="JSON|@FILE", help='{"add": [...], "replace": [...], "remove": [ids]}'
     )
-    undo = service.add_action(inner, "undo", _undo, "take a change back", url)
+    undo = add_action(inner, "undo", _undo, "take a change back")
     undo.add_argument("id", metavar="ID", help="of `mapping history`")
     undo.add_argument("--force", action="store_true", help="also what was changed since")
-    service.add_action(inner, "history", _history, "changes, the last first", url)
-    add_inspection(inner, url)
+    add_action(inner, "history", _history, "changes, the last first")
+    add_inspection(inner)
 
 
-def _add_proposals(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
-) -> None:
-    proposals = service.add_action(
-        commands, "proposals", _proposals, "mappings that devices propose", url
-    )
+def _add_proposals(commands: Commands) -> None:
+    proposals = add_action(commands, "proposals", _proposals, "mappings that devices propose")
     proposals.add_argument("--status", choices=["proposed", "confirmed", "rejected", "withdrawn"])
     proposals.add_argument("--device", metavar="NAME", help="of this device alone")
-    confirm = service.add_action(commands, "confirm", _confirm, "make proposals mappings", url)
+    confirm = add_action(commands, "confirm", _confirm, "make proposals mappings")
     for name, what in (
         ("feature", "of what it is observed: the room, not the device"),
         ("sensor", "who observes"),
@@ -62,7 +54,7 @@ def _add_proposals(
     confirm.add_argument(
         "--set", action="append", default=[], metavar="MEMBER=VALUE", help="of the mapping's JSON"
     )
-    reject = service.add_action(commands, "reject", _reject, "have proposals never accepted", url)
+    reject = add_action(commands, "reject", _reject, "have proposals never accepted")
     for parser in (confirm, reject):
         parser.add_argument(
             "ids", nargs="*", metavar="ID", help="of `mapping proposals`, `unknown`"
@@ -70,10 +62,8 @@ def _add_proposals(
         parser.add_argument("--device", metavar="NAME", help="all that this device proposes now")
 
 
-def _add_try(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str) -> None:
-    parser = service.add_action(
-        commands, "try", _try, "what a message would be; nothing is changed", url
-    )
+def _add_try(commands: Commands) -> None:
+    parser = add_action(commands, "try", _try, "what a message would be; nothing is changed")
     parser.add_argument("topic", metavar="TOPIC")
     parser.add_argument("payload", metavar="PAYLOAD|@FILE", help="@- reads standard input")
     parser.add_argument("--mapping", metavar="JSON|@FILE", help="by this one, or a list of them")

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 from gateway.cli import service
+from gateway.cli.options import Commands, add_action, add_group
+from gateway.cli.verbs import VERBS
 from gateway.errors import BadRequestError
 
 Members: TypeAlias = Mapping[str, Any]
@@ -18,23 +20,19 @@ Members: TypeAlias = Mapping[str, Any]
 _FILTERS = ("reason", "mapping", "topic", "before")
 
 
-def add_quarantine(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", url: str
-) -> None:
-    """The command `quarantine`; `url` is where a gateway is by default."""
-    purpose = "messages with a fault: list, show, replay, discard"
-    parser = commands.add_parser("quarantine", help=purpose, description=purpose)
-    inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    listing = service.add_action(inner, "list", _list, "the newest first", url)
+def add(commands: Commands) -> None:
+    """The command `quarantine`."""
+    inner = add_group(commands, "quarantine", VERBS["quarantine"].purpose)
+    listing = add_action(inner, "list", _list, "the newest first")
     _add_filters(listing)
     listing.add_argument("--limit", type=int, metavar="N", help="most of them; default: 100")
-    shown = service.add_action(inner, "show", _show, "one, with its payload", url)
+    shown = add_action(inner, "show", _show, "one, with its payload")
     shown.add_argument("id", metavar="ID")
     for name, action, what in (
         ("replay", _replay, "send through the mappings of now, as they came"),
         ("discard", _discard, "forget"),
     ):
-        chosen = service.add_action(inner, name, action, what, url)
+        chosen = add_action(inner, name, action, what)
         chosen.add_argument("ids", nargs="*", metavar="ID")
         chosen.add_argument("--all", action="store_true", help="all, or all that fit the filters")
         _add_filters(chosen)

@@ -1,32 +1,30 @@
 """`sosa-gateway run`: the service, from its configuration to a signal."""
 
+import argparse
 import asyncio
 import logging
+import os
 import signal
-import sys
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
 
 from gateway.app.gateway import Gateway
 from gateway.app.logs import configure_logs
+from gateway.cli.loop import first_of, on_stop_signals, run_loop
+from gateway.cli.options import Commands, add_command, add_config
+from gateway.cli.verbs import VERBS
+from gateway.config.file import load_config
 from gateway.config.settings import Config
-
-if sys.platform == "linux":
-    from uvloop import new_event_loop
-else:
-    from asyncio import new_event_loop
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+def add(commands: Commands) -> None:
+    """The command `run`."""
+    add_config(add_command(commands, "run", _run, VERBS["run"].purpose))
 
 
-def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` in the platform's fastest event loop."""
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(main)
+def _run(options: argparse.Namespace) -> int:
+    run_gateway(load_config(options.config, os.environ))
+    return 0
 
 
 def run_gateway(config: Config) -> None:
@@ -52,22 +50,3 @@ async def _serve(config: Config) -> None:
         )
         await first_of(gateway.wait_closed(), signalled.wait())
         log.info("stopping")
-
-
-async def first_of(*waits: Coroutine[Any, Any, object]) -> None:
-    """Wait until one has ended, cancel the others; raises what it raised."""
-    tasks = [asyncio.create_task(wait) for wait in waits]
-    try:
-        ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-    for task in ended:
-        task.result()
-
-
-def on_stop_signals(stop: Callable[[], object]) -> None:
-    """Have SIGINT and SIGTERM call `stop` in the running loop, instead of their defaults."""
-    loop = asyncio.get_running_loop()
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stop)

@@ -9,9 +9,10 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TypeAlias
 
 from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
+from gateway.cli.options import Commands, add_group
+from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, ConfigurationError, StorageError
 from gateway.security.authority import SEPATEST, Credentials, new_credentials
@@ -22,24 +23,18 @@ from gateway.security.policy import Capability, Policy
 from gateway.security.policy_text import policy_of, words_of
 from gateway.security.tokens import new_key
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
 _MOST_NAME = 256
 _PARTS = ("query", "subscribe", "update", "publish", "receive", "may")
 
 
-def add_commands(commands: _Commands) -> None:
+def add(commands: Commands) -> None:
     """The commands `client`, `keys` and `ca`."""
-    purpose = "let clients in, change their rights, revoke them"
-    client = commands.add_parser("client", help=purpose, description=purpose)
-    _add_client(client.add_subparsers(title="commands", metavar="COMMAND", required=True))
-    purpose = "the keys that sign tokens"
-    keys = commands.add_parser("keys", help=purpose, description=purpose)
-    _add_keys(keys.add_subparsers(title="commands", metavar="COMMAND", required=True))
-    _parser(commands, "ca", _ca, "print the path of the certificate that clients are to trust")
+    _add_client(add_group(commands, "client", VERBS["client"].purpose))
+    _add_keys(add_group(commands, "keys", VERBS["keys"].purpose))
+    _parser(commands, "ca", _ca, VERBS["ca"].purpose)
 
 
-def _add_client(commands: _Commands) -> None:
+def _add_client(commands: Commands) -> None:
     add = _parser(commands, "add", _add, "let a client in, with these rights and no others")
     add.add_argument("name", metavar="NAME", help="its identity: a serial number, an e-mail ...")
     add.add_argument(
@@ -96,7 +91,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_keys(commands: _Commands) -> None:
+def _add_keys(commands: Commands) -> None:
     rotate = _parser(commands, "rotate", _rotate, "sign with a new key from now on")
     rotate.add_argument(
         "--forget", action="store_true", help="forget the old keys: every token ends at once"
@@ -105,7 +100,7 @@ def _add_keys(commands: _Commands) -> None:
 
 
 def _parser(
-    commands: _Commands, name: str, command: object, purpose: str
+    commands: Commands, name: str, command: object, purpose: str
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=purpose, description=purpose)
     parser.set_defaults(command=command)

@@ -1,10 +1,9 @@
-"""`sosa-gateway query`, `update`, `subscribe`, `explain`: a running gateway from the command line.
+"""A running gateway as commands ask it: requests, notifications, and answers as people read them.
 
 Place on the way of the data: a client of the gates, by the protocols that every client uses:
 SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
 """
 
-import argparse
 import json
 import re
 import ssl
@@ -12,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -126,32 +125,6 @@ def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> An
     text = None if body is None else json.dumps(body)
     answer = _send(url, method, headers, text, access.context())
     return json.loads(answer) if answer else None
-
-
-def add_action(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    action: Callable[[argparse.Namespace], int],
-    purpose: str,
-    url: str,
-) -> argparse.ArgumentParser:
-    """A command that asks a running gateway; `url` is where one is by default."""
-    parser = commands.add_parser(name, help=purpose, description=purpose)
-    parser.set_defaults(command=action)
-    add_access(parser, url)
-    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
-    return parser
-
-
-def add_access(parser: argparse.ArgumentParser, url: str) -> None:
-    """The options that say where a gateway is and how to get in."""
-    parser.add_argument("--url", default=url, help=f"default: {url}")
-    parser.add_argument(
-        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
-    )
-    parser.add_argument(
-        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
-    )
 
 
 def print_table(console: Console, body: str) -> None:

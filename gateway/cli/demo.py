@@ -1,0 +1,78 @@
+"""`sosa-gateway demo`: a gateway with simulated devices, live."""
+
+import argparse
+from pathlib import Path
+
+from gateway.cli.loop import run_loop
+from gateway.cli.options import Commands, add_command
+from gateway.cli.verbs import VERBS
+from gateway.demo.fleet.command import fleet_command
+from gateway.demo.fleet.session import FleetOptions
+from gateway.demo.session import DemoOptions, run_demo
+from gateway.errors import ConfigurationError
+
+
+def add(commands: Commands) -> None:
+    """The command `demo`."""
+    parser = add_command(commands, "demo", _demo, VERBS["demo"].purpose)
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--replay", type=Path, metavar="FILE.csv", help="publish these readings instead"
+    )
+    instead.add_argument(
+        "--fleet", type=_positive, metavar="N", help="N devices of all dialects that know the truth"
+    )
+    parser.add_argument("--restart", action="store_true", help="of a fleet's gateway, at half time")
+    parser.add_argument(
+        "--minutes", type=_not_negative, default=60.0, help="simulated time of a fleet; default: 60"
+    )
+    parser.add_argument(
+        "--speed",
+        type=_not_negative,
+        help="times real time; house: 60, replay and fleet: 0 (as fast as it goes)",
+    )
+    parser.add_argument("--duration", type=_not_negative, metavar="S", help="end after S seconds")
+    parser.add_argument("--plain", action="store_true", help="lines instead of a live screen")
+    parser.add_argument("--seed", type=int, default=0, help="another house; default: 0")
+    parser.add_argument(
+        "--landing", type=Path, metavar="FOLDER", help="ship the journal there, for the archive"
+    )
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+    return int(text[:9])
+
+
+def _not_negative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return value
+
+
+def _demo(options: argparse.Namespace) -> int:
+    if options.fleet is not None:
+        if options.landing is not None:
+            raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
+        fleet = FleetOptions(
+            options.fleet, options.minutes, options.seed, options.speed or 0.0, options.restart
+        )
+        return run_loop(fleet_command(fleet, options.duration))
+    run_loop(
+        run_demo(
+            DemoOptions(
+                replay=options.replay,
+                speed=options.speed,
+                duration_s=options.duration,
+                plain=options.plain,
+                seed=options.seed,
+                landing=options.landing,
+            )
+        )
+    )
+    return 0

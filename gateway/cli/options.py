@@ -1,0 +1,63 @@
+"""What commands have in common: parsers, where a gateway is, how to get in, the configuration."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Action = Callable[[argparse.Namespace], int]
+"""Runs a command; gives the exit code."""
+
+HTTP_URL = "http://127.0.0.1:8000"
+WEBSOCKET_URL = "ws://127.0.0.1:9000/subscribe"
+
+
+def add_command(
+    commands: Commands, name: str, action: Action, purpose: str
+) -> argparse.ArgumentParser:
+    """A command without options."""
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    parser.set_defaults(command=action)
+    return parser
+
+
+def add_group(commands: Commands, name: str, purpose: str) -> Commands:
+    """A command that has commands of its own, of which one must be given."""
+    parser = commands.add_parser(name, help=purpose, description=purpose)
+    return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
+def add_action(
+    commands: Commands, name: str, action: Action, purpose: str
+) -> argparse.ArgumentParser:
+    """A command that asks a running gateway and can tell the answer as it is."""
+    parser = add_command(commands, name, action, purpose)
+    add_access(parser)
+    parser.add_argument("--json", action="store_true", help="the gateway's answer as it is")
+    return parser
+
+
+def add_access(parser: argparse.ArgumentParser, url: str = HTTP_URL) -> None:
+    """The options that say where a gateway is and how to get in."""
+    parser.add_argument("--url", default=url, help=f"default: {url}")
+    parser.add_argument(
+        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
+    )
+    parser.add_argument(
+        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
+    )
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """The option that names the configuration."""
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="default: ./gateway.toml if there is one"
+    )
+
+
+def say(line: str) -> None:
+    """Write a line on standard output, at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

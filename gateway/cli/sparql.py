@@ -1,0 +1,74 @@
+"""`sosa-gateway query`, `update`, `subscribe`, `explain`: SPARQL from the command line."""
+
+import argparse
+import json
+import sys
+
+from rich.console import Console
+
+from gateway.cli import service
+from gateway.cli.options import HTTP_URL, WEBSOCKET_URL, Commands, add_access, add_command, say
+from gateway.cli.verbs import VERBS
+
+
+def add(commands: Commands) -> None:
+    """The four commands."""
+    parser = add_command(commands, "query", _query, VERBS["query"].purpose)
+    _add_sparql(parser, HTTP_URL)
+    parser.add_argument(
+        "--format",
+        choices=["table", *service.RESULT_TYPES],
+        help="default: table on a terminal, else json",
+    )
+    _add_sparql(add_command(commands, "update", _update, VERBS["update"].purpose), HTTP_URL)
+    parser = add_command(commands, "subscribe", _subscribe, VERBS["subscribe"].purpose)
+    _add_sparql(parser, WEBSOCKET_URL)
+    parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
+    parser = add_command(commands, "explain", _explain, VERBS["explain"].purpose)
+    _add_sparql(parser, HTTP_URL)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
+    parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
+    add_access(parser, url)
+
+
+def _query(options: argparse.Namespace) -> int:
+    text, access = service.read_text(options.text), _access(options)
+    wanted = options.format or ("table" if sys.stdout.isatty() else "json")
+    if wanted != "table":
+        accept = service.RESULT_TYPES[wanted]
+        say(service.query(options.url, text, accept, access).rstrip("\n"))
+        return 0
+    accept = f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9"
+    service.print_table(Console(), service.query(options.url, text, accept, access))
+    return 0
+
+
+def _update(options: argparse.Namespace) -> int:
+    text = service.read_text(options.text)
+    say(service.update(options.url, text, _access(options)).rstrip("\n"))
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    text = service.read_text(options.text)
+    accept = "application/json" if options.json else "text/plain"
+    say(service.explain(options.url, text, accept, _access(options)).rstrip("\n"))
+    return 0
+
+
+def _subscribe(options: argparse.Namespace) -> int:
+    text = service.read_text(options.text)
+    for notification in service.notifications(options.url, text, _access(options)):
+        if options.json:
+            say(json.dumps(notification, ensure_ascii=False))
+        else:
+            colour = sys.stdout.isatty()
+            service.show_notification(sys.stdout, notification, colour=colour)
+    return 0
+
+
+def _access(options: argparse.Namespace) -> service.Access:
+    return service.Access(options.ca, options.credentials)

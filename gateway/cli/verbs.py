@@ -1,0 +1,50 @@
+"""Every command of `sosa-gateway`, in the order of its help."""
+
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """What a command is for, and the module of this package that has it; "" for a program."""
+
+    purpose: str
+    module: str = ""
+
+
+VERBS = {
+    "run": Verb("run the gateway until SIGINT or SIGTERM", "run"),
+    "check": Verb("say what is wrong with configuration, profiles, mappings", "check"),
+    "demo": Verb("a gateway with simulated devices, live", "demo"),
+    "query": Verb("ask a running gateway", "sparql"),
+    "update": Verb("change a running gateway", "sparql"),
+    "subscribe": Verb("show live how an answer changes", "sparql"),
+    "explain": Verb("how a subscription is served, at what cost", "sparql"),
+    "jsap": Verb(
+        "JSAP profiles: their JSON Schema, what is wrong with one, reading them again",
+        "jsap",
+    ),
+    "client": Verb("let clients in, change their rights, revoke them", "security"),
+    "keys": Verb("the keys that sign tokens", "security"),
+    "ca": Verb("print the path of the certificate that clients are to trust", "security"),
+    "archive": Verb("jobs on Spark; see sosa-gateway archive --help"),
+    "mapping": Verb(
+        "what a running gateway makes of messages: list, try, confirm, undo",
+        "mappings",
+    ),
+    "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
+    "actuators": Verb(
+        "what can be set at a running gateway, and what was last",
+        "actuators",
+    ),
+    "actuate": Verb("command an actuator of a running gateway", "actuators"),
+    "journal": Verb(
+        "segments, what is not shipped, hours left; seal or ship while stopped",
+        "journal",
+    ),
+    "collect": Verb(
+        "a landing zone: take the segments that gateways ship by HTTP",
+        "collect",
+    ),
+    "bench": Verb("measure; see sosa-gateway bench --help"),
+    "mqtt-user": Verb("make a line for [mqtt.users]", "mqtt_user"),
+    "version": Verb("print the version", "version"),
+}

@@ -1,0 +1,32 @@
+"""What the start of a command loads: a device on one core pays for each module each time."""
+
+import subprocess
+import sys
+
+import pytest
+
+_SERVER = {"amqtt", "argon2", "fastapi", "prometheus_client", "pydantic", "pyoxigraph", "uvicorn"}
+_CLIENT = {"httpx", "rich", "websockets"}
+_LOADED = """
+import sys
+from gateway.cli.command import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "unwanted"),
+    [("version", _SERVER | _CLIENT), ("--help", _SERVER | _CLIENT), ("query", _SERVER | {"httpx"})],
+)
+def test_a_command_loads_what_it_needs_alone(command: str, unwanted: set[str]) -> None:
+    given = (command, "--help") if command == "query" else (command,)
+    done = subprocess.run(
+        (sys.executable, "-c", _LOADED, *given), check=True, capture_output=True, text=True
+    )
+    loaded = set(done.stdout.rpartition("loaded:")[2].split())
+    assert "gateway" in loaded
+    assert not loaded & unwanted
