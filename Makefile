@@ -60,7 +60,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(SETUP): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[try]'
 	@touch $@
 
 $(SETUP_DEV): pyproject.toml constraints.txt | $(BIN)/python

@@ -1,0 +1,106 @@
+"""What is imported is declared and what is declared is imported, by the product and its extras."""
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from tests.paths import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OWN = {"adapters", "bench", "gateway", "jsap", "ontologies", "spark_batch", "tests"}
+
+IMPORTED_BY_NAME = {
+    "try": {"pyshacl", "rdflib"},
+    "ship": {"s3fs", "sshfs"},
+}
+"""Loaded when they are wanted, by `import_module` or by fsspec."""
+
+NOT_IMPORTED = {
+    "spark": {"pandas"},  # pyspark asks for it where rows become frames
+    "dev": {
+        *("flask", "flask-cors"),  # moto's server
+        *("import-linter", "mypy", "ruff", "pytest-asyncio", "pytest-timeout", "pytest-xdist"),
+        *("types-jsonschema", "types-protobuf"),
+        "sosa-gateway",
+    },
+}
+"""Needed all the same."""
+
+ELSEWHERE = {"pysparkplug", "sepy"}
+"""Imported by clients of other makes, which have interpreters of their own."""
+
+
+def declared(extra: str = "") -> set[str]:
+    listed = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    return {re.match(r"[A-Za-z0-9_.-]+", each)[0].lower().replace("_", "-") for each in listed}  # type: ignore[index]
+
+
+def imported(*packages: str) -> set[str]:
+    """The distributions whose modules the files of our packages import."""
+    modules = set()
+    for package in packages:
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    modules.update(each.name for each in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    modules.add(node.module)
+    return {_distribution(module) for module in modules} - {""}
+
+
+def _distribution(module: str) -> str:
+    top = module.partition(".")[0]
+    if top in OWN or top in sys.stdlib_module_names or top in ELSEWHERE:
+        return ""
+    if module.startswith("google.protobuf"):
+        return "protobuf"
+    found = PACKAGES.get(top, [top])
+    return found[0].lower().replace("_", "-")
+
+
+PACKAGES = packages_distributions()
+
+
+def test_the_device_gets_what_its_packages_import() -> None:
+    assert imported("gateway", "adapters", "jsap", "ontologies") - {"fsspec"} == declared()
+
+
+def test_the_archive_gets_what_it_imports() -> None:
+    needed = imported("spark_batch") - declared() - declared("java") - imported_for_benchmarks()
+    assert needed == declared("spark") - NOT_IMPORTED["spark"]
+
+
+def imported_for_benchmarks() -> set[str]:
+    return imported("spark_batch/bench") & declared("dev")
+
+
+@pytest.mark.parametrize("extra", ["try", "ship"])
+def test_what_is_loaded_by_name_is_in_its_extra(extra: str) -> None:
+    assert declared(extra) - {"fsspec"} == IMPORTED_BY_NAME[extra]
+
+
+def test_developers_get_what_tests_and_benchmarks_import() -> None:
+    others = set().union(*map(declared, ("", "spark", "java", "ship", "try")))
+    needed = imported("bench", "tests") | imported_for_benchmarks()
+    assert needed - others == declared("dev") - NOT_IMPORTED["dev"]
+
+
+def test_what_we_subclass_has_an_upper_bound() -> None:
+    for name in ("amqtt", "h11", "paho-mqtt", "uvicorn", "websockets"):
+        (line,) = (each for each in PROJECT["dependencies"] if each.startswith(name))
+        assert "<" in line or "==" in line
+
+
+def test_packages_say_that_they_are_typed() -> None:
+    for package in ("adapters", "gateway", "jsap", "ontologies", "spark_batch"):
+        assert (ROOT / package / "py.typed").is_file()
+
+
+def test_a_source_distribution_has_documents_tests_and_benchmarks() -> None:
+    manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    for folder in ("bench", "deploy", "docs", "tests"):
+        assert f"graft {folder}\n" in manifest
