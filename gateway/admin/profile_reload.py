@@ -187,7 +187,7 @@ class ProfileReload:
         new, commit = await asyncio.to_thread(self._compiled)
         changes = self.profiles.changes(new)
         if not changes.is_empty:
-            await self._between_messages(lambda: self._swap(new, commit))
+            await self._in_thread_of_ingest(lambda: self._swap(new, commit))
             log.info("profiles_changed", extra=asdict(changes))
         return changes
 
@@ -210,8 +210,7 @@ class ProfileReload:
         actuations = ActuationTemplates(new)
 
         def commit() -> None:
-            self._ingest.present.templates = observations
-            self._ingest.absences.templates = absences
+            self._ingest.renew(observations, absences)
             self._actuating.renew(actuations)
 
         return new, commit
@@ -237,11 +236,14 @@ class ProfileReload:
         )
         asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
 
-    async def _between_messages(self, work: Callable[[], None]) -> None:
-        """Raises what the work raises; StorageError where ingest has no time for it."""
+    async def _in_thread_of_ingest(self, work: Callable[[], None]) -> None:
+        """Do the work between two messages.
+
+        Raises what it raises; StorageError where ingest has no time for it.
+        """
         done: Future[None] = Future()
 
-        def errand() -> None:
+        def call() -> None:
             if done.set_running_or_notify_cancel():
                 try:
                     work()
@@ -250,7 +252,7 @@ class ProfileReload:
                 else:
                     done.set_result(None)
 
-        self._ingest.between_messages(errand)
+        self._ingest.run_in_thread(call)
         try:
             async with asyncio.timeout(_HELD_S):
                 await asyncio.wrap_future(done)

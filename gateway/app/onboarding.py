@@ -50,7 +50,7 @@ def onboarding_of(
         plausibility.out_of_range,
     )
     if config.mqtt.mode == "embedded":
-        ingest.on_heard(onboarding.listening.hear)
+        ingest.on_message(onboarding.listening.hear)
     return onboarding
 
 
