@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from gateway.actuation.orders import Order, Pending, Seen
+from gateway.actuation.orders import Confirmation, Order, Pending
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import ACTUATIONS_GRAPH, GW, XSD
 from gateway.store.update import BoundUpdate, compile_update
@@ -45,7 +45,7 @@ class ActuationTemplates:
         actuator = order.actuator
         return self._bind(
             "SEND",
-            order.wish.iri,
+            order.request.iri,
             {
                 "property": NamedNode(actuator.observed_property),
                 "feature": NamedNode(actuator.feature),
@@ -53,11 +53,11 @@ class ActuationTemplates:
             },
         )
 
-    def confirm(self, pending: Pending, seen: Seen) -> BoundUpdate:
+    def confirm(self, pending: Pending, confirmation: Confirmation) -> BoundUpdate:
         """A reading has the commanded value."""
         values: Values = {
-            "observation": NamedNode(seen.observation),
-            "endedAt": _stamp(seen.received_at),
+            "observation": NamedNode(confirmation.observation),
+            "endedAt": _stamp(confirmation.received_at),
         }
         return self._bind("CONFIRM", pending.iri, values)
 
