@@ -28,8 +28,9 @@ FindLast = Callable[[StreamKey], Confirmation | None]
 
 
 class ConfirmationWatch:
-    """`on_confirmation` is told each reading, in whatever thread it was found; `find_last` knows the one
-    before the start.
+    """Tells `on_confirmation` of each such reading, in whatever thread it was found.
+
+    `find_last` knows the last one of a stream before the start.
     """
 
     def __init__(

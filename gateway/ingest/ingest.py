@@ -104,7 +104,7 @@ class Ingest:
         self._inbox.rouse()
 
     def on_message(self, listener: OnMessage) -> None:
-        """Have `listener`, which must not wait or raise, told of every message, in the ingest thread."""
+        """Have `listener` told of every message, in the ingest thread; it may not wait or raise."""
         self._on_message.append(listener)
 
     def on_notices(self, listener: OnNotices) -> None:
