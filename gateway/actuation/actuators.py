@@ -65,7 +65,7 @@ class Actuators:
 
 
 def _actuator(iri: str, group: Sequence[dict[str, str]], names: Counter[str]) -> Actuator:
-    """Of its rows, which differ in their allowed values alone."""
+    """An actuator from its rows, which differ in their allowed values alone."""
     several = [key for key in group[0] if key != _VALUE and len({row[key] for row in group}) > 1]
     if several:
         raise ValueError(f"{', '.join(several)} has several values")

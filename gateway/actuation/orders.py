@@ -91,7 +91,7 @@ class Orders:
 
     @property
     def pending(self) -> Sequence[Pending]:
-        """Those that wait for their confirmation."""
+        """What waits for a confirmation."""
         return tuple(self._pending.values())
 
     def time_limit_s(self, actuator: Actuator) -> float:
@@ -177,11 +177,11 @@ class Orders:
         self._take(self._pending[actuator] for actuator in {actuator} & self._pending.keys())
 
     def observed(self, confirmation: Confirmation) -> list[Pending]:
-        """Those that a reading confirms; they are pending no more."""
+        """What a reading confirms; it is pending no more."""
         return self._take(each for each in self._pending.values() if _confirms(confirmation, each))
 
     def due(self, time_s: float) -> list[Pending]:
-        """Those whose time is over; they are pending no more."""
+        """What has had its time; it is pending no more."""
         return self._take(each for each in self._pending.values() if each.deadline_s <= time_s)
 
     def wait_s(self, time_s: float) -> float | None:

@@ -27,7 +27,7 @@ def requests(notification: Notification) -> list[ActuationRequest]:
 
 
 def requests_of(rows: Iterable[Fields], *, is_old: bool) -> list[ActuationRequest]:
-    """Those of the rows of an answer."""
+    """The actuations that the rows of an answer tell of."""
     groups: dict[str, list[Fields]] = {}
     for row in rows:
         actuation = row["actuation"]
@@ -40,7 +40,7 @@ def requests_of(rows: Iterable[Fields], *, is_old: bool) -> list[ActuationReques
 
 
 def _order(request: ActuationRequest) -> tuple[bool, datetime, str]:
-    """Those of one UPDATE have one time, unless they say another."""
+    """By their times; requests of one UPDATE have one, unless they say another."""
     time = request.requested_at
     return (time is None, time or datetime.min.replace(tzinfo=UTC), request.iri)
 

@@ -1,9 +1,9 @@
 """`ProfileReload`: the files of the JSAP profiles are followed while the gateway runs.
 
-Place on the way of the data: beside it. Files that have changed are compiled, checked and compared
-with what is in force; what differs is swapped between two messages, by one UPDATE of the graph of
-mappings and by other templates for ingest, so each message is decoded and written by the old
-profiles or by the new ones. What is wrong is refused whole and the old stays.
+Files that have changed are compiled, checked and compared with what is in force; what differs is
+swapped between two messages, by one UPDATE of the graph of mappings and by other templates for
+ingest, so each message is decoded and written by the old profiles or by the new ones. What is wrong
+is refused whole and the old stays.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _SUBSCRIBED = ("MAPPINGS", "CAPABILITIES", "RULES", "ACTUATORS", "REQUESTED")
 """The queries that the gateway has subscribed to since its start."""
 
 Stamp = tuple[int, int, int] | None
-"""Of a file: when it was changed (ns), its size, its inode; None where it is not there."""
+"""When a file was changed (ns), its size, its inode; None where it is not there."""
 
 
 class ProfileFiles:
@@ -108,7 +108,7 @@ class ProfileReload:
 
     @property
     def files(self) -> list[str]:
-        """Those that are looked at."""
+        """The files that are looked at."""
         return list(map(str, self._files.read))
 
     def state(self) -> dict[str, object]:

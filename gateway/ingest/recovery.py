@@ -1,8 +1,8 @@
 """`Recovery`: what an earlier life of the gateway knew, told by its store at start.
 
-Place on the way of the data: before it. Retention, series and absences, the last result of each
-stream (a cached value sent again after the restart is no observation, an impossible jump is still
-one) and its unit are read from the store; there is no second file that could say otherwise.
+Retention, series and absences, the last result of each stream (a cached value sent again after the
+restart is no observation, an impossible jump is still one) and its unit are read from the store;
+there is no second file that could say otherwise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

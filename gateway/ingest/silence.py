@@ -198,7 +198,10 @@ class Absences:
             heappush(self._queue, (deadline, stream))
 
     def _forget_queued(self, stream: StreamKey, watched: _Watched) -> None:
-        """Its place may be too late for a shorter promise; linear, for promises change seldom."""
+        """Give up a place that may be too late for a shorter promise.
+
+        Linear, for promises change seldom.
+        """
         if watched.is_queued:
             watched.is_queued = False
             self._queue = [each for each in self._queue if each[1] != stream]

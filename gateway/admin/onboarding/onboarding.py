@@ -1,7 +1,7 @@
 """`Onboarding`: what the API can ask about mappings and do to them; also runs discovery.
 
-Place on the way of the data: beside it; a facade over the parts of this package. Its coroutines
-are called on the event loop; what reads or changes mappings runs in the scheduler's thread.
+A facade over the parts of this package. Its coroutines are called on the event loop; what reads or
+changes mappings runs in the scheduler's thread.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ class Onboarding:
             return await asyncio.to_thread(lambda: described(queried_nodes(engine, MAPPINGS_GRAPH)))
 
     def unknown_topics(self) -> list[UnknownTopic]:
-        """Those that no mapping knows now, the last heard first."""
+        """The topics that no mapping knows now, the last heard first."""
         registry, seen = self._mappings.registry, self.unknown.list()
         known = [each.topic for each in seen if registry.knows(each.topic)]
         self.unknown.forget(known)
@@ -143,7 +143,7 @@ class Onboarding:
         return [each for each in seen if each.topic not in gone]
 
     async def proposals(self) -> list[Found]:
-        """Those that devices announced, by family, device and label."""
+        """What devices announced, by family, device and label."""
         engine = self._scheduler.engine
         async with self._reading:
             return await asyncio.to_thread(lambda: _found(engine, all_proposals(engine)))

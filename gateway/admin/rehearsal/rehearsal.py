@@ -1,10 +1,10 @@
 """`Rehearsal`: the last messages through the mappings of now and through others, side by side.
 
-Place on the way of the data: a copy of it, from the adapters to the answers of standing queries, in
-a process of its own (`rehearsal_process`): nothing of the running gateway is touched, and it waits
-for nothing. Each side has its own memory, and its own store in memory, filled with a copy of what
-the gateway's has without the observations that these messages gave. Observations of one message
-that are about the same have one identity on both sides, so what differs is the mappings' doing.
+A copy of the way of the data, from the adapters to the answers of standing queries, in a process of
+its own (process.py): nothing of the running gateway is touched, and it waits for nothing. Each side
+has its own memory, and its own store in memory, filled with a copy of what the gateway's has
+without the observations that these messages gave. Observations of one message that are about the
+same have one identity on both sides, so what differs is the mappings' doing.
 """
 
 from collections.abc import Sequence

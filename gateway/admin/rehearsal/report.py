@@ -1,7 +1,6 @@
 """`Differences`: what a rehearsal has found, counted, and the first of each kind told one by one.
 
-Place on the way of the data: in a rehearsal, its last step; the report is JSON as
-docs/mappings.md shows it.
+The last step of a rehearsal; the report is JSON as docs/mappings.md shows it.
 """
 
 from collections import Counter
@@ -48,7 +47,7 @@ class Differences:
     def compare_faults(
         self, message: Message, before: Sequence[Fault], after: Sequence[Fault]
     ) -> None:
-        """Those that only one side has."""
+        """The faults that only one side has."""
         for name, faults in (
             ("added", [each for each in after if each not in before]),
             ("removed", [each for each in before if each not in after]),

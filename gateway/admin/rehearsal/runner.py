@@ -1,8 +1,8 @@
 """`RehearsalRunner`: has changed mappings rehearsed beside the running gateway, one at a time.
 
-Place on the way of the data: beside it. What a rehearsal needs is collected here: the last messages
-and the mappings of now in the threads that have them, a copy of what of the store the asker may
-read, the standing queries. The work is done by a process of its own, which is ended in time.
+What a rehearsal needs is collected here: the last messages and the mappings of now in the threads
+that have them, a copy of what of the store the asker may read, the standing queries. The work is
+done by a process of its own, which is ended in time.
 """
 
 import asyncio

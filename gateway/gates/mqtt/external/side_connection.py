@@ -2,8 +2,8 @@
 
 Place on the way of the data: between the broker and what takes commands, serves subscribers or
 looks at announcements (commands.py, subscriptions.py, listener.py). paho has a thread for each. The
-session ends with the connection, so nothing waits at the broker while the gateway is away.
-Source: MQTT 5.0, 3.1.2.11.2 (session expiry), 3.8.3.1 (retain handling, no local).
+session ends with the connection, so nothing waits at the broker while the gateway is away. Source:
+MQTT 5.0, 3.1.2.11.2 (session expiry), 3.8.3.1 (retain handling, no local).
 """
 
 import asyncio
