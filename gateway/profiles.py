@@ -4,7 +4,7 @@ A later profile replaces entries of an earlier one by id, so a user's `observati
 stand in place of those that ship.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -20,6 +20,7 @@ from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.store.quad_store import QuadStore
 from gateway.store.remote import Remote
+from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
 from jsap import JsapError, Profile
 from jsap.errors import BindingError
 from jsap.extended import mapping_quads, node_paths
@@ -150,6 +151,23 @@ class Profiles:
                 f"the profiles {', '.join(self.sources)} have no {kind} {name}",
                 'put "observations" first in [jsap] profiles, it ships with the gateway',
             ) from None
+
+
+class UpdateTemplates:
+    """Some of the profiles' updates, compiled."""
+
+    def __init__(self, profiles: Profiles, names: Iterable[str]) -> None:
+        """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
+        self._templates = {name: _compiled(profiles.update(name)) for name in names}
+
+    def bind(self, name: str, values: Mapping[str, NamedNode | Literal]) -> BoundUpdate:
+        """One with its values. Raises BindingError for a value missing or of another kind."""
+        template, plan = self._templates[name]
+        return plan, template.bind(values)
+
+
+def _compiled(template: Template) -> tuple[Template, UpdatePlan]:
+    return template, compile_update(template.text)
 
 
 def _differing(old: Mapping[str, Template], new: Mapping[str, Template]) -> tuple[str, ...]:

@@ -24,7 +24,9 @@ from gateway.gates.protocol.wire import NotificationEncoder
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.ingest.ingest import Ingest
+from gateway.ingest.kept_messages import KeptMessages
 from gateway.ingest.mappings import MappingTable
+from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.raw_messages import RawMessage, RawMessages
@@ -32,7 +34,7 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Journal
 from gateway.profiles import Profiles
-from gateway.scheduler.scheduler import Done, Scheduler
+from gateway.scheduler.scheduler import Scheduler, Submission
 from gateway.store.quad_store import QueryResults
 from gateway.store.templates import Bindings
 from gateway.store.update import BoundUpdate
@@ -88,9 +90,9 @@ class InlineScheduler(Scheduler):
         self._keep = keep
         self._encoder = NotificationEncoder()
 
-    def submit(self, updates: Sequence[tuple[Request, Done]]) -> None:
-        """See Scheduler."""
-        for request, done in updates:
+    def submit(self, submissions: Sequence[Submission]) -> None:
+        """Execute them; none of the workload is refused."""
+        for request, done, _ in submissions:
             with self._timing.stage("engine"):
                 outcome = self.engine.update(request, deferred=True)
             with self._timing.stage("wire"):
@@ -98,7 +100,7 @@ class InlineScheduler(Scheduler):
                     self._encoder.encode(notification)
             if len(self.requests) < self._keep:
                 self.requests.append(request)
-            done(outcome)
+            done(outcome, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +125,24 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         mappings = MappingTable()
         mappings.learn(engine.subscribe(profiles.query_text("MAPPINGS")))
+        state = CurrentState(ObservationTemplates(profiles, identity), identity)
+        kept = KeptMessages(Quarantine(folder))
         ingest = Ingest(
             _full_inbox(workload),
             scheduler,
             journal,
             mappings=mappings,
-            present=CurrentState(ObservationTemplates(profiles, identity), identity),
+            current_state=state,
             absences=Absences(AbsenceTemplates(profiles, identity)),
-            plausibility=Plausibility(),
-            quarantine=Quarantine(folder),
+            observation_filter=ObservationFilter(Plausibility(), state, mappings.memory),
+            kept=kept,
         )
         ingest.recover(profiles.query_text)
         for text in subscriptions().values():
             engine.subscribe(text)
         with timing.whole():
             ingest.run()
-        timing.stages_s["ring, CPU"] = _ring_cpu_s(ingest.raw.all()) * workload.readings
+        timing.stages_s["ring, CPU"] = _ring_cpu_s(kept.raw.all()) * workload.readings
     rows = list(result_rows(engine.query(LATEST_QUERY)))
     engine.close()
     return Looped(timing, request_texts(profiles, scheduler.requests), rows)

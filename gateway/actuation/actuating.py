@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
-from gateway.actuation.confirmation_watch import Ear
+from gateway.actuation.confirmation_watch import ConfirmationWatch
 from gateway.actuation.consumer import Consumer, Sender
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
 from gateway.actuation.limits import ActuationLimits
-from gateway.actuation.orders import Order, Orders, Seen
+from gateway.actuation.orders import Confirmation, Order, Orders
 from gateway.actuation.recovery import recover
-from gateway.actuation.requests import time_of, wishes
+from gateway.actuation.requests import requests, time_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.engine import Notification
 from gateway.ingest.ingest import Ingest
@@ -93,9 +93,9 @@ class Actuating:
         await self._subscribe("ACTUATORS", self.actuators.learn)
         await asyncio.to_thread(self._recover)
         await self._subscribe("REQUESTED", self._requested)
-        ear = Ear(self.actuators, around.identity, self._hear, self._readings.of)
-        ingest.on_notices(ear.noticed)
-        ingest.on_records(accepted=ear.accepted, stored=ear.stored)
+        watch = ConfirmationWatch(self.actuators, around.identity, self._observe, self._readings.of)
+        ingest.on_notices(watch.noticed)
+        ingest.on_records(accepted=watch.accepted, stored=watch.stored)
         yield
 
     def _recover(self) -> None:
@@ -113,8 +113,8 @@ class Actuating:
         times = [(row["actuation"], time_of(row["requestedAt"]) or _EVER) for row in rows]
         self.topics.recall((str(getattr(iri, "value", "")), time) for iri, time in times)
         for pending in consumer.orders.pending:
-            if (seen := self._readings.confirming(pending)) is not None:
-                around.loop_calls.call(consumer.hear, seen)
+            if (confirmation := self._readings.confirming(pending)) is not None:
+                around.loop_calls.call(consumer.observe, confirmation)
 
     async def _subscribe(self, query: str, sink: Sink) -> None:
         around = self._around
@@ -122,11 +122,11 @@ class Actuating:
         await around.scheduler.subscribe(text, sink=sink, is_prompt=True)
 
     def _requested(self, notification: Notification) -> None:
-        self._around.loop_calls.call(self.consumer.take, wishes(notification))
+        self._around.loop_calls.call(self.consumer.take, requests(notification))
 
-    def _hear(self, seen: Seen) -> None:
-        if seen.stream[1:] in self.consumer.orders.subjects:
-            self._around.loop_calls.call(self.consumer.hear, seen)
+    def _observe(self, confirmation: Confirmation) -> None:
+        if confirmation.stream[1:] in self.consumer.orders.subjects:
+            self._around.loop_calls.call(self.consumer.observe, confirmation)
 
     def _journal(self, order: Order, now: datetime) -> None:
         actuator, message = order.actuator, order.message
@@ -136,7 +136,7 @@ class Actuating:
                 message.topic,
                 *payload_literal(message.payload),
                 now,
-                actuation=order.wish.iri,
+                actuation=order.request.iri,
                 acts_on_property=actuator.observed_property,
                 feature_of_interest=actuator.feature,
             )

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.actuation.actuator import Actuator
 from gateway.engine import Notification
-from gateway.rdf.solutions import Row
+from gateway.rdf.answer import Answer
 from gateway.rdf.terms import Term
 
 log = logging.getLogger(__name__)
@@ -32,17 +32,14 @@ class Actuators:
         self.by_name: Mapping[str, Actuator] = MappingProxyType({})
         self.errors: Mapping[str, str] = MappingProxyType({})
         self.subjects: frozenset[tuple[str, str]] = frozenset()
-        self._rows: Counter[Row] = Counter()
+        self._answer = Answer()
 
     def learn(self, notification: Notification) -> None:
         """Take up what changed."""
-        results = notification.results
-        self._rows.update(results.added)
-        self._rows.subtract(results.removed)
-        self._rows += Counter()
+        self._answer.change(notification.results)
         groups: dict[str, list[dict[str, str]]] = {}
-        for row in self._rows:
-            fields = {name: _text(term) for name, term in zip(results.variables, row, strict=True)}
+        for row in self._answer.fields():
+            fields = {name: _text(term) for name, term in row.items()}
             groups.setdefault(fields["actuator"], []).append(fields)
         self._replace(groups)
 
@@ -68,7 +65,7 @@ class Actuators:
 
 
 def _actuator(iri: str, group: Sequence[dict[str, str]], names: Counter[str]) -> Actuator:
-    """Of its rows, which differ in their allowed values alone."""
+    """An actuator from its rows, which differ in their allowed values alone."""
     several = [key for key in group[0] if key != _VALUE and len({row[key] for row in group}) > 1]
     if several:
         raise ValueError(f"{', '.join(several)} has several values")

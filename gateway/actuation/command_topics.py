@@ -74,6 +74,10 @@ class CommandTopics:
         """Whose commands are taken at a topic, None where nobody's are."""
         return self._actuators.by_name.get(self.name(topic) or "")
 
+    def takes(self, topic: str) -> bool:
+        """Whether messages to a topic are commands."""
+        return self.actuator(topic) is not None
+
     async def accept(self, message: Message) -> None:
         """Make an actuation of a message to such a topic; returns when the store has it.
 

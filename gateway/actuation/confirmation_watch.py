@@ -1,4 +1,4 @@
-"""`Ear`: the readings among all that ingest accepts which may confirm a command.
+"""`ConfirmationWatch`: the readings among all that ingest accepts which may confirm a command.
 
 Place on the way of the data: called by ingest for every message, so it lets go at once of what
 concerns no actuator. A reading counts when the store has it. A device that repeats its cached state
@@ -16,44 +16,49 @@ from adapters.values.message import Message
 from adapters.values.notice import Heartbeat, Notice
 from adapters.values.observation import StreamKey
 from gateway.actuation.actuators import Actuators
-from gateway.actuation.orders import Seen
+from gateway.actuation.orders import Confirmation
 from gateway.actuation.values import Reading
 from gateway.ingest.sosa import Identity
 from gateway.journal import Record
 
 _STREAMS = 10_000
 
-Hear = Callable[[Seen], None]
-FindLast = Callable[[StreamKey], Seen | None]
+OnConfirmation = Callable[[Confirmation], None]
+FindLast = Callable[[StreamKey], Confirmation | None]
 
 
-class Ear:
-    """`hear` is told each reading, in whatever thread it was found; `find_last` knows the one
-    before the start.
+class ConfirmationWatch:
+    """Tells `on_confirmation` of each such reading, in whatever thread it was found.
+
+    `find_last` knows the last one of a stream before the start.
     """
 
     def __init__(
-        self, actuators: Actuators, identity: Identity, hear: Hear, find_last: FindLast
+        self,
+        actuators: Actuators,
+        identity: Identity,
+        on_confirmation: OnConfirmation,
+        find_last: FindLast,
     ) -> None:
         self._actuators = actuators
         self._identity = identity
-        self._hear = hear
+        self._on_confirmation = on_confirmation
         self._find_last = find_last
-        self._last = Recent[StreamKey, Seen](_STREAMS)
+        self._last = Recent[StreamKey, Confirmation](_STREAMS)
 
     def accepted(self, records: Sequence[Record]) -> None:
         """Observations have their identity; in the thread of ingest, in order."""
         subjects = self._actuators.subjects
         for record in records if subjects else ():
             if self._matters(record):
-                self._last.put(record.observation.stream, self._seen(record))
+                self._last.put(record.observation.stream, self._confirmation(record))
 
     def stored(self, records: Sequence[Record]) -> None:
         """The store has them; in the thread of the scheduler."""
         subjects = self._actuators.subjects
         for record in records if subjects else ():
             if self._matters(record):
-                self._hear(self._seen(record))
+                self._on_confirmation(self._confirmation(record))
 
     def noticed(self, message: Message, notices: Sequence[Notice]) -> None:
         """Heartbeats; in the thread of ingest, before the observations of the same message."""
@@ -68,17 +73,17 @@ class Ear:
         if last is None and (last := self._find_last(stream)) is not None:
             self._last.put(stream, last)
         if last is not None and not message.retained:
-            self._hear(replace(last, received_at=message.received_at))
+            self._on_confirmation(replace(last, received_at=message.received_at))
 
     def _matters(self, record: Record) -> bool:
         seen = record.observation
         how = seen.circumstances
         return seen.stream[1:] in self._actuators.subjects and not (how.seed or how.historical)
 
-    def _seen(self, record: Record) -> Seen:
+    def _confirmation(self, record: Record) -> Confirmation:
         observation = record.observation
         value = Literal(observation.lexical, datatype=NamedNode(observation.datatype))
-        return Seen(
+        return Confirmation(
             self._identity.observation(record.position),
             observation.stream,
             Reading(value, observation.unit),

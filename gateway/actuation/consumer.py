@@ -18,7 +18,7 @@ from typing import Protocol
 
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.history import History
-from gateway.actuation.orders import Order, Orders, Pending, Refusal, Seen, Wish
+from gateway.actuation.orders import ActuationRequest, Confirmation, Order, Orders, Pending, Refusal
 from gateway.actuation.statistics import ActuationStatistics
 from gateway.actuation.templates import ActuationTemplates, sent_mark
 from gateway.engine import Outcome
@@ -59,7 +59,7 @@ class Updating(Protocol):
 
 
 class Consumer:
-    """`run` is a task of the event loop, in which `take` and `hear` are called.
+    """`run` is a task of the event loop, in which `take` and `observe` are called.
 
     `note` is told of each command that goes out.
     """
@@ -86,20 +86,20 @@ class Consumer:
         self._history = history
         self._note = note
         self._clocks = clocks
-        self._wishes: list[Wish] = []
-        self._seen: deque[Seen] = deque()
+        self._requests: list[ActuationRequest] = []
+        self._confirmations: deque[Confirmation] = deque()
         self._woken = asyncio.Event()
         self._waiting: dict[str, asyncio.Event] = {}
 
-    def take(self, wishes: Iterable[Wish]) -> None:
+    def take(self, requests: Iterable[ActuationRequest]) -> None:
         """Actuations are requested."""
-        self._wishes += wishes
+        self._requests += requests
         self._woken.set()
 
-    def hear(self, seen: Seen) -> None:
+    def observe(self, confirmation: Confirmation) -> None:
         """A reading came that may confirm something."""
-        if seen.stream[1:] in self.orders.subjects:
-            self._seen.append(seen)
+        if confirmation.stream[1:] in self.orders.subjects:
+            self._confirmations.append(confirmation)
             self._woken.set()
 
     def ending(self, actuation: str) -> asyncio.Event:
@@ -120,12 +120,12 @@ class Consumer:
 
     async def work(self) -> None:
         """Do all that there is to do now."""
-        while self._seen:
-            await self._confirm(self._seen.popleft())
+        while self._confirmations:
+            await self._confirm(self._confirmations.popleft())
         await self._fail_late()
-        wishes, self._wishes = self._wishes, []
-        if wishes:
-            await self._serve(wishes)
+        requests, self._requests = self._requests, []
+        if requests:
+            await self._serve(requests)
 
     async def _wait(self) -> None:
         wait_s = self.orders.wait_s(self._clocks.steady())
@@ -135,18 +135,20 @@ class Consumer:
         except TimeoutError:
             pass
 
-    async def _serve(self, wishes: Sequence[Wish]) -> None:
-        if any(wish.actuator not in self._actuators.by_iri for wish in wishes):
+    async def _serve(self, requests: Sequence[ActuationRequest]) -> None:
+        if any(request.actuator not in self._actuators.by_iri for request in requests):
             await self._scheduler.settled()  # the UPDATE that asks may declare the actuator too
-        refusals, orders = self.orders.decide(wishes, self._actuators.by_iri.get, self._now())
+        refusals, orders = self.orders.decide(requests, self._actuators.by_iri.get, self._now())
         await self._refuse(refusals)
         for order in orders:
             await self._send(order)
 
     async def _refuse(self, refusals: Sequence[Refusal]) -> None:
         for refusal in refusals:
-            wish = refusal.wish
-            await self._end(wish.actuator, wish.iri, self._failed(wish.iri, refusal.reason))
+            request = refusal.request
+            await self._end(
+                request.actuator, request.iri, self._failed(request.iri, refusal.reason)
+            )
 
     async def _send(self, order: Order) -> None:
         """Mark it, supersede those before it, and publish, in this order."""
@@ -157,15 +159,15 @@ class Consumer:
         except StorageError as error:
             log.error("actuation_not_sent", extra={"reason": str(error)})
             await asyncio.sleep(_PAUSE_S)
-            self._wishes.insert(0, order.wish)  # decided again: meanwhile it may be too late
+            self._requests.insert(0, order.request)  # decided again: meanwhile it may be too late
             self._woken.set()
             return
         self.orders.given_up(order.actuator.iri)
-        if sent_mark(order.wish.iri) in outcome.delta.added:
+        if sent_mark(order.request.iri) in outcome.delta.added:
             self._publish(order, now)
         else:  # taken back meanwhile, or sent before
             reason = "it was sent before: ask for a new actuation"
-            iri = order.wish.iri
+            iri = order.request.iri
             await self._end(order.actuator.iri, iri, self._failed(iri, reason))
         for iri in order.older:
             self.statistics.superseded += 1
@@ -180,13 +182,13 @@ class Consumer:
         self._publisher.publish(
             message.topic, message.payload, message.qos, message.retain, within_s
         )
-        extra = {"actuation": order.wish.iri, "topic": message.topic}
+        extra = {"actuation": order.request.iri, "topic": message.topic}
         log.info("actuation_sent", extra=extra)
 
-    async def _confirm(self, seen: Seen) -> None:
-        for pending in self.orders.observed(seen):
+    async def _confirm(self, confirmation: Confirmation) -> None:
+        for pending in self.orders.observed(confirmation):
             self.statistics.confirmed += 1
-            await self._end_pending(pending, self.templates.confirm(pending, seen))
+            await self._end_pending(pending, self.templates.confirm(pending, confirmation))
 
     async def _fail_late(self) -> None:
         for pending in self.orders.due(self._clocks.steady()):

@@ -1,8 +1,8 @@
 """What the gateway says of itself at a broker: it is there, or by its last will it is not.
 
-Place on the way of the data: beside it. A Sparkplug edge node that has a primary host publishes as
-long as that host's STATE says online, and gives its births again when it comes back. Source:
-Eclipse Sparkplug 3.0, section 5.4 (host application session establishment).
+A Sparkplug edge node that has a primary host publishes as long as that host's STATE says online,
+and gives its births again when it comes back. Source: Eclipse Sparkplug 3.0, section 5.4 (host
+application session establishment).
 """
 
 import json

@@ -12,7 +12,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode
 
 from adapters.values.observation import StreamKey
-from gateway.actuation.orders import Pending, Seen
+from gateway.actuation.orders import Confirmation, Pending
 from gateway.actuation.requests import time_of
 from gateway.actuation.values import Reading
 from gateway.profiles import Profiles
@@ -31,12 +31,12 @@ class LastReadings:
         self._template: Template = profiles.queries["OBSERVATIONS"]
         self._query = query
 
-    def of(self, stream: StreamKey) -> Seen | None:
+    def of(self, stream: StreamKey) -> Confirmation | None:
         """The one of a stream that arrived last."""
         sensor, observed_property, feature = map(NamedNode, stream)
         return self._last(sensor=sensor, property=observed_property, feature=feature)
 
-    def confirming(self, pending: Pending) -> Seen | None:
+    def confirming(self, pending: Pending) -> Confirmation | None:
         """The last one that is about what an actuation has changed."""
         actuator = pending.actuator
         bound = {
@@ -47,14 +47,14 @@ class LastReadings:
             bound["sensor"] = NamedNode(actuator.sensor)
         return self._last(**bound)
 
-    def _last(self, **bound: NamedNode) -> Seen | None:
+    def _last(self, **bound: NamedNode) -> Confirmation | None:
         rows = self._query(self._template.render(bound))
         names = [variable.value for variable in rows.variables]
-        found = [_seen(dict(zip(names, row, strict=True))) for row in rows]
-        return max(filter(None, found), key=lambda seen: seen.received_at, default=None)
+        found = [_confirmation(dict(zip(names, row, strict=True))) for row in rows]
+        return max(filter(None, found), key=lambda each: each.received_at, default=None)
 
 
-def _seen(row: Mapping[str, Term | None]) -> Seen | None:
+def _confirmation(row: Mapping[str, Term | None]) -> Confirmation | None:
     observation, result, unit = row["observation"], row["result"], row["unit"]
     stream = [row["sensor"], row["property"], row["feature"]]
     iris = [term.value for term in stream if isinstance(term, NamedNode)]
@@ -62,4 +62,4 @@ def _seen(row: Mapping[str, Term | None]) -> Seen | None:
         return None
     reading = Reading(result, unit.value if isinstance(unit, NamedNode) else None)
     key = (iris[0], iris[1], iris[2])
-    return Seen(observation.value, key, reading, time_of(row["ingestedAt"]) or _EVER)
+    return Confirmation(observation.value, key, reading, time_of(row["ingestedAt"]) or _EVER)

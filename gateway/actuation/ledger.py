@@ -1,7 +1,6 @@
 """`Ledger`: the actuations as the store has them, for who asks by HTTP.
 
-Place on the way of the data: beside it; the query ACTUATIONS of the profiles, read in a thread of
-its own.
+The query ACTUATIONS of the profiles is read in a thread of its own.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ class Ledger:
         self._query = query
 
     def rows(self, **bound: NamedNode) -> Rows:
-        """Those that the bound variables let through."""
+        """The rows that the bound variables let through."""
         results = self._query(self._template.render(bound))
         names = [variable.value for variable in results.variables]
         return [dict(zip(names, row, strict=True)) for row in results]
@@ -60,7 +59,7 @@ class Ledger:
         return _entry(rows[0]) if rows else None
 
     async def last(self) -> Mapping[str, Entry]:
-        """Of each actuator the one that was requested last, by the IRI of the actuator."""
+        """The actuation of each actuator that was requested last, by the IRI of the actuator."""
         rows = await asyncio.to_thread(self.rows)
         entries = sorted(map(_entry, rows), key=lambda entry: entry.requested_at or _EVER)
         return {entry.actuator: entry for entry in entries}

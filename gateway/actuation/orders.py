@@ -24,7 +24,7 @@ Subject = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ActuationRequest:
     """A requested actuation: IRIs of it and of its actuator, and the value, if it is one.
 
     `is_old`: it was there before the gateway started.
@@ -39,17 +39,17 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A wish that is not fulfilled, and why."""
+    """A request that is not fulfilled, and why."""
 
-    wish: Wish
+    request: ActuationRequest
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A wish to be fulfilled; `older` are the actuations whose place it takes."""
+    """A request to be fulfilled; `older` are the actuations whose place it takes."""
 
-    wish: Wish
+    request: ActuationRequest
     actuator: Actuator
     value: Literal
     message: Message
@@ -68,7 +68,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Confirmation:
     """An observation that may confirm something: its IRI, its stream, and when it arrived."""
 
     observation: str
@@ -91,7 +91,7 @@ class Orders:
 
     @property
     def pending(self) -> Sequence[Pending]:
-        """Those that wait for their confirmation."""
+        """What waits for a confirmation."""
         return tuple(self._pending.values())
 
     def time_limit_s(self, actuator: Actuator) -> float:
@@ -99,23 +99,23 @@ class Orders:
         return actuator.time_limit_s or self._time_limit_s
 
     def decide(
-        self, wishes: Sequence[Wish], find: Find, now: datetime
+        self, requests: Sequence[ActuationRequest], find: Find, now: datetime
     ) -> tuple[list[Refusal], list[Order]]:
-        """What to do about wishes, in their order: of those for one actuator the last counts.
+        """What to do about requests, in their order: of those for one actuator the last counts.
 
         Changes nothing: `sent` does, when it is written down that an order is about to be sent.
         """
         refusals: list[Refusal] = []
         orders: dict[str, Order] = {}
-        for wish in wishes:
+        for request in requests:
             try:
-                order = self._order(wish, find(wish.actuator), now)
+                order = self._order(request, find(request.actuator), now)
             except ValueError as error:
-                refusals.append(Refusal(wish, str(error)))
+                refusals.append(Refusal(request, str(error)))
                 continue
-            before = orders.pop(wish.actuator, None)
-            older = (*before.older, before.wish.iri) if before else self._older(wish.actuator)
-            orders[wish.actuator] = Order(wish, *order, older)
+            before = orders.pop(request.actuator, None)
+            older = (*before.older, before.request.iri) if before else self._older(request.actuator)
+            orders[request.actuator] = Order(request, *order, older)
         return refusals, list(orders.values())
 
     def _older(self, actuator: str) -> tuple[str, ...]:
@@ -123,24 +123,24 @@ class Orders:
         return () if before is None else (before.iri,)
 
     def _order(
-        self, wish: Wish, actuator: Actuator | None, now: datetime
+        self, request: ActuationRequest, actuator: Actuator | None, now: datetime
     ) -> tuple[Actuator, Literal, Message]:
-        """Raises ValueError with why the wish cannot be fulfilled."""
+        """Raises ValueError with why the request cannot be fulfilled."""
         if actuator is None:
-            raise ValueError(f"there is no actuator <{wish.actuator}> that can be told anything")
-        if wish.value is None:
+            raise ValueError(f"there is no actuator <{request.actuator}> that can be told anything")
+        if request.value is None:
             raise ValueError("it has several values, or one that is no literal")
-        if wish.is_old:
+        if request.is_old:
             raise ValueError("the gateway was stopped before it was sent")
         limit = timedelta(seconds=self.time_limit_s(actuator))
-        if wish.requested_at is not None and now - wish.requested_at > limit:
+        if request.requested_at is not None and now - request.requested_at > limit:
             raise ValueError("it was asked for longer ago than its time limit")
-        return actuator, wish.value, actuator.message(wish.value, now)
+        return actuator, request.value, actuator.message(request.value, now)
 
     def sent(self, order: Order, now: datetime, time_s: float) -> Pending:
         """The order is about to be published; from now on readings confirm it."""
         pending = Pending(
-            order.wish.iri,
+            order.request.iri,
             order.actuator,
             order.value,
             now,
@@ -150,17 +150,22 @@ class Orders:
         return pending
 
     def recall(
-        self, wish: Wish, actuator: Actuator, sent_at: datetime, now: datetime, time_s: float
+        self,
+        request: ActuationRequest,
+        actuator: Actuator,
+        sent_at: datetime,
+        now: datetime,
+        time_s: float,
     ) -> str | None:
         """Take up what an earlier life of the gateway sent; its time has gone on.
 
         Gives the IRI of what it supersedes: of two, the one that was sent later stays.
         """
-        if wish.value is None:
-            return wish.iri
+        if request.value is None:
+            return request.iri
         limit_s = self.time_limit_s(actuator)
         left_s = min(limit_s, max(0.0, limit_s - (now - sent_at).total_seconds()))
-        mine = Pending(wish.iri, actuator, wish.value, sent_at, time_s + left_s)
+        mine = Pending(request.iri, actuator, request.value, sent_at, time_s + left_s)
         other = self._pending.get(actuator.iri)
         if other is not None and other.sent_at > sent_at:
             return mine.iri
@@ -171,12 +176,12 @@ class Orders:
         """What was pending for it has ended otherwise."""
         self._take(self._pending[actuator] for actuator in {actuator} & self._pending.keys())
 
-    def observed(self, seen: Seen) -> list[Pending]:
-        """Those that a reading confirms; they are pending no more."""
-        return self._take(each for each in self._pending.values() if _confirms(seen, each))
+    def observed(self, confirmation: Confirmation) -> list[Pending]:
+        """What a reading confirms; it is pending no more."""
+        return self._take(each for each in self._pending.values() if _confirms(confirmation, each))
 
     def due(self, time_s: float) -> list[Pending]:
-        """Those whose time is over; they are pending no more."""
+        """What has had its time; it is pending no more."""
         return self._take(each for each in self._pending.values() if each.deadline_s <= time_s)
 
     def wait_s(self, time_s: float) -> float | None:
@@ -202,12 +207,12 @@ class Orders:
         self.subjects = frozenset((each.observed_property, each.feature) for each in actuators)
 
 
-def _confirms(seen: Seen, pending: Pending) -> bool:
+def _confirms(confirmation: Confirmation, pending: Pending) -> bool:
     actuator = pending.actuator
-    sensor, observed_property, feature = seen.stream
+    sensor, observed_property, feature = confirmation.stream
     return (
         (observed_property, feature) == (actuator.observed_property, actuator.feature)
         and actuator.sensor in {"", sensor}
-        and seen.received_at >= pending.sent_at
-        and actuator.is_confirmed(pending.value, seen.reading)
+        and confirmation.received_at >= pending.sent_at
+        and actuator.is_confirmed(pending.value, confirmation.reading)
     )

@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.history import History
 from gateway.actuation.orders import Orders
-from gateway.actuation.requests import time_of, wishes_of
+from gateway.actuation.requests import requests_of, time_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.rdf.namespaces import GW
 from gateway.runtime.clocks import Clocks
@@ -40,12 +40,12 @@ def recover(
     for row in sorted(rows, key=lambda row: time_of(row["endedAt"]) or _EVER):
         iri, actuator, status = (_text(row[name]) for name in ("actuation", "actuator", "status"))
         if status == GW + "Sent":
-            (wish,) = wishes_of([row], is_old=True)
+            (request,) = requests_of([row], is_old=True)
             known = actuators.by_iri.get(actuator)
             sent_at = time_of(row["sentAt"])
-            if known is None or sent_at is None or wish.value is None:
+            if known is None or sent_at is None or request.value is None:
                 updates.append(templates.fail(iri, "its actuator is no more what it was", now))
-            elif (before := orders.recall(wish, known, sent_at, now, time_s)) is not None:
+            elif (before := orders.recall(request, known, sent_at, now, time_s)) is not None:
                 updates.append(templates.supersede(before, now))
         elif status not in _OPEN:
             gone = history.add(actuator, iri, is_known=actuator in actuators.by_iri)

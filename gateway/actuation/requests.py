@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from pyoxigraph import Literal, NamedNode
 
-from gateway.actuation.orders import Wish
+from gateway.actuation.orders import ActuationRequest
 from gateway.engine import Notification
 from gateway.rdf.terms import Term
 
@@ -19,15 +19,15 @@ log = logging.getLogger(__name__)
 Fields = Mapping[str, Term | None]
 
 
-def wishes(notification: Notification) -> list[Wish]:
+def requests(notification: Notification) -> list[ActuationRequest]:
     """The actuations that an UPDATE has requested, in the order in which they were asked for."""
     results = notification.results
     rows = [dict(zip(results.variables, row, strict=True)) for row in results.added]
-    return wishes_of(rows, is_old=notification.sequence == 0)
+    return requests_of(rows, is_old=notification.sequence == 0)
 
 
-def wishes_of(rows: Iterable[Fields], *, is_old: bool) -> list[Wish]:
-    """Those of the rows of an answer."""
+def requests_of(rows: Iterable[Fields], *, is_old: bool) -> list[ActuationRequest]:
+    """The actuations that the rows of an answer tell of."""
     groups: dict[str, list[Fields]] = {}
     for row in rows:
         actuation = row["actuation"]
@@ -35,20 +35,20 @@ def wishes_of(rows: Iterable[Fields], *, is_old: bool) -> list[Wish]:
             groups.setdefault(actuation.value, []).append(row)
         else:  # our UPDATEs could not name it
             log.error("actuation_without_iri", extra={"actuation": str(actuation)})
-    found = [_wish(iri, group, is_old) for iri, group in groups.items()]
+    found = [_request(iri, group, is_old) for iri, group in groups.items()]
     return sorted(found, key=_order)
 
 
-def _order(wish: Wish) -> tuple[bool, datetime, str]:
-    """Those of one UPDATE have one time, unless they say another."""
-    time = wish.requested_at
-    return (time is None, time or datetime.min.replace(tzinfo=UTC), wish.iri)
+def _order(request: ActuationRequest) -> tuple[bool, datetime, str]:
+    """By their times; requests of one UPDATE have one, unless they say another."""
+    time = request.requested_at
+    return (time is None, time or datetime.min.replace(tzinfo=UTC), request.iri)
 
 
-def _wish(iri: str, group: Sequence[Fields], is_old: bool) -> Wish:
+def _request(iri: str, group: Sequence[Fields], is_old: bool) -> ActuationRequest:
     row = group[0]
     actuator, value = row["actuator"], row["value"]
-    return Wish(
+    return ActuationRequest(
         iri,
         actuator.value if isinstance(actuator, NamedNode) else "",
         value if len(group) == 1 and isinstance(value, Literal) else None,

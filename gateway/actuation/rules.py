@@ -10,8 +10,7 @@ import json
 import logging
 import re
 import threading
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,8 +18,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.engine import Notification
 from gateway.errors import GatewayError
+from gateway.rdf.answer import Answer
 from gateway.rdf.namespaces import GW, XSD
-from gateway.rdf.solutions import Row, Solution, solution
+from gateway.rdf.solutions import Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
@@ -150,19 +150,14 @@ class Republisher:
         self._loop_calls = loop_calls
         self._note = note
         self._learning = threading.Lock()
-        self._rows: Counter[Row] = Counter()
-        self._variables: Sequence[str] = ()
+        self._answer = Answer()
         self._spuids: dict[Rule, str] = {}
         self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
 
     def learn(self, notification: Notification) -> None:
         """The sink of the RULES subscription: take up what changed."""
         with self._learning:
-            results = notification.results
-            self._variables = results.variables
-            self._rows.update(results.added)
-            self._rows.subtract(results.removed)
-            self._rows += Counter()
+            self._answer.change(notification.results)
             self._take_up()
 
     def renew(self, queries: Mapping[str, str]) -> None:
@@ -173,8 +168,7 @@ class Republisher:
 
     def _take_up(self) -> None:
         rules: set[Rule] = set()
-        for row in self._rows:
-            fields = dict(zip(self._variables, row, strict=True))
+        for fields in self._answer.fields():
             try:
                 rules.add(self._rule(fields))
             except ValueError as error:

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode, Quad
 
-from gateway.actuation.orders import Order, Pending, Seen
-from gateway.profiles import Profiles
+from gateway.actuation.orders import Confirmation, Order, Pending
+from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import ACTUATIONS_GRAPH, GW, XSD
-from gateway.store.update import BoundUpdate, compile_update
+from gateway.store.update import BoundUpdate
 
 _STATUS = NamedNode(GW + "status")
 _SENT = NamedNode(GW + "Sent")
@@ -27,13 +27,7 @@ class ActuationTemplates:
     def __init__(self, profiles: Profiles) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         names = ("REQUEST", "SEND", "CONFIRM", "FAIL", "SUPERSEDE", "FORGET")
-        self._templates = {
-            name: (
-                profiles.update(f"{name}_ACTUATION"),
-                compile_update(profiles.update(f"{name}_ACTUATION").text),
-            )
-            for name in names
-        }
+        self._templates = UpdateTemplates(profiles, (f"{name}_ACTUATION" for name in names))
 
     def request(self, actuation: str, actuator: str, value: Literal) -> BoundUpdate:
         """Somebody wants it; nothing where the actuation is there already."""
@@ -41,11 +35,11 @@ class ActuationTemplates:
         return self._bind("REQUEST", actuation, values)
 
     def send(self, order: Order, now: datetime) -> BoundUpdate:
-        """It is about to be published; nothing unless it is requested and was never sent."""
+        """An order is about to be published; nothing unless it is requested and was never sent."""
         actuator = order.actuator
         return self._bind(
             "SEND",
-            order.wish.iri,
+            order.request.iri,
             {
                 "property": NamedNode(actuator.observed_property),
                 "feature": NamedNode(actuator.feature),
@@ -53,16 +47,16 @@ class ActuationTemplates:
             },
         )
 
-    def confirm(self, pending: Pending, seen: Seen) -> BoundUpdate:
+    def confirm(self, pending: Pending, confirmation: Confirmation) -> BoundUpdate:
         """A reading has the commanded value."""
         values: Values = {
-            "observation": NamedNode(seen.observation),
-            "endedAt": _stamp(seen.received_at),
+            "observation": NamedNode(confirmation.observation),
+            "endedAt": _stamp(confirmation.received_at),
         }
         return self._bind("CONFIRM", pending.iri, values)
 
     def fail(self, actuation: str, reason: str, now: datetime) -> BoundUpdate:
-        """It will not be confirmed, or not even sent."""
+        """An actuation will not be confirmed, or is not even sent."""
         values: Values = {"reason": Literal(reason), "endedAt": _stamp(now)}
         return self._bind("FAIL", actuation, values)
 
@@ -75,8 +69,8 @@ class ActuationTemplates:
         return self._bind("FORGET", actuation, {})
 
     def _bind(self, name: str, actuation: str, values: Values) -> BoundUpdate:
-        template, plan = self._templates[name]
-        return plan, template.bind({"actuation": NamedNode(actuation), **values})
+        bound = {"actuation": NamedNode(actuation), **values}
+        return self._templates.bind(f"{name}_ACTUATION", bound)
 
 
 def sent_mark(actuation: str) -> Quad:

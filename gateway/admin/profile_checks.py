@@ -1,7 +1,7 @@
 """What is wrong with JSAP profiles, told before a gateway uses them.
 
-Place on the way of the data: before it; asked by `sosa-gateway check`, and when the files of a
-running gateway have changed. Nothing is started and nothing is changed.
+Asked by `sosa-gateway check`, and when the files of a running gateway have changed. Nothing is
+started and nothing is changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,9 +1,9 @@
 """`ProfileReload`: the files of the JSAP profiles are followed while the gateway runs.
 
-Place on the way of the data: beside it. Files that have changed are compiled, checked and compared
-with what is in force; what differs is swapped between two messages, by one UPDATE of the graph of
-mappings and by other templates for ingest, so each message is decoded and written by the old
-profiles or by the new ones. What is wrong is refused whole and the old stays.
+Files that have changed are compiled, checked and compared with what is in force; what differs is
+swapped between two messages, by one UPDATE of the graph of mappings and by other templates for
+ingest, so each message is decoded and written by the old profiles or by the new ones. What is wrong
+is refused whole and the old stays.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _SUBSCRIBED = ("MAPPINGS", "CAPABILITIES", "RULES", "ACTUATORS", "REQUESTED")
 """The queries that the gateway has subscribed to since its start."""
 
 Stamp = tuple[int, int, int] | None
-"""Of a file: when it was changed (ns), its size, its inode; None where it is not there."""
+"""When a file was changed (ns), its size, its inode; None where it is not there."""
 
 
 class ProfileFiles:
@@ -108,7 +108,7 @@ class ProfileReload:
 
     @property
     def files(self) -> list[str]:
-        """Those that are looked at."""
+        """The files that are looked at."""
         return list(map(str, self._files.read))
 
     def state(self) -> dict[str, object]:
@@ -187,7 +187,7 @@ class ProfileReload:
         new, commit = await asyncio.to_thread(self._compiled)
         changes = self.profiles.changes(new)
         if not changes.is_empty:
-            await self._between_messages(lambda: self._swap(new, commit))
+            await self._in_thread_of_ingest(lambda: self._swap(new, commit))
             log.info("profiles_changed", extra=asdict(changes))
         return changes
 
@@ -210,8 +210,7 @@ class ProfileReload:
         actuations = ActuationTemplates(new)
 
         def commit() -> None:
-            self._ingest.present.templates = observations
-            self._ingest.absences.templates = absences
+            self._ingest.renew(observations, absences)
             self._actuating.renew(actuations)
 
         return new, commit
@@ -237,11 +236,14 @@ class ProfileReload:
         )
         asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
 
-    async def _between_messages(self, work: Callable[[], None]) -> None:
-        """Raises what the work raises; StorageError where ingest has no time for it."""
+    async def _in_thread_of_ingest(self, work: Callable[[], None]) -> None:
+        """Do the work between two messages.
+
+        Raises what it raises; StorageError where ingest has no time for it.
+        """
         done: Future[None] = Future()
 
-        def errand() -> None:
+        def call() -> None:
             if done.set_running_or_notify_cancel():
                 try:
                     work()
@@ -250,7 +252,7 @@ class ProfileReload:
                 else:
                     done.set_result(None)
 
-        self._ingest.between_messages(errand)
+        self._ingest.run_in_thread(call)
         try:
             async with asyncio.timeout(_HELD_S):
                 await asyncio.wrap_future(done)

@@ -1,9 +1,9 @@
 """`Provenance`: from an observation, or a triple, back to the message that it came from.
 
-Place on the way of the data: against it, for people. The IRI of an observation is its position in
-the journal; ring and quarantine still have the last messages and the faulty ones; the mapping is
-found by decoding the message again with each mapping alone, or, without the message, by the IRIs
-that a mapping can make. What a template writes is told by filling it in again.
+The IRI of an observation is its position in the journal; ring and quarantine still have the last
+messages and the faulty ones; the mapping is found by decoding the message again with each mapping
+alone, or, without the message, by the IRIs that a mapping can make. What a template writes is told
+by filling it in again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -100,13 +100,13 @@ class Provenance:
         return _OWN.get(kind, "")
 
     def origins(self, iris: Collection[str]) -> list[Origin]:
-        """Of observations by their IRIs, in the order of the journal."""
+        """Where observations came from, by their IRIs, in the order of the journal."""
         positions = {self.identity.position(iri): iri for iri in iris}
         found = look_up(self._journal, positions)
         return [self._origin(at, positions[at], found.get(at)) for at in sorted(positions)]
 
     def writers(self, quad: Quad, origins: Iterable[Origin]) -> list[Origin]:
-        """Those whose template writes the quad."""
+        """The origins whose template writes the quad."""
         wanted = canonical_quad(quad)
         return [origin for origin in origins if wanted in self._written(origin)]
 

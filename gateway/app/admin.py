@@ -11,7 +11,7 @@ from gateway.admin.onboarding.changes import history
 from gateway.admin.profile_reload import ProfileReload
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
-from gateway.admin.rehearsal.runner import RehearsalRunner, Terms
+from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.app.measures import Parts
 from gateway.app.subscribers import request_limits
 from gateway.config.settings import Config
@@ -66,5 +66,5 @@ def _rehearsals(parts: Parts, profiles: ProfileReload, config: Config) -> Rehear
     ingest = parts.ingest
     future = timedelta(seconds=config.limits.future_s)
     limits = Limits(config.limits.query_solutions, config.limits.query_s)
-    terms = Terms(ingest.present.identity, future, config.store.latest, limits)
-    return RehearsalRunner(parts.scheduler, lambda: profiles.profiles, terms)
+    conditions = RehearsalConditions(ingest.present.identity, future, config.store.latest, limits)
+    return RehearsalRunner(parts.scheduler, lambda: profiles.profiles, conditions)

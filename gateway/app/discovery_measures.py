@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.admin.onboarding.listening import ListeningStatistics
+from gateway.admin.onboarding.discovery import DiscoveryStatistics
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.runtime.metrics import Measure
 
@@ -11,7 +11,7 @@ def discovery_measures(onboarding: Onboarding | None) -> tuple[Measure, ...]:
     """Announcements, what became of their proposals, topics that no mapping knows."""
     if onboarding is None:
         return ()
-    seen, unknown = onboarding.listening.statistics, onboarding.unknown
+    seen, unknown = onboarding.discovery.statistics, onboarding.unknown
     return (
         Measure(
             "announcements", "messages of devices about themselves", lambda: seen.announcements
@@ -36,7 +36,7 @@ def discovery_measures(onboarding: Onboarding | None) -> tuple[Measure, ...]:
     )
 
 
-def _by(seen: ListeningStatistics) -> Mapping[str, float]:
+def _by(seen: DiscoveryStatistics) -> Mapping[str, float]:
     return {
         "new": seen.proposed,
         "accepted": seen.accepted,

@@ -52,7 +52,9 @@ from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
+from gateway.ingest.kept_messages import KeptMessages
 from gateway.ingest.mappings import MappingTable
+from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.raw_messages import RawMessages
@@ -152,7 +154,7 @@ class Gateway:
             profiles=profiles,
             identity=identity,
         )
-        ingest.recover(profiles.query_text)
+        ingest.recover(profiles.query_text, self._clocks.now)
         starting.enter_context(Upkeep(journal))
         if (shipper := shipper_of(config.shipping, journal)) is not None:
             starting.enter_context(shipper)
@@ -192,18 +194,22 @@ class Gateway:
     ) -> Ingest:
         config = self._config
         templates = ObservationTemplates(profiles, identity)
+        current_state = CurrentState(templates, identity, config.store.latest)
+        future = timedelta(seconds=config.limits.future_s)
         return Ingest(
             inbox,
             self.scheduler,
             journal,
             mappings=mappings,
-            present=CurrentState(templates, identity, config.store.latest),
+            current_state=current_state,
             absences=Absences(AbsenceTemplates(profiles, identity), self._clocks.steady),
-            plausibility=plausibility,
-            quarantine=Quarantine(config.gateway.data_dir, config.limits.of_quarantine()),
-            raw=RawMessages(config.limits.of_raw_messages()),
-            future=timedelta(seconds=config.limits.future_s),
-            now=self._clocks.now,
+            observation_filter=ObservationFilter(
+                plausibility, current_state, mappings.memory, future
+            ),
+            kept=KeptMessages(
+                Quarantine(config.gateway.data_dir, config.limits.of_quarantine()),
+                RawMessages(config.limits.of_raw_messages()),
+            ),
         )
 
     async def _learn(self, profiles: Profiles, query: str, sink: Sink) -> None:

@@ -1,7 +1,7 @@
 """The broker that messages come from and commands go to: our own, or the connection to another.
 
-Place on the way of the data: none; put together once, when the gateway starts. Each way in is a
-`publisher` that takes commands at once, and `listening`, within which messages come in.
+Put together once, when the gateway starts. Each link to a broker has a `publisher` that takes
+commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
@@ -12,20 +12,26 @@ from typing import Protocol
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.sparkplug.host import SparkplugHost
-from adapters.values.message import Message
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.onboarding import announced, external_listener
 from gateway.app.security import Security
-from gateway.app.subscribers import Subscribing, embedded_broker
+from gateway.app.subscribers import Subscribing
 from gateway.config.settings import Config
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
-from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, accept_into
+from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
+from gateway.gates.mqtt.embedded.router import Router
+from gateway.gates.mqtt.embedded.subscriptions import (
+    EmbeddedExchange,
+    SparqlRequests,
+    authorize_requests,
+)
 from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
 from gateway.gates.mqtt.external.session_filters import SessionFilters
 from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.mappings import MappingTable
 from gateway.runtime.clocks import Clocks
@@ -39,7 +45,7 @@ RunTask = Callable[
 
 @dataclass(frozen=True, slots=True)
 class MqttContext:
-    """What a way in needs of the other parts. `topics` are asked for once messages come."""
+    """What a link to a broker needs of others; `topics` are asked for once messages come."""
 
     config: Config
     clocks: Clocks
@@ -51,7 +57,7 @@ class MqttContext:
     topics: Callable[[], CommandTopics]
     task: RunTask
 
-    def presence(self) -> HostState | None:
+    def host_state(self) -> HostState | None:
         """What a broker is told of us, where the configuration names us a host application."""
         host_id = self.config.sparkplug.host_id
         return sparkplug_host_state(host_id, self.clocks.now()) if host_id else None
@@ -67,7 +73,7 @@ class BrokerLink(Protocol):
 
     @property
     def port(self) -> int:
-        """Of the broker."""
+        """Where the broker is reached."""
         ...
 
     def listening(self) -> AbstractAsyncContextManager[None]:
@@ -91,33 +97,40 @@ class OwnBroker:
             max_connections=mqtt.connections,
             max_sessions=5 * mqtt.connections,
         )
-        self.broker, self._gate = embedded_broker(
-            settings,
-            self._accept,
-            *context.security.broker_rules(mqtt.users),
-            context.subscribing,
-            now=context.clocks.now,
+        self._router = Router()
+        subscribing = context.subscribing
+        authenticate, authorize = context.security.broker_rules(mqtt.users)
+        if authenticate is not None:
+            authorize = authorize_requests(subscribing.prefix, authorize)
+        self.broker = EmbeddedBroker(
+            settings, self._router.accept, authenticate, authorize, context.clocks.now
+        )
+        self._gate = MqttGate(
+            subscribing.subscribers, EmbeddedExchange(self.broker), subscribing.prefix
         )
         self.publisher = EmbeddedPublisher(self.broker, context.loop_calls)
 
     @property
     def port(self) -> int:
-        """See WayIn."""
+        """Where devices connect."""
         return self.broker.port
-
-    async def _accept(self, message: Message) -> None:
-        """Take a message: a command, or a reading."""
-        topics = self._context.topics()
-        if topics.actuator(message.topic) is None:
-            await accept_into(self._context.inbox, self._context.loop_calls, message)
-        else:
-            await topics.accept(message)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """See WayIn."""
-        run = self._context.task(self.publisher.run, "publish")
-        async with self._gate, self.broker, run, _presented(self.broker, self._context.presence()):
+        """Take what devices publish: SPARQL requests first, then commands, then readings."""
+        context = self._context
+        self._router.route_to(
+            SparqlRequests(self._gate, self.broker.user_of, context.subscribing.identify),
+            context.topics(),
+            Readings(context.inbox, context.loop_calls),
+        )
+        run = context.task(self.publisher.run, "publish")
+        async with (
+            self._gate,
+            self.broker,
+            run,
+            _host_state_told(self.broker, context.host_state()),
+        ):
             yield
 
 
@@ -137,7 +150,7 @@ class OtherBroker:
         )
         self.port = mqtt.port
         self.publisher = ExternalBroker(
-            replace(self._dialled, presence=context.presence()),
+            replace(self._dialled, host_state=context.host_state()),
             context.inbox,
             SessionFilters(context.config.gateway.data_dir / "mqtt-session.json"),
             context.clocks.now,
@@ -148,7 +161,7 @@ class OtherBroker:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """See WayIn; what the broker still has it sends again next time."""
+        """Take what the broker sends; what it still has at the end it sends again next time."""
         context = self._context
         self.publisher.start()
         try:
@@ -167,13 +180,13 @@ class OtherBroker:
 
 
 @asynccontextmanager
-async def _presented(broker: EmbeddedBroker, presence: HostState | None) -> AsyncIterator[None]:
+async def _host_state_told(broker: EmbeddedBroker, state: HostState | None) -> AsyncIterator[None]:
     """Say in a retained message that we are there, and at the end that we are not."""
-    if presence is None:
+    if state is None:
         yield
         return
-    await broker.publish(presence.topic, presence.online, qos=1, retain=True)
+    await broker.publish(state.topic, state.online, qos=1, retain=True)
     try:
         yield
     finally:
-        await broker.publish(presence.topic, presence.offline, qos=1, retain=True)
+        await broker.publish(state.topic, state.offline, qos=1, retain=True)

@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from adapters.values.message import Message
 from adapters.values.proposal import Names
-from gateway.admin.onboarding.listening import announcement_filters, is_among
-from gateway.admin.onboarding.onboarding import Onboarding, Terms
+from gateway.admin.onboarding.discovery import announcement_filters, is_among
+from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
 from gateway.admin.onboarding.trial import Writing
 from gateway.config.settings import Config
 from gateway.gates.admin.mappings import MappingsGate
@@ -35,7 +35,7 @@ def onboarding_of(
     """Behind our own broker it hears what ingest does; `run` is to be entered before that."""
     settings = config.discovery
     future = timedelta(seconds=config.limits.future_s)
-    terms = Terms(
+    chosen = OnboardingSettings(
         Names(f"{config.gateway.base_iri}{config.gateway.id}/", config.gateway.base_iri),
         frozenset(settings.families),
         frozenset(settings.auto_accept),
@@ -46,11 +46,11 @@ def onboarding_of(
         scheduler,
         mappings,
         lambda: Writing(ingest.present.templates, future),
-        terms,
+        chosen,
         plausibility.out_of_range,
     )
     if config.mqtt.mode == "embedded":
-        ingest.on_heard(onboarding.listening.hear)
+        ingest.on_message(onboarding.discovery.observe)
     return onboarding
 
 
@@ -76,8 +76,8 @@ def external_listener(
     discovery, own = config.discovery, f"{config.mqtt.sparql_topic}/"
     filters = announcement_filters(frozenset(discovery.families)) | frozenset(discovery.collect)
 
-    def hear(message: Message) -> None:
+    def observe(message: Message) -> None:
         if not message.topic.startswith(own):  # requests have tokens in them
-            onboarding.hear(message)
+            onboarding.observe(message)
 
-    return ExternalListener(settings, filters, hear, now)
+    return ExternalListener(settings, filters, observe, now)

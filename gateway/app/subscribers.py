@@ -1,32 +1,15 @@
-"""How the settings make subscribers: their limits, the servers and the broker that they come to.
+"""How the settings make subscribers: their limits, the servers and the broker that they come to."""
 
-Place on the way of the data: none; put together once, when the gateway starts.
-"""
-
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from adapters.values.message import Message
 from gateway.config.settings import Config
 from gateway.errors import UnauthorizedError
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import ServerSettings
 from gateway.gates.http.request_body import RequestLimits
-from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
-from gateway.gates.mqtt.embedded.settings import (
-    Accept,
-    Authenticate,
-    Authorize,
-    BrokerSettings,
-    Clock,
-)
-from gateway.gates.mqtt.embedded.subscriptions import (
-    EmbeddedExchange,
-    Identify,
-    accept_requests,
-    authorize_requests,
-)
+from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
 from gateway.gates.subscriptions.mqtt import MqttGate
@@ -62,12 +45,12 @@ def subscriber_limits(config: Config) -> SubscriberLimits:
 
 
 def request_limits(config: Config) -> RequestLimits:
-    """Of a request for a stream."""
+    """What a request may bring, and how long it may take."""
     return RequestLimits(config.limits.request_bytes, config.limits.request_s)
 
 
 def server_settings(config: Config) -> ServerSettings:
-    """Of the servers for HTTP and WebSocket."""
+    """How the servers for HTTP and WebSocket work."""
     return ServerSettings(
         message_bytes=config.limits.message_bytes,
         compression=config.websocket.compression,
@@ -95,30 +78,6 @@ def identify_by(policies: Policies | None) -> Identify:
         return Principal(user, policy)
 
     return identify
-
-
-def embedded_broker(
-    settings: BrokerSettings,
-    accept: Callable[[Message], Awaitable[None]],
-    authenticate: Authenticate | None,
-    authorize: Authorize | None,
-    subscribing: "Subscribing",
-    *,
-    now: Clock,
-) -> tuple[EmbeddedBroker, MqttGate]:
-    """The broker, and the gate for those who subscribe over it."""
-    prefix = subscribing.prefix
-    accepting: Accept = accept
-
-    async def accept_message(message: Message) -> None:
-        await accepting(message)
-
-    if authenticate is not None:
-        authorize = authorize_requests(prefix, authorize)
-    broker = EmbeddedBroker(settings, accept_message, authenticate, authorize, now)
-    gate = MqttGate(subscribing.subscribers, EmbeddedExchange(broker), prefix)
-    accepting = accept_requests(gate, broker.user_of, subscribing.identify, accept)
-    return broker, gate
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class _Advance:
     after: Quad
 
     def run(self, working: Working, bindings: Bindings) -> None:
-        """See Step."""
+        """Put the position in the place of the one before."""
         del bindings
         if self.before is not None:
             working.remove((self.before,))

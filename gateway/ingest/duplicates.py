@@ -1,6 +1,6 @@
 """Which observations have been accepted before? Asked before an identity is assigned.
 
-Rules (engine.md, section 3a), the first that applies:
+Rules, the first that applies:
 - the payload carries the device's time: same stream, time and device counter means the same
   observation, and so does the same time of another clock where there is no counter;
 - it carries a counter, and a time of the network at most, which differs between the gateways that

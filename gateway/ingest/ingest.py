@@ -1,9 +1,9 @@
 """Ingest: message -> observations -> identity -> journal -> one UPDATE -> acknowledgement.
 
-The order is that of engine.md, section 3a: a group of messages is journalled and made durable by
-one fsync, then each message is one UPDATE, which also records how far the journal is applied; when
-the store has it, the message is settled and the broker acknowledges it. What was acknowledged is
-in the store or in the journal after kill -9 at any moment.
+A group of messages is journalled and made durable by one fsync, then each message is one UPDATE,
+which also records how far the journal is applied; when the store has it, the message is settled and
+the broker acknowledges it (docs/engine.md, "Order of commits"). What was acknowledged is in the
+store or in the journal after kill -9 at any moment.
 """
 
 import logging
@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import islice
 
@@ -19,49 +19,33 @@ from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.values.message import Message
 from adapters.values.notice import Heartbeat, Notice
 from adapters.values.observation import Observation
-from adapters.values.repetition import LastResults
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
-from gateway.ingest.current_state import CurrentState, Request
-from gateway.ingest.duplicates import Duplicates, delivery_of
+from gateway.ingest.current_state import CurrentState
+from gateway.ingest.duplicates import delivery_of
 from gateway.ingest.inbox import Delivery, Inbox, Replay
+from gateway.ingest.kept_messages import KeptMessages
 from gateway.ingest.mappings import MappingTable
-from gateway.ingest.plausibility import Plausibility
-from gateway.ingest.quarantine import Quarantine, was_accepted
-from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.recovery import Recovery
-from gateway.ingest.silence import Absences
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import ObservationTemplates
+from gateway.ingest.statistics import IngestStatistics
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
-from gateway.scheduler.scheduler import Done, Scheduler
+from gateway.scheduler.scheduler import Scheduler, Submission, is_refused
 from gateway.store.update import BoundUpdate
 
 log = logging.getLogger(__name__)
 
-Listener = Callable[[Message, Sequence[Notice]], None]
-Records = Callable[[Sequence[Record]], None]
-
-Hear = Callable[[Message, bool], None]
+OnMessage = Callable[[Message, bool], None]
 """Told of a message, and whether a mapping knows its topic."""
+
+OnNotices = Callable[[Message, Sequence[Notice]], None]
+OnRecords = Callable[[Sequence[Record]], None]
 
 _GROUP = 256
 _REPLAY = 1000
-
-
-@dataclass(slots=True)
-class IngestStatistics:
-    """Counters since the start."""
-
-    messages: int = 0
-    unmapped: int = 0
-    observations: int = 0
-    duplicates: int = 0
-    quarantined: int = 0
-    clock_suspect: int = 0
-    replayed: int = 0
-    failed: int = 0
-    heartbeats: int = 0
-    seeds_dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,92 +67,100 @@ class Ingest:
         journal: Journal,
         *,
         mappings: MappingTable,
-        present: CurrentState,
+        current_state: CurrentState,
         absences: Absences,
-        plausibility: Plausibility,
-        quarantine: Quarantine,
-        raw: RawMessages | None = None,
-        future: timedelta = timedelta(days=1),
-        now: Callable[[], datetime] = SYSTEM_CLOCKS.now,
+        observation_filter: ObservationFilter,
+        kept: KeptMessages,
     ) -> None:
         self.statistics = IngestStatistics()
+        self.mappings = mappings
+        self.current_state = current_state
+        self.absences = absences
+        self.quarantine = kept.quarantine
+        self.raw = kept.raw
         self._inbox = inbox
         self._scheduler = scheduler
         self._journal = journal
-        self.mappings = mappings
-        self.quarantine = quarantine
-        self.raw = RawMessages() if raw is None else raw
-        self._future = future
-        self._now = now
-        self._duplicates = Duplicates()
-        self._repeated = mappings.memory.of(LastResults)
-        self.present = present
-        self.absences = absences
-        self._plausibility = plausibility
-        self._listeners: list[Listener] = []
-        self._hearers: list[Hear] = []
-        self._errands: deque[Callable[[], None]] = deque()
-        self._on_accepted: list[Records] = []
-        self._on_stored: list[Records] = []
+        self._filter = observation_filter
+        self._pending_calls: deque[Callable[[], None]] = deque()
+        self._on_message: list[OnMessage] = []
+        self._on_notices: list[OnNotices] = []
+        self._on_accepted: list[OnRecords] = []
+        self._on_stored: list[OnRecords] = []
         self._stopping = threading.Event()
 
-    def between_messages(self, errand: Callable[[], None]) -> None:
-        """Have `errand`, which does not raise, run in the ingest thread before the next message.
+    @property
+    def present(self) -> CurrentState:
+        """The same as `current_state`."""
+        return self.current_state
 
-        What has been decoded before is on its way to the store as it is, ahead of what the errand
+    def run_in_thread(self, call: Callable[[], None]) -> None:
+        """Have `call`, which does not raise, run in the ingest thread before the next message.
+
+        What has been decoded before is on its way to the store as it is, ahead of what the call
         gives the scheduler to do. It is not run once ingest has ended.
         """
-        self._errands.append(errand)
+        self._pending_calls.append(call)
         self._inbox.rouse()
 
-    def on_notices(self, listener: Listener) -> None:
-        """Have `listener` told what messages say beyond observations, in the ingest thread."""
-        self._listeners.append(listener)
+    def on_message(self, listener: OnMessage) -> None:
+        """Have `listener` told of every message, in the ingest thread; it may not wait or raise."""
+        self._on_message.append(listener)
 
-    def on_records(self, *, accepted: Records, stored: Records) -> None:
+    def on_notices(self, listener: OnNotices) -> None:
+        """Have `listener` told what messages say beyond observations, in the ingest thread."""
+        self._on_notices.append(listener)
+
+    def on_records(self, *, accepted: OnRecords, stored: OnRecords) -> None:
         """Have observations told: in the ingest thread as they come, when the store has them."""
         self._on_accepted.append(accepted)
         self._on_stored.append(stored)
 
-    def on_heard(self, hear: Hear) -> None:
-        """Have `hear` told of every message, in the ingest thread; it must not wait or raise."""
-        self._hearers.append(hear)
+    def renew(self, observations: ObservationTemplates, absences: AbsenceTemplates) -> None:
+        """Write by other templates from now on; in the ingest thread, or before `run`."""
+        self.current_state.templates = observations
+        self.absences.templates = absences
 
-    def recover(self, query_text: Callable[[str], str]) -> None:
+    def recover(
+        self, query_text: Callable[[str], str], now: Callable[[], datetime] = SYSTEM_CLOCKS.now
+    ) -> None:
         """Bring the store, and what is known of it, to where the journal is; before `run`.
 
-        Replays what the journal has and the store has not (engine.md, section 3a). `query_text`
-        gives the text of the profiles' queries STREAMS, SERIES and WATCHED.
+        Replays what the journal has and the store has not. `query_text` gives the text of the
+        profiles' queries STREAMS, SERIES and WATCHED; `now` is the wall clock, from which on the
+        streams that the store knows are waited for.
         """
         engine = self._scheduler.engine
-        self._duplicates.recall(self._journal.tail(100_000))
-        known = Recovery(self.present, self.absences, self._plausibility, self.mappings.memory)
-        known.of_store(engine, query_text, self._now())
-        if self.present.applied is not None:
-            self._journal.begin_after(self.present.applied.epoch)
-        self._journal.space.applied = self.present.applied
-        for chunk in _chunks(self._journal.after(self.present.applied), _REPLAY):
+        self._filter.recall(self._journal.tail(100_000))
+        known = Recovery(
+            self.current_state, self.absences, self._filter.plausibility, self.mappings.memory
+        )
+        known.of_store(engine, query_text, now())
+        if self.current_state.applied is not None:
+            self._journal.begin_after(self.current_state.applied.epoch)
+        self._journal.space.applied = self.current_state.applied
+        for chunk in _chunks(self._journal.after(self.current_state.applied), _REPLAY):
             self._replay(chunk)
             for record in chunk:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
-        engine.store.mint(self.present.identity.minted(self._journal.epoch))
+        engine.store.mint(self.current_state.identity.minted(self._journal.epoch))
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""
         while not self._inbox.is_drained:
             deliveries = self._inbox.take(_GROUP, self.absences.wait_s)
-            while self._errands:
-                self._errands.popleft()()
+            while self._pending_calls:
+                self._pending_calls.popleft()()
             accepted = [self._accept(delivery) for delivery in deliveries]
             if not self._make_durable([r for each in accepted for r in each.records]):
                 error = StorageError("the gateway stopped before the journal could be written")
                 for each in accepted:
                     each.delivery.settle(error)
                 continue
-            self._scheduler.submit(list(self._requests(accepted)))
-            self._scheduler.submit(list(_told(self.absences.due())))
+            self._scheduler.submit(list(self._submissions(accepted)))
+            self._scheduler.submit(list(_unawaited(self.absences.due())))
 
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
@@ -177,7 +169,7 @@ class Ingest:
 
     def _replay(self, records: Sequence[Record]) -> None:
         """Many records as one UPDATE; where that fails for good, each by itself."""
-        request = self.present.request(records)
+        request = self.current_state.request(records)
         if not self._is_done(request.updates):
             for update in request.entering:
                 self.statistics.failed += not self._is_done([update])
@@ -201,16 +193,16 @@ class Ingest:
         self.statistics.messages += 1
         if not decoded.matched:
             self.statistics.unmapped += 1
-        for hear in self._hearers:
-            hear(message, decoded.matched)
-        new, faults = self._believed(decoded, message)
+        for listener in self._on_message:
+            listener(message, decoded.matched)
+        new, faults = self._filter.believed(decoded, message, self.statistics)
         if faults:
             self.statistics.quarantined += 1
             self.quarantine.add(message, faults, new)
         self._count(decoded.notices)
         if decoded.notices:
-            for listener in self._listeners:
-                listener(message, decoded.notices)
+            for told in self._on_notices:
+                told(message, decoded.notices)
         alive = () if message.retained else new
         absences = self.absences.note(alive, decoded.notices, message.received_at)
         records = tuple(self._identify(new, message))
@@ -222,46 +214,11 @@ class Ingest:
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
         """A message from the quarantine: of long ago, so no sign of life and nobody's request."""
         message = delivery.message
-        new, faults = self._believed(decoded, message, replay)
+        new, faults = self._filter.believed(decoded, message, self.statistics, replay)
         if not decoded.matched:
             faults = (Fault(None, FaultReason.NO_MAPPING, "no mapping knows the topic now"),)
         replay.observations, replay.faults = tuple(new), faults
         return _Accepted(delivery, tuple(self._identify(new, message)), ())
-
-    def _believed(
-        self, decoded: Decoded, message: Message, replay: Replay | None = None
-    ) -> tuple[list[Observation], tuple[Fault, ...]]:
-        """The new observations that can be true, and all faults."""
-        new, faults = [], list(decoded.faults)
-        for seen in decoded.observations:
-            if replay is not None and was_accepted(seen, replay.accepted):
-                continue
-            if self._is_stale_seed(seen):
-                continue
-            time = None if self._is_suspect(seen, message) else seen.phenomenon_time
-            fault = self._plausibility.fault(seen, time or message.received_at)
-            if fault is not None:
-                faults.append(fault)
-                self._repeated.refuse(seen)
-            elif not self._is_known(seen, message, is_replay=replay is not None):
-                new.append(seen)
-                if seen.circumstances.seed:
-                    self._repeated.remember(seen)
-        return new, tuple(faults)
-
-    def _is_stale_seed(self, seen: Observation) -> bool:
-        if not seen.circumstances.seed:
-            return False
-        stale = self.present.knows(seen.stream) or self._repeated.knows(seen.stream)
-        self.statistics.seeds_dropped += stale
-        return stale
-
-    def _is_suspect(self, seen: Observation, message: Message) -> bool:
-        """Whether the device's time is not to be believed."""
-        time = seen.phenomenon_time
-        return time is not None and (
-            time > message.received_at + self._future or seen.circumstances.clock_suspect
-        )
 
     def _count(self, notices: Iterable[Notice]) -> None:
         for notice in notices:
@@ -276,19 +233,12 @@ class Ingest:
             fault = Fault(None, FaultReason.MALFORMED, f"internal error: {error!r}"[:200])
             return Decoded(faults=(fault,), matched=True)
 
-    def _is_known(
-        self, observation: Observation, message: Message, *, is_replay: bool = False
-    ) -> bool:
-        known = self._duplicates.is_known(observation, message, is_replay=is_replay)
-        self.statistics.duplicates += known
-        return known
-
     def _identify(self, observations: Sequence[Observation], message: Message) -> Iterator[Record]:
         first: Position | None = None
         for observation in observations:
             position = self._journal.next_position()
             first = first or position
-            suspect = self._is_suspect(observation, message)
+            suspect = self._filter.is_suspect(observation, message)
             self.statistics.clock_suspect += suspect
             yield Record(
                 position,
@@ -315,53 +265,45 @@ class Ingest:
                 self.statistics.observations += len(records)
                 return True
 
-    def _requests(
-        self, accepted: Iterable[_Accepted]
-    ) -> Iterator[tuple[Sequence[BoundUpdate], Done]]:
+    def _submissions(self, accepted: Iterable[_Accepted]) -> Iterator[Submission]:
         """One UPDATE for each message with observations; the others are settled."""
         for each in accepted:
             if each.records:
-                request = self.present.request(each.records)
-                yield request.updates, partial(self._settle, each, request)
+                request = self.current_state.request(each.records)
+                done = partial(self._settle, each)
+                yield Submission(request.updates, done, request.remainders)
             else:
                 each.delivery.settle(None)
-            yield from _told(each.absences)
+            yield from _unawaited(each.absences)
 
     def _settle(
-        self, accepted: _Accepted, request: Request, result: Outcome | GatewayError
+        self, accepted: _Accepted, first: Outcome | GatewayError, last: Outcome | GatewayError
     ) -> None:
         """Acknowledge what is in the store, and what never will be; in the scheduler's thread."""
         delivery = accepted.delivery
-        if _is_refused(result):
+        if is_refused(first):
             self.statistics.failed += 1
-            extra = {"topic": delivery.message.topic, "reason": str(result)}
+            extra = {"topic": delivery.message.topic, "reason": str(first)}
             log.error("observation_not_stored", extra=extra)
-        if not isinstance(result, GatewayError):
+        elif not isinstance(first, GatewayError):
             for stored in self._on_stored:
                 stored(accepted.records)
-        for instead in request.remainders:
-            if not _is_refused(result):
-                break
-            result = self._scheduler.update_instead(instead)
-        if not isinstance(result, StorageError):
-            self._journal.space.applied = accepted.records[-1].position
-        delivery.settle(result if isinstance(result, StorageError) else None)
+        if isinstance(last, StorageError):
+            delivery.settle(last)
+            return
+        self._journal.space.applied = accepted.records[-1].position
+        delivery.settle(None)
 
 
-def _told(updates: Sequence[BoundUpdate]) -> Iterator[tuple[Sequence[BoundUpdate], Done]]:
+def _unawaited(updates: Sequence[BoundUpdate]) -> Iterator[Submission]:
     """Requests that no delivery waits for."""
     for update in updates:
-        yield (update,), _log_refused
+        yield Submission((update,), _log_refused)
 
 
-def _log_refused(result: Outcome | GatewayError) -> None:
-    if _is_refused(result):
+def _log_refused(result: Outcome | GatewayError, _: Outcome | GatewayError) -> None:
+    if is_refused(result):
         log.error("absence_not_stored", extra={"reason": str(result)})
-
-
-def _is_refused(result: Outcome | GatewayError) -> bool:
-    """Whether an UPDATE failed for good: what the disk does not take will be tried again."""
-    return isinstance(result, GatewayError) and not isinstance(result, StorageError)
 
 
 def _chunks(records: Iterator[Record], size: int) -> Iterator[list[Record]]:

@@ -1,4 +1,4 @@
-"""Mappings, learned by a subscription to our own engine (seed 001, section 5.4).
+"""Mappings, learned by a subscription to our own engine.
 
 Mappings are RDF in the store; whoever changes them by UPDATE changes, with the next notification,
 what ingest makes of a message. The registry is replaced as a whole, so a message is decoded by
@@ -6,7 +6,6 @@ the old mappings or by the new ones, never by a mixture.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
@@ -16,8 +15,8 @@ from adapters.registry import Registry
 from adapters.values.mapping import Mapping, MappingError, Retained
 from adapters.values.memory import Memory
 from gateway.engine import Notification
+from gateway.rdf.answer import Answer
 from gateway.rdf.namespaces import GW
-from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ class MappingTable:
         self.registry: Registry = Registry.compile((), self.memory)[0]
         self.mappings: tuple[Mapping, ...] = ()
         self.errors: tuple[MappingError, ...] = ()
-        self._rows: Counter[Row] = Counter()
+        self._answer = Answer()
         self._listeners: list[Changed] = []
 
     def on_change(self, listener: Changed) -> None:
@@ -46,12 +45,8 @@ class MappingTable:
 
     def learn(self, notification: Notification) -> None:
         """Take up what changed and compile the mappings again."""
-        results = notification.results
-        self._rows.update(results.added)
-        self._rows.subtract(results.removed)
-        self._rows += Counter()
-        rows = [dict(zip(results.variables, row, strict=True)) for row in self._rows]
-        mappings, ambiguous = _mappings(rows)
+        self._answer.change(notification.results)
+        mappings, ambiguous = _mappings(list(self._answer.fields()))
         self.registry, refused = Registry.compile(mappings, self.memory)
         self.mappings, self.errors = tuple(mappings), (*ambiguous, *refused)
         for error in self.errors:

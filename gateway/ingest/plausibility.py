@@ -8,7 +8,6 @@ plausible result: after some time any value can be reached, so a stream is never
 """
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +22,7 @@ from adapters.values.memory import Recent
 from adapters.values.observation import Observation, StreamKey
 from adapters.values.result import DECIMAL, NUMERIC, Result
 from gateway.engine import Notification
-from gateway.rdf.solutions import Row
+from gateway.rdf.answer import Answer
 from gateway.rdf.terms import Term
 
 log = logging.getLogger(__name__)
@@ -69,19 +68,15 @@ class Plausibility:
     """The sink of the CAPABILITIES subscription; `fault` is asked by ingest, in its thread."""
 
     def __init__(self) -> None:
-        self._rows: Counter[Row] = Counter()
+        self._answer = Answer()
         self._capabilities: Mapping[Place, tuple[Capability, ...]] = {}
         self._last = Recent[StreamKey, _Last](_MOST_STREAMS)
 
     def learn(self, notification: Notification) -> None:
         """Take up what changed; in the scheduler's thread."""
-        results = notification.results
-        self._rows.update(results.added)
-        self._rows.subtract(results.removed)
-        self._rows += Counter()
+        self._answer.change(notification.results)
         capabilities: dict[Place, tuple[Capability, ...]] = {}
-        for row in self._rows:
-            fields = dict(zip(results.variables, row, strict=True))
+        for fields in self._answer.fields():
             sensor = fields["sensor"]
             if not isinstance(sensor, NamedNode):
                 continue

@@ -108,7 +108,7 @@ class Quarantine:
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Those of now, the oldest first."""
+        """The entries of now, the oldest first."""
         with self._lock:
             return iter([entry for entry, _ in self._entries.values()])
 

@@ -81,7 +81,7 @@ class RawMessages:
             self.size_bytes -= len(gone.payload) + len(gone.topic) + _BESIDE_BYTES
 
     def all(self) -> list[RawMessage]:
-        """Those of now, the oldest first."""
+        """The messages of now, the oldest first."""
         return list(self._kept)  # no Python code runs in between, so no other thread does
 
     def of(self, position: Position) -> RawMessage | None:

@@ -1,8 +1,8 @@
 """`Recovery`: what an earlier life of the gateway knew, told by its store at start.
 
-Place on the way of the data: before it. Retention, series and absences, the last result of each
-stream (a cached value sent again after the restart is no observation, an impossible jump is still
-one) and its unit are read from the store; there is no second file that could say otherwise.
+Retention, series and absences, the last result of each stream (a cached value sent again after the
+restart is no observation, an impossible jump is still one) and its unit are read from the store;
+there is no second file that could say otherwise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,9 +31,13 @@ class Recovery:
     """Fills the parts of ingest that know of earlier messages."""
 
     def __init__(
-        self, present: CurrentState, absences: Absences, plausibility: Plausibility, memory: Memory
+        self,
+        current_state: CurrentState,
+        absences: Absences,
+        plausibility: Plausibility,
+        memory: Memory,
     ) -> None:
-        self._present = present
+        self._current_state = current_state
         self._absences = absences
         self._plausibility = plausibility
         self._repeated = memory.of(LastResults)
@@ -45,7 +49,7 @@ class Recovery:
         self._observations(select(engine, query_text("STREAMS")))
         for row in select(engine, query_text("SERIES")):
             if row.get("endedAt") is None:
-                self._present.recall_series(_stream(row), row["unit"].value)
+                self._current_state.recall_series(_stream(row), row["unit"].value)
         for row in select(engine, query_text("WATCHED")):
             promise = row.get("expiresAfter")
             expires_after_s = None if promise is None else _seconds(promise.value)
@@ -53,9 +57,9 @@ class Recovery:
             self._absences.recall(_stream(row), expires_after_s, is_absent, now)
         applied = (
             Position.parse(row["position"].value)
-            for row in select(engine, self._present.applied_query())
+            for row in select(engine, self._current_state.applied_query())
         )
-        self._present.applied = max(applied, default=None)
+        self._current_state.applied = max(applied, default=None)
 
     def of_record(self, record: Record) -> None:
         """What the journal had and the store had not; retention knows of it already."""
@@ -69,7 +73,7 @@ class Recovery:
             stream, unit = _stream(row), row.get("unit")
             told = None if unit is None else unit.value
             stamp, result = row["phenomenonStamp"].value, row.get("result")
-            if not self._present.recall(stream, row["observation"].value, stamp, told):
+            if not self._current_state.recall(stream, row["observation"].value, stamp, told):
                 continue
             self._earlier.recall(stream)
             time = datetime.fromisoformat(stamp).astimezone(UTC)

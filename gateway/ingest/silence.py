@@ -8,7 +8,7 @@ sender promises another value in time (`gw:expiresAfter`, SenML `ut`, Home Assis
 Silence is measured by a clock that does not jump; what the store says is by the wall clock.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush
@@ -19,9 +19,9 @@ from pyoxigraph import Literal, NamedNode
 from adapters.values.notice import Heartbeat, Liveness, Notice
 from adapters.values.observation import Observation, StreamKey
 from gateway.ingest.sosa import Identity
-from gateway.profiles import Profiles
+from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import GW, XSD
-from gateway.store.update import BoundUpdate, compile_update
+from gateway.store.update import BoundUpdate
 from jsap.errors import BindingError
 
 _SILENCE = NamedNode(GW + "Silence")
@@ -38,10 +38,8 @@ class AbsenceTemplates:
     def __init__(self, profiles: Profiles, identity: Identity) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         self._identity = identity
-        self._templates = {
-            name: (profiles.update(name), compile_update(profiles.update(name).text))
-            for name in ("WATCH_STREAM", "RAISE_ABSENCE", "CLEAR_ABSENCE")
-        }
+        names = ("WATCH_STREAM", "RAISE_ABSENCE", "CLEAR_ABSENCE")
+        self._templates = UpdateTemplates(profiles, names)
         stream = ("urn:s", "urn:p", "urn:f")
         try:
             self.watch(stream, 1.0)
@@ -53,16 +51,18 @@ class AbsenceTemplates:
     def watch(self, stream: StreamKey, expires_after_s: float) -> BoundUpdate:
         """The stream is expected to be heard again within so many seconds."""
         value = Literal(f"{expires_after_s:.15g}", datatype=NamedNode(XSD + "decimal"))
-        return self._bind("WATCH_STREAM", {**self._node(stream), "expiresAfter": value})
+        return self._templates.bind("WATCH_STREAM", {**self._node(stream), "expiresAfter": value})
 
     def raise_(self, stream: StreamKey, since: datetime, reason: NamedNode) -> BoundUpdate:
         """The stream has not been heard since then."""
         stamp = Literal(since.isoformat().replace("+00:00", "Z"), datatype=_DATE_TIME)
-        return self._bind("RAISE_ABSENCE", {**self._node(stream), "since": stamp, "reason": reason})
+        return self._templates.bind(
+            "RAISE_ABSENCE", {**self._node(stream), "since": stamp, "reason": reason}
+        )
 
     def clear(self, stream: StreamKey) -> BoundUpdate:
         """The stream is there again."""
-        return self._bind("CLEAR_ABSENCE", {"stream": self._identity.stream(stream)})
+        return self._templates.bind("CLEAR_ABSENCE", {"stream": self._identity.stream(stream)})
 
     def _node(self, stream: StreamKey) -> dict[str, Term]:
         sensor, observed_property, feature = map(NamedNode, stream)
@@ -72,10 +72,6 @@ class AbsenceTemplates:
             "property": observed_property,
             "feature": feature,
         }
-
-    def _bind(self, name: str, values: Mapping[str, Term]) -> BoundUpdate:
-        template, plan = self._templates[name]
-        return plan, template.bind(values)
 
 
 @dataclass(slots=True)
@@ -202,7 +198,10 @@ class Absences:
             heappush(self._queue, (deadline, stream))
 
     def _forget_queued(self, stream: StreamKey, watched: _Watched) -> None:
-        """Its place may be too late for a shorter promise; linear, for promises change seldom."""
+        """Give up a place that may be too late for a shorter promise.
+
+        Linear, for promises change seldom.
+        """
         if watched.is_queued:
             watched.is_queued = False
             self._queue = [each for each in self._queue if each[1] != stream]

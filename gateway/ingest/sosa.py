@@ -16,10 +16,10 @@ from pyoxigraph import Literal, NamedNode
 
 from adapters.values.observation import Observation, StreamKey, TimeSource
 from gateway.journal import Actuation, Position, Record
-from gateway.profiles import Profiles
+from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import GW, UNIT, XSD
 from gateway.store.retention import SeriesEnd
-from gateway.store.update import BoundUpdate, compile_update
+from gateway.store.update import BoundUpdate
 from jsap.errors import BindingError
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
@@ -104,22 +104,22 @@ def told_unit(in_graph: str | None) -> str | None:
     return None if in_graph == _UNITLESS else in_graph
 
 
+_TEMPLATES = (
+    "OBSERVE_QUANTITY",
+    "OBSERVE_VALUE",
+    "SUSPECT_CLOCK",
+    "FORGET_OBSERVATION",
+    "END_SERIES",
+)
+
+
 class ObservationTemplates:
     """The templates of the profiles that write observations and take them out again."""
 
     def __init__(self, profiles: Profiles, identity: Identity) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         self._identity = identity
-        self._templates = {
-            name: (profiles.update(name), compile_update(profiles.update(name).text))
-            for name in (
-                "OBSERVE_QUANTITY",
-                "OBSERVE_VALUE",
-                "SUSPECT_CLOCK",
-                "FORGET_OBSERVATION",
-                "END_SERIES",
-            )
-        }
+        self._templates = UpdateTemplates(profiles, _TEMPLATES)
         try:
             self._bind_examples()
         except BindingError as error:
@@ -157,19 +157,19 @@ class ObservationTemplates:
             "timeSource": _CLOCKS[told],
         }
         if unit is None:
-            return self._bind("OBSERVE_VALUE", values)
+            return self._templates.bind("OBSERVE_VALUE", values)
         values["resultNode"] = NamedNode(f"{iri}/result")
         values["unit"] = NamedNode(unit)
-        return self._bind("OBSERVE_QUANTITY", values)
+        return self._templates.bind("OBSERVE_QUANTITY", values)
 
     def suspect(self, record: Record) -> BoundUpdate:
         """The UPDATE that marks an observation whose device told a time that cannot be."""
         iri = self._identity.observation(record.position)
-        return self._bind("SUSPECT_CLOCK", {"observation": NamedNode(iri)})
+        return self._templates.bind("SUSPECT_CLOCK", {"observation": NamedNode(iri)})
 
     def forget(self, observation: str) -> BoundUpdate:
         """The UPDATE that takes one observation out of the store."""
-        return self._bind(
+        return self._templates.bind(
             "FORGET_OBSERVATION",
             {
                 "observation": NamedNode(observation),
@@ -181,7 +181,7 @@ class ObservationTemplates:
     def end_series(self, ended: SeriesEnd) -> BoundUpdate:
         """The UPDATE that says when a stream's numbers went over to another unit."""
         sensor, observed_property, feature = map(NamedNode, ended.stream)
-        return self._bind(
+        return self._templates.bind(
             "END_SERIES",
             {
                 "stream": self._identity.stream(ended.stream),
@@ -195,10 +195,6 @@ class ObservationTemplates:
                 "at": Literal(_iso(ended.time), datatype=_DATE_TIME),
             },
         )
-
-    def _bind(self, name: str, values: dict[str, NamedNode | Literal]) -> BoundUpdate:
-        template, plan = self._templates[name]
-        return plan, template.bind(values)
 
 
 @lru_cache(maxsize=256)  # messages that came together have one time, and each has it thrice

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pyoxigraph import NamedNode
 
@@ -44,10 +44,27 @@ must not block and must not raise."""
 Ended = Callable[[GatewayError], None]
 """Told, in any thread, why a subscription can no longer be served; it should be ended then."""
 
-Done = Callable[[Outcome | GatewayError], None]
-"""Told in the scheduler's thread how an UPDATE ended."""
+Done = Callable[[Outcome | GatewayError, Outcome | GatewayError], None]
+"""Told in the scheduler's thread how an UPDATE ended, and how the last that was tried for it did:
+the same, unless it was refused and had fallbacks."""
 
 T = TypeVar("T")
+
+
+class Submission(NamedTuple):
+    """An UPDATE of several bound ones for `Scheduler.submit`.
+
+    Where it is refused, `fallbacks` are tried in order, in its place, until one is not.
+    """
+
+    updates: Sequence[BoundUpdate]
+    done: Done
+    fallbacks: Iterable[Sequence[BoundUpdate]] = ()
+
+
+def is_refused(result: Outcome | GatewayError) -> bool:
+    """Whether an UPDATE failed for good: what the disk does not take will be tried again."""
+    return isinstance(result, GatewayError) and not isinstance(result, StorageError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +127,21 @@ class Scheduler:
         """Whether the URQ takes no more."""
         return self._waiting[True] >= self._limits[True]
 
-    def submit(self, updates: Sequence[tuple[Sequence[BoundUpdate], Done]]) -> None:
-        """Queue UPDATEs of several bound ones each; waits while the URQ is full (ingest).
+    def submit(self, submissions: Sequence[Submission]) -> None:
+        """Queue UPDATEs; waits while the URQ is full (ingest).
 
         They are in the journal, so the store's disk may have them a little later. Once the
         scheduler is closing, they are done with a StorageError.
         """
         with self._changed:
-            for bound, done in updates:
+            for each in submissions:
                 while self._waiting[True] >= self._limits[True] and not self._closing:
                     self._changed.wait()
                 if self._closing:
-                    done(_stopping())
+                    error = _stopping()
+                    each.done(error, error)
                 else:
-                    self._enqueue(_Request(partial(self._update_and_tell, bound, done), True))
+                    self._enqueue(_Request(partial(self._run_submitted, each), True))
 
     async def update(
         self,
@@ -337,8 +355,17 @@ class Scheduler:
             self._patient = False
             self._changed.notify_all()
 
-    def update_instead(self, updates: Sequence[BoundUpdate]) -> Outcome | GatewayError:
-        """Run an UPDATE, or in a `Done` one in the place of that which failed; in this thread."""
+    def _run_submitted(self, submission: Submission) -> None:
+        """Run it or what may take its place, and tell how that ended."""
+        first = last = self._tried(submission.updates)
+        if is_refused(first):
+            for instead in submission.fallbacks:
+                last = self._tried(instead)
+                if not is_refused(last):
+                    break
+        submission.done(first, last)
+
+    def _tried(self, updates: Sequence[BoundUpdate]) -> Outcome | GatewayError:
         try:
             return self._update_at_last(updates)
         except GatewayError as error:
@@ -363,9 +390,6 @@ class Scheduler:
                         self._missing = error
                 pause_s = min(10.0, pause_s * 2)
         raise self._missing
-
-    def _update_and_tell(self, updates: Sequence[BoundUpdate], done: Done) -> None:
-        done(self.update_instead(updates))
 
     def _subscribe(self, sink: Sink, ended: Ended | None, text: str, **options: Any) -> str:
         first = self.engine.subscribe(text, **options)

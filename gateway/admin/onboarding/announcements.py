@@ -37,7 +37,7 @@ _PART = 100
 
 
 @dataclass(slots=True)
-class Noted:
+class ProposalUpdate:
     """What the proposals of one message did; `refused` are no RDF, or have no room."""
 
     new: int = 0
@@ -71,11 +71,11 @@ class Announcement:
             yield replace(self, discovered=replace(found, proposals=()), beside=told)
 
 
-class Noting:
+class ProposalUpdater:
     """Takes an announcement up; made for one, in the scheduler's thread."""
 
     def __init__(self, engine: Engine, auto: frozenset[str]) -> None:
-        self.noted = Noted()
+        self.update = ProposalUpdate()
         self._engine = engine
         self._auto = auto
         self._added: list[Quad] = []
@@ -91,7 +91,7 @@ class Noting:
             try:
                 self._propose(stored(proposal, announcement.topic, announcement.at))
             except (JsapError, ClientError, ValueError):
-                self.noted.refused += 1
+                self.update.refused += 1
         self._withdraw(announcement, announcement.beside | set(by_iri))
         wanted: dict[NamedNode, frozenset[Quad]] = {}
         for each in self._accepted:
@@ -107,15 +107,15 @@ class Noting:
         if old is not None and old.content == new.content and old.status is not Status.WITHDRAWN:
             return
         if old is None and not self._has_room():
-            self.noted.refused += 1
+            self.update.refused += 1
             return
         if old is not None and old.status is Status.REJECTED:
             new = new.with_status(Status.REJECTED)
         elif self._may_accept(old, new):
             new = new.with_status(Status.CONFIRMED)
             self._accepted.append(new)
-            self.noted.accepted += 1
-        self.noted.new += 1
+            self.update.accepted += 1
+        self.update.new += 1
         self._exchange(old, new)
 
     def _exchange(self, old: StoredProposal | None, new: StoredProposal) -> None:
@@ -159,5 +159,5 @@ class Noting:
         for node in sorted(gone, key=str):
             old = proposal_at(self._engine, node) if node.value not in proposed else None
             if old is not None and old.status is Status.PROPOSED:
-                self.noted.withdrawn += 1
+                self.update.withdrawn += 1
                 self._exchange(old, old.with_status(Status.WITHDRAWN))

@@ -32,7 +32,7 @@ MOST_CHANGES = 100
 """In the history; the oldest goes, one that the configuration made before one of a person."""
 
 MOST_BYTES = 4_194_304
-"""Of all of them together."""
+"""How long the history may be, before and after of all changes together."""
 
 _CHANGE = NamedNode(GW + "MappingChange")
 _KIND = NamedNode(GW + "changeKind")
@@ -215,7 +215,7 @@ def _find(engine: Engine, number: str) -> MappingChange:
 
 
 def _too_many(changes: list[MappingChange]) -> list[MappingChange]:
-    """Those that have to go; never the first."""
+    """The changes that have to go; never the first."""
     gone: list[MappingChange] = []
     left = list(changes)
     sizes = {change.number: len(_written(change.before | change.after)) for change in changes}

@@ -33,7 +33,7 @@ PREFIXES: Mapping[str, str] = {
     "qudt": QUDT,
     "unit": UNIT,
 }
-"""Those that a mapping given as JSON may use."""
+"""The prefixes that a mapping given as JSON may use."""
 
 Nodes = Mapping[NamedNode, frozenset[Quad]]
 Members = dict[str, object]
@@ -77,11 +77,11 @@ class InStore:
     engine: Engine
 
     def of(self, node: NamedNode) -> frozenset[Quad]:
-        """See Said."""
+        """The quads of a node in the store."""
         return said_of(self.engine, node)
 
     def naming(self, predicate: NamedNode, value: Term) -> frozenset[NamedNode]:
-        """See Said."""
+        """The nodes in the store that have this value."""
         found = self.engine.store.match(None, predicate, value, MAPPINGS_GRAPH)
         return frozenset(each.subject for each in found if isinstance(each.subject, NamedNode))
 
@@ -93,11 +93,11 @@ class InNodes:
     nodes: Nodes
 
     def of(self, node: NamedNode) -> frozenset[Quad]:
-        """See Said."""
+        """The quads of a node then."""
         return self.nodes.get(node, frozenset())
 
     def naming(self, predicate: NamedNode, value: Term) -> frozenset[NamedNode]:
-        """See Said."""
+        """The nodes that had this value then."""
         return frozenset(
             node
             for node, quads in self.nodes.items()

@@ -1,7 +1,7 @@
-"""`Onboarding`: what the API can ask about mappings and do to them; also runs the listening.
+"""`Onboarding`: what the API can ask about mappings and do to them; also runs discovery.
 
-Place on the way of the data: beside it; a facade over the parts of this package. Its coroutines
-are called on the event loop; what reads or changes mappings runs in the scheduler's thread.
+A facade over the parts of this package. Its coroutines are called on the event loop; what reads or
+changes mappings runs in the scheduler's thread.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from adapters.registry import Registry
 from adapters.values.mapping import MappingError
 from adapters.values.message import Message
 from adapters.values.proposal import Names
-from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
+from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate, ProposalUpdater
 from gateway.admin.onboarding.changes import (
     Author,
     Kind,
@@ -28,8 +28,8 @@ from gateway.admin.onboarding.changes import (
     undoing,
 )
 from gateway.admin.onboarding.confirmation import confirming, deciding
+from gateway.admin.onboarding.discovery import DiscoveryWorker
 from gateway.admin.onboarding.edits import Edits, mapping_node
-from gateway.admin.onboarding.listening import Listening
 from gateway.admin.onboarding.nodes import InStore, Members, described, queried_nodes, said_of
 from gateway.admin.onboarding.proposal_graph import (
     all_proposals,
@@ -67,7 +67,7 @@ Decide = Callable[[Engine], tuple[Delta, MappingChange | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class OnboardingSettings:
     """How onboarding works: names of proposals, whose announcements are taken and accepted."""
 
     names: Names
@@ -93,36 +93,40 @@ class Onboarding:
         scheduler: Scheduler,
         mappings: MappingTable,
         writing: Callable[[], Writing],
-        terms: Terms,
+        settings: OnboardingSettings,
         believe: Believe | None = None,
     ) -> None:
-        self.unknown = UnknownTopics(terms.topics, terms.topic_bytes)
+        self.unknown = UnknownTopics(settings.topics, settings.topic_bytes)
         self._scheduler = scheduler
         self._mappings = mappings
         self._writing = writing
         self._believe = believe
-        self._auto = terms.auto
+        self._auto = settings.auto
         self._loop = asyncio.get_running_loop()
         self._trying = asyncio.Semaphore(1)
         self._reading = asyncio.Semaphore(2)
-        self.listening = Listening(
-            self._note, self.unknown, terms.names, families=terms.families, auto=terms.auto
+        self.discovery = DiscoveryWorker(
+            self._take_up,
+            self.unknown,
+            settings.names,
+            families=settings.families,
+            auto=settings.auto,
         )
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Listen as long as the block lasts."""
-        thread = threading.Thread(target=self.listening.run, name="discovery", daemon=True)
+        thread = threading.Thread(target=self.discovery.run, name="discovery", daemon=True)
         thread.start()
         try:
             yield
         finally:
-            self.listening.stop()
+            self.discovery.stop()
             await asyncio.to_thread(thread.join)
 
-    def hear(self, message: Message) -> None:
+    def observe(self, message: Message) -> None:
         """Take note of a message that ingest is not given, or not by us; in any thread."""
-        self.listening.hear(message, self._mappings.registry.knows(message.topic))
+        self.discovery.observe(message, self._mappings.registry.knows(message.topic))
 
     async def mappings(self) -> Sequence[Members]:
         """All mappings, as a profile's JSON."""
@@ -131,7 +135,7 @@ class Onboarding:
             return await asyncio.to_thread(lambda: described(queried_nodes(engine, MAPPINGS_GRAPH)))
 
     def unknown_topics(self) -> list[UnknownTopic]:
-        """Those that no mapping knows now, the last heard first."""
+        """The topics that no mapping knows now, the last heard first."""
         registry, seen = self._mappings.registry, self.unknown.list()
         known = [each.topic for each in seen if registry.knows(each.topic)]
         self.unknown.forget(known)
@@ -139,7 +143,7 @@ class Onboarding:
         return [each for each in seen if each.topic not in gone]
 
     async def proposals(self) -> list[Found]:
-        """Those that devices announced, by family, device and label."""
+        """What devices announced, by family, device and label."""
         engine = self._scheduler.engine
         async with self._reading:
             return await asyncio.to_thread(lambda: _found(engine, all_proposals(engine)))
@@ -260,22 +264,22 @@ class Onboarding:
                     continue  # shown without an id
         return guessed
 
-    def _note(self, announcement: Announcement) -> Noted | None:
-        """Take an announcement up, in the thread of the listening."""
+    def _take_up(self, announcement: Announcement) -> ProposalUpdate | None:
+        """Take an announcement up, in the thread of discovery."""
         for _ in range(_TRIES):
-            noting: list[Noting] = []
+            updaters: list[ProposalUpdater] = []
 
-            def decision(engine: Engine, noting: list[Noting] = noting) -> Delta:
-                noting.append(Noting(engine, self._auto))
-                return noting[-1].take(announcement)
+            def decision(engine: Engine, updaters: list[ProposalUpdater] = updaters) -> Delta:
+                updaters.append(ProposalUpdater(engine, self._auto))
+                return updaters[-1].take(announcement)
 
             try:
                 deciding = self._scheduler.decide(decision)
                 asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
-                return noting[-1].noted
+                return updaters[-1].update
             except (TooManyRequestsError, StorageError) as error:
                 log.warning("proposals_wait", extra={"reason": str(error)})
-                if self.listening.pause(_PAUSE_S):
+                if self.discovery.pause(_PAUSE_S):
                     return None
             except GatewayError as error:
                 log.error("proposals_not_stored", extra={"reason": str(error)})

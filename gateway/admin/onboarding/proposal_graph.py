@@ -1,7 +1,4 @@
-"""The graph of proposals, read from the store.
-
-Place on the way of the data: beside it.
-"""
+"""The graph of proposals, read from the store."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -56,7 +53,7 @@ def proposal_nodes(engine: Engine) -> list[NamedNode]:
 
 
 def find(nodes: Iterable[NamedNode], ids: Sequence[str]) -> list[NamedNode]:
-    """Those with the ids, in their order; an id may be the whole IRI. Raises NotFoundError."""
+    """The nodes with the ids, in their order; an id may be the whole IRI. Raises NotFoundError."""
     known = {name: each for each in nodes for name in (short_id(each.value), each.value)}
     missing = [id_ for id_ in ids if id_ not in known]
     if missing:

@@ -1,8 +1,8 @@
 """A trial: what a message would be, payload to observations to triples, and nothing is changed.
 
-Place on the way of the data: a copy of it, from the registry to the UPDATE of the profile, that
-ends before journal and store. Who tries gives a registry with a Memory of its own, so that no
-counter, alias or last value of the running gateway is touched.
+A copy of the way of the data, from the registry to the UPDATE of the profile, that ends before
+journal and store. Who tries gives a registry with a Memory of its own, so that no counter, alias or
+last value of the running gateway is touched.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ from gateway.store.quad_store import QuadStore
 from gateway.store.update import BoundUpdate, evaluate
 
 EPOCH = 0
-"""Of the identities in a trial: no life of a gateway has it."""
+"""The epoch of identities in a trial: no life of a gateway has it."""
 
 Believe = Callable[[Observation, datetime], Fault | None]
 """Why a result cannot be, at its time; see gateway.ingest.plausibility."""
@@ -81,7 +81,7 @@ class Trial:
 
     @property
     def observations(self) -> tuple[Observation, ...]:
-        """Those that would be stored."""
+        """What would be stored."""
         return tuple(record.observation for record in self.records)
 
 

@@ -15,10 +15,10 @@ from adapters.values.message import Message
 from adapters.values.proposal import Proposal
 
 KEPT = 3
-"""Payloads of a topic."""
+"""So many payloads of a topic."""
 
 KEPT_BYTES = 512
-"""Of one payload; the rest is cut off."""
+"""So much of a payload; the rest is cut off."""
 
 MOST_GUESSES = 50
 """Proposed mappings of a topic."""

@@ -30,7 +30,7 @@ def pairs_of(old: Sequence[Observation], new: Sequence[Observation]) -> Iterator
 
 
 def _alike(old: Sequence[Observation], new: Sequence[Observation]) -> Iterator[Pair]:
-    """Those most alike first; where there are very many, in their order."""
+    """Pairs of what is most alike first; where there are very many, in their order."""
     if len(old) * len(new) > _MOST_COMPARED:
         yield from zip_longest(old, new)
         return

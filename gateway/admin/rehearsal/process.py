@@ -1,7 +1,7 @@
 """The process of a rehearsal: a `Script` comes by standard input, the report goes out as JSON.
 
-Place on the way of the data: beside it; `gateway.admin.rehearsal.runner` starts it and ends it in
-time. What is unpickled is what the gateway itself has written to its own child.
+`gateway.admin.rehearsal.runner` starts it and ends it in time. What is unpickled is what the
+gateway itself has written to its own child.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from gateway.admin.rehearsal.rehearsal import rehearse
 
 _MEMORY_BYTES = 1 << 30
-"""Of address space: a query that wants more ends the rehearsal and not the device."""
+"""Address space: a query that wants more ends the rehearsal and not the device."""
 
 
 def main() -> None:

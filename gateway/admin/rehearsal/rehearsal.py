@@ -1,10 +1,10 @@
 """`Rehearsal`: the last messages through the mappings of now and through others, side by side.
 
-Place on the way of the data: a copy of it, from the adapters to the answers of standing queries, in
-a process of its own (`rehearsal_process`): nothing of the running gateway is touched, and it waits
-for nothing. Each side has its own memory, and its own store in memory, filled with a copy of what
-the gateway's has without the observations that these messages gave. Observations of one message
-that are about the same have one identity on both sides, so what differs is the mappings' doing.
+A copy of the way of the data, from the adapters to the answers of standing queries, in a process of
+its own (process.py): nothing of the running gateway is touched, and it waits for nothing. Each side
+has its own memory, and its own store in memory, filled with a copy of what the gateway's has
+without the observations that these messages gave. Observations of one message that are about the
+same have one identity on both sides, so what differs is the mappings' doing.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from adapters.values.observation import Observation
 from adapters.values.repetition import LastResults
 from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.pairs import pairs_of
-from gateway.admin.rehearsal.report import Answer, Differences, Members, answers_differ
+from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
 from gateway.engine import Engine, Limits
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
@@ -77,12 +77,12 @@ class _Side:
         self.registry, _ = Registry.compile(mappings, memory)
         self.templates = ObservationTemplates(script.profiles, script.identity)
         self.writing = Writing(self.templates, script.future)
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, AnswerHistory] = {}
         self.refused: dict[int, str] = {}
         self._repeated = memory.of(LastResults)
         self._plausibility = Plausibility()
         self._duplicates = Duplicates()
-        self._present = CurrentState(self.templates, script.identity, script.latest)
+        self._current_state = CurrentState(self.templates, script.identity, script.latest)
         self._engine = Engine.open(limits=script.limits)
         self._spuids: dict[str, int] = {}
         self._fill(script, memory)
@@ -92,7 +92,7 @@ class _Side:
         decoded = self.registry.decode(message)
         new, faults = [], list(decoded.faults)
         for seen in decoded.observations:
-            if seen.circumstances.seed and self._present.knows(seen.stream):
+            if seen.circumstances.seed and self._current_state.knows(seen.stream):
                 continue
             fault = self._plausibility.fault(seen, seen.phenomenon_time or message.received_at)
             if fault is not None:
@@ -106,7 +106,7 @@ class _Side:
         """As the gateway would, retention included."""
         if not records:
             return
-        outcome = self._engine.update(self._present.request(records).updates)
+        outcome = self._engine.update(self._current_state.request(records).updates)
         for notification in outcome.notifications:
             self.answers[self._spuids[notification.spuid]].take(notification)
 
@@ -122,7 +122,7 @@ class _Side:
             self.refused[number] = str(error)
             return
         self._spuids[first.spuid] = number
-        self.answers[number] = Answer()
+        self.answers[number] = AnswerHistory()
         self.answers[number].take(first)
 
     def _fill(self, script: Script, memory: Memory) -> None:
@@ -131,8 +131,8 @@ class _Side:
             engine.store.apply(quads_delta(parse(script.quads, format=RdfFormat.N_QUADS)))
             engine.update([self.templates.forget(iri) for iri in script.gave])
         absences = Absences(AbsenceTemplates(profiles, script.identity))
-        recollection = Recovery(self._present, absences, self._plausibility, memory)
-        recollection.of_store(engine, profiles.query_text, datetime.now(UTC))
+        recovery = Recovery(self._current_state, absences, self._plausibility, memory)
+        recovery.of_store(engine, profiles.query_text, datetime.now(UTC))
         self._plausibility.learn(engine.subscribe(profiles.query_text("CAPABILITIES")))
 
 

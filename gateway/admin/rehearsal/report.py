@@ -1,7 +1,6 @@
 """`Differences`: what a rehearsal has found, counted, and the first of each kind told one by one.
 
-Place on the way of the data: in a rehearsal, its last step; the report is JSON as
-docs/mappings.md shows it.
+The last step of a rehearsal; the report is JSON as docs/mappings.md shows it.
 """
 
 from collections import Counter
@@ -16,6 +15,7 @@ from adapters.values.message import Message
 from adapters.values.observation import Observation
 from gateway.admin.rehearsal.pairs import Pair
 from gateway.engine import Notification
+from gateway.rdf.answer import Answer
 from gateway.rdf.solutions import Row
 
 MOST = 200
@@ -47,7 +47,7 @@ class Differences:
     def compare_faults(
         self, message: Message, before: Sequence[Fault], after: Sequence[Fault]
     ) -> None:
-        """Those that only one side has."""
+        """The faults that only one side has."""
         for name, faults in (
             ("added", [each for each in after if each not in before]),
             ("removed", [each for each in before if each not in after]),
@@ -74,28 +74,25 @@ class Differences:
             self.triples[name] += map(str, list(quads)[: max(0, MOST - len(self.triples[name]))])
 
 
-class Answer:
+class AnswerHistory:
     """The answer to a query on one side, and every row that it was told of."""
 
     def __init__(self) -> None:
-        self.variables: tuple[str, ...] = ()
-        self.rows: Counter[Row] = Counter()
+        self.answer = Answer()
         self.told: Counter[Row] = Counter()
 
     def take(self, notification: Notification) -> None:
         """In order of its notifications."""
-        results = notification.results
-        self.variables = results.variables
-        self.rows.update(results.added)
-        self.rows.subtract(results.removed)
+        self.answer.change(notification.results)
         if notification.sequence:
-            self.told.update(results.added)
+            self.told.update(notification.results.added)
 
 
-def answers_differ(query: str, before: Answer, after: Answer) -> Members:
+def answers_differ(query: str, old: AnswerHistory, new: AnswerHistory) -> Members:
     """Rows of the answer at the end, and those that came and went on one side only."""
+    before, after = old.answer, new.answer
     added, removed = after.rows - before.rows, before.rows - after.rows
-    told = (after.told - before.told) - added, (before.told - after.told) - removed
+    told = (new.told - old.told) - added, (old.told - new.told) - removed
     return {
         "query": query,
         "added": _rows(after.variables, added),

@@ -1,8 +1,8 @@
 """`RehearsalRunner`: has changed mappings rehearsed beside the running gateway, one at a time.
 
-Place on the way of the data: beside it. What a rehearsal needs is collected here: the last messages
-and the mappings of now in the threads that have them, a copy of what of the store the asker may
-read, the standing queries. The work is done by a process of its own, which is ended in time.
+What a rehearsal needs is collected here: the last messages and the mappings of now in the threads
+that have them, a copy of what of the store the asker may read, the standing queries. The work is
+done by a process of its own, which is ended in time.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RehearsalConditions:
     """How the gateway makes observations; see `Script`."""
 
     identity: Identity
@@ -73,11 +73,11 @@ class RehearsalRunner:
         self,
         scheduler: Scheduler,
         profiles: Callable[[], Profiles],
-        terms: Terms,
+        conditions: RehearsalConditions,
     ) -> None:
         self._scheduler = scheduler
         self._profiles = profiles
-        self._terms = terms
+        self._conditions = conditions
         self._busy = False
 
     async def rehearse(self, wanted: Wanted, ground: Ground) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class RehearsalRunner:
         changed = wanted(nodes)
         require_good(InNodes(nodes), changed)
         after = {node: quads for node, quads in {**nodes, **changed}.items() if quads}
-        observation = self._terms.identity.observation
+        observation = self._conditions.identity.observation
         gave = [
             observation(replace(raw.first, sequence=raw.first.sequence + offset))
             for raw in ground.messages
@@ -129,14 +129,14 @@ class RehearsalRunner:
             Compiled.of(nodes).mappings,
             Compiled.of(after).mappings,
             _portable(self._profiles()),
-            self._terms.identity,
-            self._terms.future,
-            self._terms.latest,
+            self._conditions.identity,
+            self._conditions.future,
+            self._conditions.latest,
             tuple(ground.queries),
             ground.quads,
             tuple(gave),
             TIME_S,
-            self._terms.limits,
+            self._conditions.limits,
         )
 
 

@@ -1,1 +1,1 @@
-"""MQTT: the embedded broker, and the connections to an external one."""
+"""MQTT of devices: the embedded broker, and the connections to an external one."""

@@ -41,11 +41,11 @@ def kill_at(step: str) -> None:
     consumer: Any = Consumer
     match step:
         case "requested":
-            consumer.take = lambda self, wishes: _die() if list(wishes) else None
+            consumer.take = lambda self, requests: _die() if list(requests) else None
         case "sent":
             consumer._publish = _die
         case "published":
-            consumer.hear = _die
+            consumer.observe = _die
         case "confirmed":
             consumer._end = _first(consumer._end)
 

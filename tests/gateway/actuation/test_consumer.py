@@ -1,7 +1,7 @@
 """The consumer over a real engine, with a clock that is told: any commands, readings, time steps.
 
 Invariants: of an actuator at most one actuation is sent and not ended; each ends in one state, or
-can still; what was published was published once, in the order of the wishes, and had been marked.
+can still; what was published was published once, in the order of the requests, and had been marked.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from gateway.actuation import consumer as consumer_module
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.consumer import Consumer
 from gateway.actuation.history import History
-from gateway.actuation.orders import Orders, Seen
+from gateway.actuation.orders import Confirmation, Orders
 from gateway.actuation.recovery import recover
-from gateway.actuation.requests import wishes
+from gateway.actuation.requests import requests
 from gateway.actuation.templates import ActuationTemplates
 from gateway.actuation.values import Reading, value_of
 from gateway.config.settings import Config
@@ -78,7 +78,7 @@ class World:
             self.actuators,
             orders=self.orders,
             history=history,
-            note=lambda order, _: self.notes.append(order.wish.iri),
+            note=lambda order, _: self.notes.append(order.request.iri),
             clocks=clocks,
         )
         self.notes: list[str] = []
@@ -87,7 +87,7 @@ class World:
         self.consumer.left_over = recover(
             self.rows(), self.actuators, self.orders, history, templates=TEMPLATES, clocks=clocks
         )
-        self.subscribe("REQUESTED", lambda told: self.consumer.take(wishes(told)))
+        self.subscribe("REQUESTED", lambda told: self.consumer.take(requests(told)))
 
     def subscribe(self, query: str, sink: Any) -> None:
         first = self.engine.subscribe(PROFILES.query_text(query))
@@ -130,7 +130,7 @@ class World:
 
     def read(self, actuator: str, value: str) -> None:
         stream = ("urn:s", "urn:p", actuator)
-        self.consumer.hear(Seen("urn:o", stream, Reading(Literal(value)), self.now()))
+        self.consumer.observe(Confirmation("urn:o", stream, Reading(Literal(value)), self.now()))
 
     def rows(self) -> list[dict[str, Any]]:
         results: Any = self.engine.query(PROFILES.query_text("ACTUATIONS"))

@@ -65,7 +65,7 @@ def malformed(chance: random.Random) -> Iterator[Publication]:
 
 
 def resident_bytes() -> int:
-    """Of this process, which the gateway and the publisher share."""
+    """The memory of this process, which the gateway and the publisher share."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096
 

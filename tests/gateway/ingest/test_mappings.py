@@ -127,7 +127,7 @@ async def test_a_bad_mapping_costs_itself(tmp_path: Path, members: dict[str, str
 async def test_a_mapping_with_two_values_of_a_member_is_refused(
     tmp_path: Path, repeated: str
 ) -> None:
-    """It would make two observations of one value, by chance in an order."""
+    """Two values would make two observations of one value, by chance in an order."""
     profile = write_profile(tmp_path, [TEMPERATURE, HUMIDITY])
     async with running(settings(tmp_path, profile)) as gateway:
         told = await watch(gateway, VALUES)

@@ -70,7 +70,7 @@ def refusing(folder: Path) -> Path:
 
 
 async def test_an_update_that_fails_for_good_moves_the_journal_position(tmp_path: Path) -> None:
-    """Its message is acknowledged, counted, and is in the way of neither the next nor a start."""
+    """The message is acknowledged, counted, and is in the way of neither the next nor a start."""
     good = settings(tmp_path, write_profile(tmp_path, [TEMPERATURE]), kind="disk")
     profiles = (refusing(tmp_path), *good.jsap.profiles[1:])
     bad = good.model_copy(update={"jsap": JsapSettings(profiles=profiles)})

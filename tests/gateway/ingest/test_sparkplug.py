@@ -170,7 +170,7 @@ async def test_alias_is_not_believed_after_the_connection_was_lost(tmp_path: Pat
 async def test_node_that_loses_its_connection_takes_its_streams_with_it(
     mode: str, tmp_path: Path
 ) -> None:
-    """Its NDEATH is a last will, published by the broker."""
+    """The NDEATH is a last will, published by the broker."""
     profile = write_profile(tmp_path, [TEMPERATURE])
     heard: queue.SimpleQueue[Notice] = queue.SimpleQueue()
 
@@ -241,7 +241,7 @@ def foreign_node(port: int) -> Iterator[ForeignNode]:
 
 
 async def test_client_of_another_make_is_understood(tmp_path: Path) -> None:
-    """Its births come before the gateway: they are asked for, and it gives them again."""
+    """The births come before the gateway: they are asked for, and it gives them again."""
     profile = write_profile(tmp_path, [TEMPERATURE, LEVEL])
     with mosquitto(tmp_path) as broker, foreign_node(broker.port) as node:
         assert await node.hear() == "born"

@@ -24,22 +24,33 @@ _COMMANDS = 1000
 """How many commands may wait to be sent; the next ones are dropped and counted."""
 
 
-async def accept_into(inbox: Inbox, loop_calls: LoopCalls, message: Message) -> None:
-    """Hand a message of the embedded broker to ingest.
+class Readings:
+    """The way to ingest, for messages of the embedded broker."""
 
-    Returns when it may be acknowledged: at QoS 0 when the inbox has it, else when it is
-    committed. Raises what ingest settled it with, or ConnectionError when the gateway stops.
-    """
-    settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    def __init__(self, inbox: Inbox, loop_calls: LoopCalls) -> None:
+        self._inbox = inbox
+        self._loop_calls = loop_calls
 
-    def settle(error: Exception | None) -> None:
-        loop_calls.call(_settle, settled, error)
+    def takes(self, topic: str) -> bool:
+        """Whatever the topic: ingest says whether a mapping knows it."""
+        del topic
+        return True
 
-    acknowledged = message.qos > 0
-    if not await inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
-        raise ConnectionError("the gateway is stopping")
-    if acknowledged:
-        await settled
+    async def accept(self, message: Message) -> None:
+        """Returns when it may be acknowledged: at QoS 0 when the inbox has it, else committed.
+
+        Raises what ingest settled it with, or ConnectionError when the gateway stops.
+        """
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def settle(error: Exception | None) -> None:
+            self._loop_calls.call(_settle, settled, error)
+
+        acknowledged = message.qos > 0
+        if not await self._inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
+            raise ConnectionError("the gateway is stopping")
+        if acknowledged:
+            await settled
 
 
 def _ignore(error: Exception | None) -> None:

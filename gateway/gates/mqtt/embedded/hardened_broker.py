@@ -252,7 +252,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
                 await self._delete_session(session.client_id)
 
     def _end(self, connection: Connection) -> None:
-        """Its login has ended: so does the connection, as if the client had gone."""
+        """End the connection of a login that has ended, as if the client had gone."""
         task = asyncio.create_task(connection.stop(), name="mqtt-login-ended")
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)

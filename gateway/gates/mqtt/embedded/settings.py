@@ -37,7 +37,7 @@ class Login:
 
 Accept = Callable[[Message], Awaitable[None]]
 Authenticate = Callable[[str | None, str | None, str], Awaitable[Login | None]]
-"""Of user name, password and the address that they come from."""
+"""Told user name, password and the address that they come from."""
 
 Authorize = Callable[[str | None, str, TopicAction], bool]
 Clock = Callable[[], datetime]

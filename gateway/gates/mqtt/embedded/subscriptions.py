@@ -6,11 +6,11 @@ the user's name, and nobody else may publish to or receive from them.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
-from gateway.gates.mqtt.embedded.settings import Accept, Authorize, TopicAction
+from gateway.gates.mqtt.embedded.settings import Authorize, TopicAction
 from gateway.gates.subscriptions.mqtt import MqttGate, request_topic
 from gateway.gates.subscriptions.subscriber import Client
 from gateway.security.principal import Principal
@@ -23,14 +23,17 @@ _LOOK_AGAIN_S = 0.02
 
 
 class EmbeddedExchange:
-    """See Exchange. No more than `window` messages wait for a listener; then the outbox merges."""
+    """The `Exchange` of the embedded broker.
+
+    No more than `window` messages wait for a listener; then the outbox merges.
+    """
 
     def __init__(self, broker: EmbeddedBroker, window: int = _WINDOW) -> None:
         self._broker = broker
         self._window = window
 
     async def send(self, topic: str, payload: bytes) -> bool:
-        """See Exchange."""
+        """Publish with QoS 1, once there is room; False: nobody listens."""
         while (waiting := self._broker.backlog(topic)) is not None:
             if waiting < self._window:
                 await self._broker.publish(topic, payload, qos=1)
@@ -39,26 +42,26 @@ class EmbeddedExchange:
         return False
 
 
-def accept_requests(
-    gate: MqttGate,
-    user_of: Callable[[str], str | None],
-    identify: Identify,
-    accept: Callable[[Message], Awaitable[None]],
-) -> Accept:
-    """Have requests answered by the gate, and everything else accepted as it was."""
+class SparqlRequests:
+    """Requests to `gate`; `user_of` knows the user of a client of the broker."""
 
-    async def accept_message(message: Message) -> None:
-        name = request_topic(gate.prefix, message.topic)
-        if name is None:
-            await accept(message)
-            return
-        user = user_of(message.client_id)
-        await gate.request(message.topic, message.payload, Client(f"mqtt:{name}", _as(user)))
+    def __init__(
+        self, gate: MqttGate, user_of: Callable[[str], str | None], identify: Identify
+    ) -> None:
+        self._gate = gate
+        self._user_of = user_of
+        self._identify = identify
 
-    def _as(user: str | None) -> Callable[[str | None], Principal]:
-        return lambda _: identify(user)
+    def takes(self, topic: str) -> bool:
+        """Whether it is the request topic of somebody."""
+        return request_topic(self._gate.prefix, topic) is not None
 
-    return accept_message
+    async def accept(self, message: Message) -> None:
+        """Returns when the request is answered."""
+        name = request_topic(self._gate.prefix, message.topic)
+        user = self._user_of(message.client_id)
+        client = Client(f"mqtt:{name}", lambda _: self._identify(user))
+        await self._gate.request(message.topic, message.payload, client)
 
 
 def authorize_requests(prefix: str, authorize: Authorize | None) -> Authorize:

@@ -1,1 +1,1 @@
-"""Connections to an external broker, by paho and MQTT 5."""
+"""Connections to an external broker for readings, commands, subscribers and discovery; paho."""

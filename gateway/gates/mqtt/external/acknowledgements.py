@@ -19,7 +19,7 @@ class Unsettled:
 
 
 class Acknowledgements:
-    """Those of one connection; `settle` from any thread, the rest in that of the connection.
+    """What one connection brought; `settle` from any thread, the rest in that of the connection.
 
     What a connection brought can be acknowledged on no other: the broker sends it again there.
     `ready` is called when there is something to take.

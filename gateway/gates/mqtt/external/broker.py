@@ -11,11 +11,9 @@ one batch, what was settled meanwhile is acknowledged by one write.
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from math import ceil, inf
+from math import inf
 from select import select
 from time import monotonic
 
@@ -24,16 +22,16 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersi
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.settings import Clock
 from gateway.gates.mqtt.external.acknowledgements import Acknowledgements
 from gateway.gates.mqtt.external.buffered_client import BufferedClient, BufferedSocket
-from gateway.gates.mqtt.external.message_copies import MessageCopies, identifier_of
-from gateway.gates.mqtt.external.overlapping import overlapping
+from gateway.gates.mqtt.external.command_queue import MOST_COMMANDS, Command, CommandQueue
+from gateway.gates.mqtt.external.held_filters import HeldFilters
+from gateway.gates.mqtt.external.message_copies import MessageCopies
 from gateway.gates.mqtt.external.session_filters import SessionFilters
-from gateway.gates.mqtt.external.settings import ORIGIN, ExternalSettings
+from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.waker import Waker
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.runtime.clocks import SYSTEM_CLOCKS
@@ -41,9 +39,6 @@ from gateway.runtime.clocks import SYSTEM_CLOCKS
 log = logging.getLogger(__name__)
 
 _WEEK_S = 7 * 24 * 3600
-_COMMANDS = 1000
-_UNSENT = 65_536
-"""Bytes that may wait for a broker that reads slowly; commands behind them wait here."""
 _CONNECT_S = 10.0
 _PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
@@ -54,29 +49,6 @@ _TURN_PACKETS = 1000
 """Read in one turn: a broker that sends faster than we read must not keep us from the rest."""
 _FULL_S = 0.02
 """How often a full inbox is asked again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A message of ours."""
-
-    topic: str
-    payload: bytes
-    qos: int
-    retain: bool
-    expires_s: float = inf
-
-
-_UNNUMBERED = 0
-"""Of a subscription without identifier (MQTT 5.0, 3.8.2.1.2: they begin with 1)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Filters:
-    """Topic filters, and those of them that match topics of others."""
-
-    all: frozenset[str] = frozenset()
-    overlapping: frozenset[str] = frozenset()
 
 
 class ExternalBroker:
@@ -96,26 +68,18 @@ class ExternalBroker:
         self.echoes = 0
         self.copies = 0
         self.connections = 0
-        self.dropped = 0
         self._settings = settings
         self._inbox = inbox
         self._now = now
-        self._mark = (ORIGIN, settings.client_id)
+        self._mark = settings.mark
         self._waker = Waker()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)
-        self._commands: deque[_Command] = deque()
         self._listeners: list[Callable[[], None]] = []
-        self._in_flight: set[int] = set()
-        self._most_qos = 2
-        self._largest = 0
         self._reason = ""
-        self._wanted = _Filters()
-        self._session = session
-        self._held: dict[str, int] = dict.fromkeys(session.load(), _UNNUMBERED)
-        self._names_subscriptions = True
+        self._commands = CommandQueue(self._mark)
+        self._filters = HeldFilters(session)
         self._copies = MessageCopies()
-        self._asked: dict[int, Sequence[str]] = {}
         self._arrived: list[Delivery] = []
         self._acknowledgements = Acknowledgements(self._waker.wake)
         self._client = self._make_client()
@@ -124,6 +88,11 @@ class ExternalBroker:
     def is_connected(self) -> bool:
         """Whether the broker has accepted us and is still there."""
         return self._client.is_connected()
+
+    @property
+    def dropped(self) -> int:
+        """Commands that were not sent."""
+        return self._commands.dropped
 
     def start(self) -> None:
         """Connect in the background and keep trying."""
@@ -138,8 +107,7 @@ class ExternalBroker:
 
     def set_filters(self, filters: Iterable[str]) -> None:
         """Subscribe to these topic filters and no others."""
-        wanted = frozenset(filters)
-        self._wanted = _Filters(wanted, overlapping(wanted))
+        self._filters.want(filters)
         self._waker.wake()
 
     def on_connected(self, listener: Callable[[], None]) -> None:
@@ -155,10 +123,10 @@ class ExternalBroker:
         """
         # What is published before the first connection, by a rule at start, waits for it.
         is_lost = qos == 0 and self.connections > 0 and not self.is_connected
-        if is_lost or len(self._commands) + len(self._in_flight) >= _COMMANDS:
-            self._drop(topic)
+        if is_lost:
+            self._commands.drop(topic)
             return
-        self._commands.append(_Command(topic, payload, qos, retain, monotonic() + within_s))
+        self._commands.put(Command(topic, payload, qos, retain, monotonic() + within_s))
         self._waker.wake()
 
     def _make_client(self) -> BufferedClient:
@@ -171,12 +139,12 @@ class ExternalBroker:
         )
         if settings.username is not None:
             client.username_pw_set(settings.username, settings.password)
-        if settings.presence is not None:
-            client.will_set(settings.presence.topic, settings.presence.offline, 1, retain=True)
+        if settings.host_state is not None:
+            client.will_set(settings.host_state.topic, settings.host_state.offline, 1, retain=True)
         if settings.tls is not None:
             client.tls_set_context(settings.tls)
         client.connect_timeout = _CONNECT_S
-        client.max_queued_messages_set(_COMMANDS)
+        client.max_queued_messages_set(MOST_COMMANDS)
         client.on_connect = self._on_connect
         client.on_disconnect = self._on_disconnect
         client.on_message = self._on_message
@@ -217,7 +185,7 @@ class ExternalBroker:
     def _serve(self) -> None:
         """One connection, until it is lost or the gateway stops."""
         client, deadline = self._client, monotonic() + _CONNECT_S
-        self._write()
+        client.send_written()
         while client.socket() is not None:
             if self._closing.is_set() or (monotonic() > deadline and not client.is_connected()):
                 client.disconnect(self._farewell())
@@ -229,7 +197,7 @@ class ExternalBroker:
 
     def _farewell(self) -> ReasonCode | None:
         """A good-bye after which the broker publishes our will, where we have one."""
-        if self._settings.presence is None:
+        if self._settings.host_state is None:
             return None
         return ReasonCode(PacketTypes.DISCONNECT, "Disconnect with will message")
 
@@ -249,10 +217,10 @@ class ExternalBroker:
             self._read()
         self._offer()
         if client.is_connected():
-            self._hold_filters()
+            self._filters.hold(client)
             self._acknowledge()
-            self._send_commands()
-        self._write()
+            self._commands.send(client)
+        client.send_written()
         client.loop_misc()
         return bool(readable or writable or is_behind)
 
@@ -274,82 +242,6 @@ class ExternalBroker:
         for packet_id in self._acknowledgements.take():
             self._client.ack(packet_id, 1)
 
-    def _send_commands(self) -> None:
-        while self._commands and self._client.buffered.unsent < _UNSENT:
-            command = self._commands.popleft()
-            is_large = self._largest and _size(command, self._mark) > self._largest
-            left_s = command.expires_s - monotonic()
-            if is_large or left_s <= 0:
-                self._drop(command.topic)
-                continue
-            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            properties.UserProperty = self._mark
-            if left_s < inf:
-                properties.MessageExpiryInterval = ceil(left_s)
-            qos = min(command.qos, self._most_qos)
-            sent = self._client.publish(
-                command.topic, command.payload, qos, command.retain, properties
-            )
-            if qos:
-                self._in_flight.add(sent.mid)
-            self._write()
-
-    def _write(self) -> None:
-        """Send what paho has for the broker, in one piece."""
-        client = self._client
-        if client.want_write():
-            client.loop_write()
-        try:
-            client.buffered.flush()
-        except OSError:
-            client.loop_read()  # paho finds out for itself that the connection is lost
-
-    def _hold_filters(self) -> None:
-        """Bring the session to what is wanted: first what is new, so that nothing is missed."""
-        wanted = {name: self._number(name) for name in self._wanted.all}
-        if wanted == self._held:
-            return
-        held, self._held = self._held, wanted
-        self._session.save(frozenset(held) | frozenset(wanted))
-        new = sorted(name for name in wanted if held.get(name) != wanted[name])
-        self._subscribe([name for name in new if wanted[name] == _UNNUMBERED], None)
-        for name in new:
-            if wanted[name] != _UNNUMBERED:
-                self._subscribe([name], wanted[name])
-        gone = sorted(held.keys() - wanted.keys())
-        if gone:
-            self._note(self._client.unsubscribe(gone), gone)
-            self._session.save(frozenset(wanted))
-
-    def _number(self, name: str) -> int:
-        """The identifier of a subscription that overlaps others, where the broker tells it."""
-        if not self._names_subscriptions or name not in self._wanted.overlapping:
-            return _UNNUMBERED
-        return identifier_of(name)
-
-    def _subscribe(self, names: Sequence[str], number: int | None) -> None:
-        if not names:
-            return
-        # A retained message is sent once, not at each reconnection: it may be without a time.
-        options = SubscribeOptions(
-            qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_SEND_IF_NEW_SUB
-        )
-        properties = None
-        if number is not None:
-            properties = Properties(PacketTypes.SUBSCRIBE)  # type: ignore[no-untyped-call]
-            properties.SubscriptionIdentifier = number
-        asked = self._client.subscribe([(each, options) for each in names], properties=properties)
-        self._note(asked, names)
-
-    def _note(self, asked: tuple[MQTTErrorCode, int | None], filters: Sequence[str]) -> None:
-        """Remember what an answer of the broker will be about."""
-        if asked[1] is not None:
-            self._asked[asked[1]] = filters
-
-    def _drop(self, topic: str) -> None:
-        self.dropped += 1
-        log.error("command_dropped", extra={"topic": topic})
-
     def _on_connect(
         self,
         client: Client,
@@ -364,21 +256,16 @@ class ExternalBroker:
             return
         log.info("broker_connected", extra={"host": self._settings.host})
         self.connections += 1
-        presence = self._settings.presence
-        if presence is not None:
-            self._commands.appendleft(_Command(presence.topic, presence.online, 1, retain=True))
+        state = self._settings.host_state
+        if state is not None:
+            self._commands.put_first(Command(state.topic, state.online, 1, retain=True))
         for listener in self._listeners:
             listener()
         self._acknowledgements = Acknowledgements(self._waker.wake)
-        self._asked.clear()
-        self._most_qos = getattr(properties, "MaximumQoS", 2)
-        self._largest = getattr(properties, "MaximumPacketSize", 0)
-        # Asked for again also where the broker remembers: it may have refused before.
-        self._names_subscriptions = bool(getattr(properties, "SubscriptionIdentifierAvailable", 1))
         self._copies = MessageCopies()
-        kept = self._held if flags.session_present else {}
-        self._held = {name: _UNNUMBERED for name in kept if name not in self._wanted.all}
-        self._hold_filters()
+        self._commands.connected(properties)
+        self._filters.connected(properties, is_session_present=flags.session_present)
+        self._filters.hold(client)
 
     def _on_disconnect(
         self,
@@ -399,10 +286,7 @@ class ExternalBroker:
         _properties: Properties | None,
     ) -> None:
         self._copies = MessageCopies()
-        filters = self._asked.pop(packet_id, ())
-        refused = [str(reason) for reason in reasons if reason.is_failure]
-        if refused:
-            log.error("broker_refused", extra={"what": " ".join(filters), "reasons": refused})
+        self._filters.answered(packet_id, reasons)
 
     def _on_publish(
         self,
@@ -412,9 +296,7 @@ class ExternalBroker:
         reason: ReasonCode,
         _properties: Properties | None,
     ) -> None:
-        self._in_flight.discard(packet_id)
-        if reason.is_failure:
-            log.error("broker_refused", extra={"what": "a command", "reasons": [str(reason)]})
+        self._commands.acknowledged(packet_id, reason)
 
     def _on_message(self, _client: Client, _userdata: object, received: MQTTMessage) -> None:
         settle = _settled
@@ -446,12 +328,6 @@ class ExternalBroker:
         """Whether it came already, under another of our topic filters."""
         identifiers = getattr(received.properties, "SubscriptionIdentifier", ())
         return self._copies.is_copy(received.topic, bytes(received.payload), identifiers)
-
-
-def _size(command: _Command, mark: tuple[str, str]) -> int:
-    """An upper bound of the PUBLISH packet: its fields, their lengths, packet id and header."""
-    texts = (command.topic, *mark)
-    return sum(len(text.encode()) + 2 for text in texts) + len(command.payload) + 12
 
 
 def _settled(error: Exception | None) -> None:

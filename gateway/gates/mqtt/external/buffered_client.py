@@ -78,7 +78,16 @@ class BufferedClient(TlsClient):
 
     buffered: BufferedSocket
 
+    def send_written(self) -> None:
+        """Send what paho has for the broker, in one piece."""
+        if self.want_write():
+            self.loop_write()
+        try:
+            self.buffered.flush()
+        except OSError:
+            self.loop_read()  # paho finds out for itself that the connection is lost
+
     def _create_socket(self) -> "SocketLike":
-        """See paho: called at each connection."""
+        """Called by paho at each connection."""
         self.buffered = BufferedSocket(super()._create_socket())
         return self.buffered

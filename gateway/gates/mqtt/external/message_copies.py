@@ -18,7 +18,7 @@ def identifier_of(topic_filter: str) -> int:
 
 
 class MessageCopies:
-    """Of one connection, in the order of arrival.
+    """The messages of one connection, in the order of arrival.
 
     >>> copies = MessageCopies()
     >>> [copies.is_copy("room/a", b"20", [each]) for each in (1, 2, 1, 2)]

@@ -12,7 +12,7 @@ from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 
 def overlapping(filters: Collection[str]) -> frozenset[str]:
-    """Those of which a topic matches another one as well.
+    """The filters of which a topic matches another one as well.
 
     >>> sorted(overlapping(["a/+", "+/b", "a/c", "c"]))
     ['+/b', 'a/+', 'a/c']
@@ -57,7 +57,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def _pairs_of_wild(filters: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Of filters with wildcards, those that begin alike or with one."""
+    """Filters with wildcards that begin alike or with one."""
     wild = sorted(filter(_is_wild, filters))
     anywhere = [text for text in wild if text[0] in "+#"]
     beneath: dict[str, list[str]] = {}

@@ -30,8 +30,13 @@ class ExternalSettings:
     username: str | None = None
     password: str | None = None
     inflight: int = 1000
-    presence: HostState | None = None
+    host_state: HostState | None = None
     tls: ssl.SSLContext | None = None
+
+    @property
+    def mark(self) -> tuple[str, str]:
+        """The user property that marks what we publish."""
+        return (ORIGIN, self.client_id)
 
     def client(self, purpose: str, *, manual_ack: bool = False) -> TlsClient:
         """A further connection, beside that of ingest, with a client id of its own."""

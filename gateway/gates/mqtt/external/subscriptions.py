@@ -18,11 +18,10 @@ from paho.mqtt.client import MQTTMessage
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from gateway.errors import TooLargeError
-from gateway.gates.mqtt.external.settings import ORIGIN, ExternalSettings
-from gateway.gates.mqtt.external.tls_client import TlsClient
+from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.mqtt.external.side_connection import LIVE, SideConnection
 from gateway.gates.subscriptions.mqtt import MqttGate, request_topic
 from gateway.gates.subscriptions.subscriber import Authenticate, Client
 
@@ -38,15 +37,25 @@ _REQUESTS = 1000
 
 
 class ExternalExchange:
-    """See Exchange; an async context manager. `serve` says whose requests it takes."""
+    """The `Exchange` of an external broker; an async context manager.
+
+    `serve` says whose requests it takes.
+    """
 
     def __init__(self, settings: ExternalSettings, prefix: str) -> None:
         self.dropped = 0
-        self._settings = settings
-        self._filter = f"{prefix}/+/request"
-        self._mark = (ORIGIN, settings.client_id)
-        self._client = self._make_client()
-        self._largest = 0
+        self._mark = settings.mark
+        self._connection = SideConnection(
+            settings,
+            "subscribe",
+            [f"{prefix}/+/request"],
+            options=LIVE,
+            on_message=self._on_message,
+            on_refused=_refused,
+            window=_IN_FLIGHT,
+        )
+        self._connection.client.max_inflight_messages_set(_IN_FLIGHT)
+        self._connection.client.on_publish = self._on_publish
         self._window = asyncio.Semaphore(_IN_FLIGHT)
         self._sent: dict[int, asyncio.Future[bool]] = {}
         self._answering: set[asyncio.Task[None]] = set()
@@ -59,11 +68,7 @@ class ExternalExchange:
         self._gate, self._authenticate = gate, authenticate
 
     async def __aenter__(self) -> Self:
-        settings = self._settings
-        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        properties.ReceiveMaximum = _IN_FLIGHT
-        self._client.connect_async(settings.host, settings.port, properties=properties)
-        self._client.loop_start()
+        self._connection.open()
         return self
 
     async def __aexit__(
@@ -72,59 +77,34 @@ class ExternalExchange:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._client.disconnect()
-        await asyncio.to_thread(self._client.loop_stop)
-        client = self._client
-        client.on_connect = client.on_message = client.on_publish = None
+        await self._connection.close()
         for task in self._answering:
             task.cancel()
         await asyncio.gather(*self._answering, return_exceptions=True)
 
     async def send(self, topic: str, payload: bytes) -> bool:
-        """See Exchange. Over a lost connection it waits, and may send a message a second time."""
-        size = len(topic.encode()) + len(payload) + _ENVELOPE
-        if self._largest and size > self._largest:
+        """Publish with QoS 1; False: nobody listens. Raises TooLargeError.
+
+        Over a lost connection it waits, and may send a message a second time.
+        """
+        size, largest = len(topic.encode()) + len(payload) + _ENVELOPE, self._connection.largest
+        if largest and size > largest:
             raise TooLargeError(f"a message of {size} bytes is more than the broker takes")
         async with self._window:
             sent: asyncio.Future[bool] = self._loop.create_future()
             properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
             properties.UserProperty = self._mark
-            packet_id = self._client.publish(topic, payload, 1, False, properties).mid
+            packet_id = self._connection.client.publish(topic, payload, 1, False, properties).mid
             self._sent[packet_id] = sent
             try:
                 return await sent
             finally:
                 self._sent.pop(packet_id, None)
 
-    def _make_client(self) -> TlsClient:
-        client = self._settings.client("subscribe", manual_ack=True)
-        client.max_inflight_messages_set(_IN_FLIGHT)
-        client.on_connect = self._on_connect
-        client.on_message = self._on_message
-        client.on_publish = self._on_publish
-        return client
+    # The next two are called in paho's thread.
 
-    # The next three are called in paho's thread.
-
-    def _on_connect(
-        self,
-        client: PahoClient,
-        _userdata: object,
-        _flags: object,
-        reason: ReasonCode,
-        properties: Properties | None,
-    ) -> None:
-        if reason.is_failure:
-            log.error("broker_refused", extra={"what": "subscribers", "reasons": [str(reason)]})
-            return
-        self._largest = getattr(properties, "MaximumPacketSize", 0)
-        options = SubscribeOptions(
-            qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_DO_NOT_SEND
-        )
-        client.subscribe(self._filter, options=options)
-
-    def _on_message(self, _client: PahoClient, _userdata: object, message: MQTTMessage) -> None:
-        self._loop.call_soon_threadsafe(self._received, message)
+    def _on_message(self, received: MQTTMessage) -> None:
+        self._loop.call_soon_threadsafe(self._received, received)
 
     def _on_publish(
         self,
@@ -155,4 +135,8 @@ class ExternalExchange:
             name = request_topic(self._gate.prefix, message.topic)
             client = Client(f"mqtt:{name}", self._authenticate, shows_always=True)
             await self._gate.request(message.topic, bytes(message.payload), client)
-        self._client.ack(message.mid, message.qos)
+        self._connection.acknowledge(message)
+
+
+def _refused(reason: ReasonCode) -> None:
+    log.error("broker_refused", extra={"what": "subscribers", "reasons": [str(reason)]})

@@ -17,7 +17,7 @@ class TlsClient(Client):
     """With `tls_set_context` of a context that checks the name of the broker."""
 
     def _ssl_wrap_socket(self, tcp_sock: "socket.socket") -> ssl.SSLSocket:
-        """See paho: called at each connection."""
+        """Called by paho at each connection."""
         assert self._ssl_context is not None  # noqa: S101  else paho does not call it
         wrapped = self._ssl_context.wrap_socket(
             tcp_sock, server_hostname=self._host, do_handshake_on_connect=False

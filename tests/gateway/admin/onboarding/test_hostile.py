@@ -13,9 +13,9 @@ from adapters.families import FORMATS
 from adapters.values.message import Message
 from adapters.values.proposal import Names
 from gateway.admin.onboarding import announcements
-from gateway.admin.onboarding.announcements import Announcement, Noted, Noting
+from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate, ProposalUpdater
 from gateway.admin.onboarding.confirmation import confirming
-from gateway.admin.onboarding.listening import MOST_WAITING, Listening
+from gateway.admin.onboarding.discovery import MOST_WAITING, DiscoveryWorker
 from gateway.admin.onboarding.nodes import described, stored_nodes
 from gateway.admin.onboarding.onboarding import Found
 from gateway.admin.onboarding.proposal_graph import all_proposals, status_of
@@ -31,13 +31,13 @@ DEVICES = "zigbee2mqtt/bridge/devices"
 
 
 class Bench:
-    """Listening with a real engine, in one thread: what was heard is looked at when asked."""
+    """Discovery with a real engine, in one thread: what was heard is looked at when asked."""
 
     def __init__(self, *auto: str) -> None:
         self.engine = Engine.open(None)
         self.unknown = UnknownTopics()
         self._auto = frozenset(auto)
-        self.listening = Listening(
+        self.discovery = DiscoveryWorker(
             self._propose,
             self.unknown,
             Names("urn:id:"),
@@ -46,19 +46,19 @@ class Bench:
         )
 
     def hear(self, topic: str, payload: bytes) -> None:
-        self.listening.hear(Message(topic, payload, NOW), False)
+        self.discovery.observe(Message(topic, payload, NOW), False)
 
     def look(self) -> None:
         """Look at all that was heard."""
-        while self.listening.waiting:
-            self.listening.serve_one()
+        while self.discovery.waiting:
+            self.discovery.serve_one()
 
-    def _propose(self, announcement: Announcement) -> Noted:
-        taking = Noting(self.engine, self._auto)
+    def _propose(self, announcement: Announcement) -> ProposalUpdate:
+        taking = ProposalUpdater(self.engine, self._auto)
         delta = taking.take(announcement)
         if not delta.is_empty:
             self.engine.update([change(delta)])
-        return taking.noted
+        return taking.update
 
     def answers(self) -> list[Any]:
         """Everything that the API would tell, as JSON that can be written."""
@@ -74,10 +74,10 @@ class Bench:
 def test_what_is_too_long_or_too_much_is_passed_over_and_counted() -> None:
     bench = Bench()
     bench.hear(DEVICES, b"[" + b" " * 10_000_000 + b"]")
-    assert bench.listening.statistics.passed_over == 1
+    assert bench.discovery.statistics.passed_over == 1
     for number in range(MOST_WAITING + 5):
         bench.hear(f"b{number}/bridge/devices", b"[]")
-    assert bench.listening.statistics.passed_over == 6
+    assert bench.discovery.statistics.passed_over == 6
 
 
 def test_an_announcement_of_many_devices_is_bounded(monkeypatch: Any) -> None:
@@ -86,7 +86,7 @@ def test_an_announcement_of_many_devices_is_bounded(monkeypatch: Any) -> None:
     bench.hear(DEVICES, bridge_devices(*(f"d{number}" for number in range(40))))
     bench.look()
     assert len(bench.answers()) == 20
-    assert bench.listening.statistics.refused == 60
+    assert bench.discovery.statistics.refused == 60
     bench.hear(DEVICES, bridge_devices("d0"))  # the others are withdrawn and make room
     bench.hear("other/bridge/devices", bridge_devices(*(f"e{number}" for number in range(9))))
     bench.look()
@@ -119,10 +119,10 @@ def test_names_of_devices_cannot_become_triples() -> None:
 def test_the_thread_survives_a_defect_of_a_family() -> None:
     bench = Bench()
 
-    def broken(_: Announcement) -> Noted:
+    def broken(_: Announcement) -> ProposalUpdate:
         raise ZeroDivisionError
 
-    bench.listening._propose = broken
+    bench.discovery._propose = broken
     bench.hear(DEVICES, bridge_devices("kitchen"))
     bench.hear("x", b"1")
     bench.look()
@@ -133,8 +133,8 @@ def test_stopping_does_not_wait_for_what_is_left() -> None:
     bench = Bench()
     for number in range(100):
         bench.hear(f"t/{number}", b"1")
-    bench.listening.stop()
-    thread = threading.Thread(target=bench.listening.run)
+    bench.discovery.stop()
+    thread = threading.Thread(target=bench.discovery.run)
     thread.start()
     thread.join(10)
     assert not thread.is_alive()
@@ -183,7 +183,7 @@ PAYLOADS = st.one_of(st.binary(max_size=200), JSON.map(lambda value: json.dumps(
 def test_no_message_breaks_onboarding(messages: list[tuple[str, bytes]]) -> None:
     bench = Bench(*FORMATS)
     crashed: list[BaseException] = []
-    look = bench.listening._look
+    look = bench.discovery._look
 
     def watched(message: Message, announced: bool) -> None:
         try:
@@ -191,7 +191,7 @@ def test_no_message_breaks_onboarding(messages: list[tuple[str, bytes]]) -> None
         except Exception as error:
             crashed.append(error)
 
-    bench.listening._look = watched  # type: ignore[method-assign]
+    bench.discovery._look = watched  # type: ignore[method-assign]
     for topic, payload in messages:
         bench.hear(topic, payload)
     bench.look()

@@ -68,7 +68,7 @@ async def life_with_a_reading(folder: Path, broker: Mosquitto) -> None:
 
 
 async def test_a_retained_value_is_observed_once_however_often_we_connect(tmp_path: Path) -> None:
-    """It has neither time nor counter: observed again it would be a value that nobody measured."""
+    """Without time and counter it would, observed again, be a value that nobody measured."""
     with mosquitto(tmp_path) as broker:
         await retain(broker, "room/a", b'{"t":1}')
         for _ in range(3):
@@ -103,7 +103,7 @@ async def test_our_retained_command_is_not_observed_after_a_reconnection(
 
 
 async def test_what_was_published_while_we_were_away_is_observed_then(tmp_path: Path) -> None:
-    """It waited at the broker, and the rules are in force when it comes."""
+    """A message waited at the broker, and the rules are in force when it comes."""
     rule: JsonObject = {**LOUD, "qos": 1}
     with mosquitto(tmp_path) as broker, Device(broker.port, "fan") as fan:
         await asyncio.to_thread(fan.subscribe, "fan/#")
@@ -137,7 +137,7 @@ async def test_a_mapping_added_by_update_is_subscribed_at_the_broker(tmp_path: P
 
 
 async def test_the_gateway_starts_before_its_broker(tmp_path: Path) -> None:
-    """It tries again until the broker is there."""
+    """The connection is tried until the broker is there."""
     with mosquitto(tmp_path) as broker:
         pass
     async with running(config(tmp_path, broker, TEMPERATURE)) as gateway:

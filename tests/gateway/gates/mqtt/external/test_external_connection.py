@@ -235,7 +235,7 @@ async def test_a_command_without_acknowledgement_is_sent_again_after_a_reconnect
         assert again == bytes([first[0] | 8]) + first[1:]
         packet_id = int.from_bytes(first[7:9], "big")
         broker.writer.write(puback(packet_id))
-        await until(lambda: not external._in_flight)
+        await until(lambda: not external._commands.waiting)
 
 
 async def test_at_the_end_the_broker_is_told() -> None:

@@ -1,4 +1,4 @@
-"""Listening to announcements and unknown messages, beside ingest, which it never holds up.
+"""`DiscoveryWorker`: looks at announcements and unknown messages, and never holds ingest up.
 
 Place on the way of the data: ingest tells of each message that no mapping knows, and of all on the
 announcement topics; a thread of its own asks the families what they are. Its queue has a bound in
@@ -18,7 +18,7 @@ from adapters.families import FORMATS
 from adapters.values.message import Message
 from adapters.values.proposal import Names
 from adapters.values.topic_filter import TopicFilter, TopicTrie
-from gateway.admin.onboarding.announcements import Announcement, Noted
+from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate
 from gateway.admin.onboarding.unknown import UnknownTopics
 
 log = logging.getLogger(__name__)
@@ -30,12 +30,12 @@ GENERIC = frozenset({"json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar",
 """Formats that any message may happen to have: what they suggest is a guess about an unknown topic,
 while what a family recognises as its own is a proposal."""
 
-Propose = Callable[[Announcement], Noted | None]
+Propose = Callable[[Announcement], ProposalUpdate | None]
 """Takes an announcement up; None where it could not be."""
 
 
 @dataclass(slots=True)
-class ListeningStatistics:
+class DiscoveryStatistics:
     """Counters since the start."""
 
     announcements: int = 0
@@ -63,8 +63,8 @@ def is_among(filters: Iterable[str]) -> Callable[[str], bool]:
     return lru_cache(maxsize=4096)(lambda topic: bool(trie.match(topic)))
 
 
-class Listening:
-    """`hear` is called in any thread, `run` is the body of one, `stop` ends it.
+class DiscoveryWorker:
+    """`observe` is called in any thread, `run` is the body of one, `stop` ends it.
 
     `families` are those whose announcements are taken; `auto` are the formats that are accepted
     without a person.
@@ -79,7 +79,7 @@ class Listening:
         families: frozenset[str],
         auto: frozenset[str] = frozenset(),
     ) -> None:
-        self.statistics = ListeningStatistics()
+        self.statistics = DiscoveryStatistics()
         self._propose = propose
         self._unknown = unknown
         self._auto = auto
@@ -92,7 +92,7 @@ class Listening:
         self._changed = threading.Condition()
         self._closing = False
 
-    def hear(self, message: Message, matched: bool) -> None:
+    def observe(self, message: Message, matched: bool) -> None:
         """Take note of a message; a microsecond, no more, and nothing is ever raised."""
         announced = self._is_announced(message.topic)
         if announced:
@@ -174,11 +174,11 @@ class Listening:
             return
         whole = Announcement(found, message.topic, message.received_at, is_whole)
         for part in whole.parts():
-            noted = self._propose(part)
-            if noted is None:
+            update = self._propose(part)
+            if update is None:
                 seen.passed_over += 1
                 return
-            seen.proposed += noted.new
-            seen.withdrawn += noted.withdrawn
-            seen.accepted += noted.accepted
-            seen.refused += noted.refused
+            seen.proposed += update.new
+            seen.withdrawn += update.withdrawn
+            seen.accepted += update.accepted
+            seen.refused += update.refused
