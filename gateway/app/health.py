@@ -49,7 +49,7 @@ class Health:
 
 
 def operations_gate(health: Health, guard: Guard) -> OperationsGate:
-    """The endpoints of operations."""
+    """The endpoints /metrics and /openapi.json."""
     parts = health.parts
     registry = Measures(measures(parts), histograms(parts)).registry
-    return OperationsGate(registry, health, guard, document())
+    return OperationsGate(registry, document, guard)
