@@ -1,6 +1,6 @@
 """Onboarding as the configuration has it: whose announcements are heard, and what is collected.
 
-Place on the way of the data: none; put together once, when the gateway starts.
+Put together once, when the gateway starts.
 """
 
 from collections.abc import Callable

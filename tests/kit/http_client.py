@@ -53,7 +53,7 @@ def health_interface(health: Health) -> JsonInterface:
 
 
 class Client(httpx.AsyncClient):
-    """It also knows the pool that the server's queries go to."""
+    """A client that also knows the pool that the server's queries go to."""
 
     queries: QueryPool
 

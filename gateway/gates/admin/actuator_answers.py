@@ -102,7 +102,7 @@ class ActuatorTold(Answer):
 
 
 class ActuatorList(Answer):
-    """Those that the client may command, or all."""
+    """Actuators that the client may see."""
 
     actuators: list[ActuatorTold]
 

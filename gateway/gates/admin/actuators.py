@@ -46,7 +46,7 @@ class ActuatorsGate:
         self._iris = iris
 
     async def list(self, policy: Policy) -> ActuatorList:
-        """Those that a client may see."""
+        """Actuators that a client may see."""
         last = await self._actuating.ledger.last()
         seen = [
             each
@@ -208,7 +208,7 @@ async def show_actuation(
 
 
 def _said(**members: Any) -> dict[str, Any]:
-    """Those that say something; 0 and false do."""
+    """What says something, of these members; 0 and false do."""
     return {name: each for name, each in members.items() if each not in (None, "", [])}
 
 

@@ -243,7 +243,7 @@ def _guess(guess: Proposal) -> Guess:
 
 
 def _said(**members: Any) -> dict[str, Any]:
-    """Those that say something."""
+    """What says something, of these members."""
     return {name: value for name, value in members.items() if value}
 
 

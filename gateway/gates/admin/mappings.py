@@ -1,7 +1,7 @@
 """Mappings by HTTP: list, unknown topics, proposals, try, apply, undo.
 
-Place on the way of the data: beside it; what is changed here goes to the scheduler as every other
-UPDATE does. docs/mappings.md shows each request.
+What is changed here goes to the scheduler as every other UPDATE does. docs/mappings.md shows each
+request.
 
 Who may read the graph of mappings may list them; all else needs the capability `mappings`. Payloads
 of unknown topics are for those alone who may receive the topic as well.

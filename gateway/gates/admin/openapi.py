@@ -2,8 +2,7 @@
 
 tests/gateway/gates/http/test_openapi.py fuzzes the gateway by it.
 
-Place on the way of the data: beside it; what tools read before their first request. Source: OpenAPI
-Specification 3.1.0.
+Tools read it before their first request. Source: OpenAPI Specification 3.1.0.
 """
 
 from collections.abc import Mapping, Sequence

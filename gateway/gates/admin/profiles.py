@@ -1,6 +1,6 @@
 """The JSAP profiles by HTTP: which are in force, and reading their files again.
 
-Place on the way of the data: beside it; docs/profiles.md says what a reload does.
+docs/profiles.md says what a reload does.
 """
 
 from typing import Annotated

@@ -1,6 +1,6 @@
 """The quarantine by HTTP: list, show, replay, discard.
 
-Place on the way of the data: beside it; docs/quarantine.md shows each request. A client sees the
+docs/quarantine.md shows each request. A client sees the
 messages of those topics that it may receive, and replays or discards those that it may publish.
 """
 
@@ -193,13 +193,13 @@ _Chosen = Annotated[Choice, Query()]
 async def list_entries(
     caller: AnyCaller, gate: _Gate, listing: Annotated[Listing, Query()]
 ) -> Entries:
-    """Those of topics that the client may receive."""
+    """On topics that the client may receive."""
     return gate.list(listing, caller.principal.policy)
 
 
 @router.delete(PATH, "discard them", "how many there were")
 async def discard_entries(caller: AnyCaller, gate: _Gate, choice: _Chosen) -> Discarded:
-    """Those of topics that the client may publish to."""
+    """On topics that the client may publish to."""
     return gate.discard_all(choice, caller.principal.policy)
 
 
@@ -207,7 +207,7 @@ async def discard_entries(caller: AnyCaller, gate: _Gate, choice: _Chosen) -> Di
     f"{PATH}/replay", "send them through ingest again, the oldest first", "what became of each"
 )
 async def replay_entries(caller: AnyCaller, gate: _Gate, choice: _Chosen) -> Outcomes:
-    """Those of topics that the client may publish to."""
+    """On topics that the client may publish to."""
     return await gate.replay_all(choice, caller.principal.policy)
 
 

@@ -1,6 +1,6 @@
 """The last messages by HTTP, as they came.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. A client sees those of
+docs/mappings.md shows the request. A client sees those of
 topics that it may receive.
 """
 
@@ -87,7 +87,7 @@ _Gate = Annotated[RawMessagesGate, Depends(GateOf(RawMessagesGate))]
 async def list_messages(
     caller: AnyCaller, gate: _Gate, listing: Annotated[Listing, Query()]
 ) -> Messages:
-    """Those of topics that the client may receive."""
+    """On topics that the client may receive."""
     return gate.list(listing, caller.principal.policy)
 
 

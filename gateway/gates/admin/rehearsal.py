@@ -1,6 +1,6 @@
 """Rehearsals by HTTP: what changed mappings would make of the last messages.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. A client rehearses the
+docs/mappings.md shows the request. A client rehearses the
 messages of topics that it may receive, on the graphs that it may query.
 """
 
@@ -42,7 +42,7 @@ from jsap.profile import Profile
 PATH = "/mappings/rehearse"
 
 MOST_QUADS = 50_000
-"""Of the store, that are copied for standing queries."""
+"""Quads of the store that are copied for standing queries."""
 
 _EVERYTHING = "SELECT ?s ?p ?o ?g {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }} LIMIT {}"
 

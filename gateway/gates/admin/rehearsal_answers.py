@@ -1,6 +1,6 @@
 """What a rehearsal is answered with: the report of its process, as `admin.rehearsal` makes it.
 
-Place on the way of the data: beside it; the last step of a rehearsal. docs/mappings.md shows it.
+Place on the way of the data: last step of a rehearsal. docs/mappings.md shows it.
 """
 
 from pydantic import Field

@@ -1,6 +1,6 @@
 """Why by HTTP: where an observation, or a triple, came from.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. What the asker's QUERYs
+docs/mappings.md shows the request. What the asker's QUERYs
 may not read is not told of, nor a message of a topic that it may not receive.
 """
 

@@ -1,7 +1,4 @@
-"""What /mappings/why answers.
-
-Place on the way of the data: beside it; docs/mappings.md shows it.
-"""
+"""What /mappings/why answers; docs/mappings.md shows it."""
 
 from gateway.gates.http.json_router import Answer
 

@@ -1,6 +1,6 @@
 """/health and /ready: whether the gateway does its work, and whether it takes requests.
 
-Place on the way of the data: beside it; asked by people, and by what restarts or balances.
+Asked by people, and by what restarts gateways or balances requests.
 """
 
 import time

@@ -1,8 +1,8 @@
 """`JsonInterface`: the JSON routes of all gates as one FastAPI application, beside the raw routes.
 
-Place on the way of the data: beside it; people and scripts look at the gateway and set it up here.
-FastAPI's own ways are not on that of the data: SPARQL, graphs and subscriptions are plain routes
-that are matched first and never come here. Source: OpenAPI Specification 3.1.0.
+People and scripts look at the gateway and set it up here. The data does not come this way: SPARQL,
+graphs and subscriptions are plain routes of Starlette, which pay nothing for FastAPI. Source:
+OpenAPI Specification 3.1.0.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

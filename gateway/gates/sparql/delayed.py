@@ -154,7 +154,7 @@ _Id = Annotated[str, Path(alias="id")]
 
 @router.get(PATH, "UPDATEs that wait", "those that this client may see")
 async def list_delayed(caller: AnyCaller, gate: _Gate) -> DelayedList:
-    """Its own, or all where it may read their graph."""
+    """What it sent itself, or all where it may read their graph."""
     return DelayedList(delayed=[_described(each) for each in await gate.visible(caller)])
 
 
@@ -166,7 +166,7 @@ async def show_delayed(caller: AnyCaller, gate: _Gate, id_: _Id) -> Delayed:
 
 @router.silent("DELETE", f"{PATH}/{{id:path}}", "cancel it", "it will not be executed", 404)
 async def cancel_delayed(caller: AnyCaller, gate: _Gate, id_: _Id) -> None:
-    """Its own, or any where the client may write their graph."""
+    """What it sent itself, or any where it may write their graph."""
     await gate.cancel(caller, id_)
 
 
