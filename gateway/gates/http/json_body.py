@@ -40,10 +40,7 @@ _Some = TypeVar("_Some", bound=Body)
 
 
 class JsonBody(Generic[_Some]):
-    """A dependency: the body as `model`; the OpenAPI document tells it by this too.
-
-    >>> Annotated[ApplyBody, Depends(JsonBody(ApplyBody))]  # doctest: +SKIP
-    """
+    """A dependency: the body as `model`, by which the OpenAPI document tells it too."""
 
     def __init__(self, model: type[_Some]) -> None:
         self.model = model
