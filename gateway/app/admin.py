@@ -1,52 +1,57 @@
-"""The gates that let people look into ingest, put together.
+"""The JSON interface put together: the gates by which people look into a gateway and set it up.
 
-Place on the way of the data: built by `app` at the start: profiles, quarantine, raw messages.
+Place on the way of the data: built by `app` at the start, when all parts are there.
 """
 
 from datetime import timedelta
-
-from starlette.routing import Route
+from functools import partial
 
 from gateway.admin.onboarding.changes import history
 from gateway.admin.profile_reload import ProfileReload
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
+from gateway.app.health import Health
 from gateway.app.measures import Parts
-from gateway.app.subscribers import request_limits
 from gateway.config.settings import Config
 from gateway.engine import Limits
-from gateway.gates.admin.profiles import ProfilesGate
+from gateway.gates.admin.actuators import ActuatorsGate
+from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
 from gateway.gates.admin.rehearsal import RehearsalGate
 from gateway.gates.admin.why import WhyGate
+from gateway.gates.http.dependencies import Served
+from gateway.gates.http.health import HealthGate
+from gateway.gates.http.json_interface import JsonInterface
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.sparql.delayed import DelayedGate
 from gateway.security.guard import Guard
 
 
-def inspection_routes(parts: Parts, guard: Guard, config: Config) -> list[Route]:
-    """Their endpoints."""
-    routes: list[Route] = []
-    if parts.profiles is not None:
-        routes += ProfilesGate(parts.profiles, guard).routes()
+def json_interface(
+    parts: Parts, health: Health, guard: Guard, limits: RequestLimits, config: Config
+) -> JsonInterface:
+    """The JSON routes of a gateway whose parts are all there."""
+    identity = parts.ingest.present.identity
     quarantine = parts.ingest.quarantine
-    replay = QuarantineReplay(quarantine, parts.inbox)
-    if parts.queries is not None and parts.profiles is not None:
-        rehearsals = _rehearsals(parts, parts.profiles, config)
-        routes += RehearsalGate(
-            rehearsals, parts.ingest.raw, parts.queries, guard, request_limits(config)
-        ).routes()
-        routes += WhyGate(
-            _provenance(parts, parts.profiles),
-            lambda: parts.scheduler.look(history),
-            parts.queries,
-            guard,
-        ).routes()
-    return [
-        *routes,
-        *QuarantineGate(quarantine, replay, guard).routes(),
-        *RawMessagesGate(parts.ingest.raw, parts.ingest.present.identity, guard).routes(),
+    gates: list[object] = [
+        DelayedGate(parts.scheduler),
+        HealthGate(health),
+        QuarantineGate(quarantine, QuarantineReplay(quarantine, parts.inbox)),
+        RawMessagesGate(parts.ingest.raw, identity),
+        parts.onboarding,
+        parts.profiles,
     ]
+    if parts.actuating is not None:
+        gates.append(ActuatorsGate(parts.actuating, identity.actuation_iri("")))
+    if parts.queries is not None and parts.profiles is not None:
+        history_now = partial(parts.scheduler.look, history)
+        provenance, queries = _provenance(parts, parts.profiles), parts.queries
+        rehearsals = _rehearsals(parts, parts.profiles, config)
+        gates.append(RehearsalGate(rehearsals, parts.ingest.raw, queries))
+        gates.append(WhyGate(provenance, history_now, queries))
+    return JsonInterface(ROUTERS, Served({type(gate): gate for gate in gates}, guard, limits))
 
 
 def _provenance(parts: Parts, profiles: ProfileReload) -> Provenance:

@@ -24,12 +24,12 @@ from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.rules import Republisher
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.admin.profile_reload import ProfileFiles, ProfileReload
-from gateway.app.admin import inspection_routes
+from gateway.app.admin import json_interface
 from gateway.app.health import Health, operations_gate
 from gateway.app.http import open_ports
 from gateway.app.measures import Parts, summary
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
-from gateway.app.onboarding import mappings_routes, onboarding_of
+from gateway.app.onboarding import onboarding_of
 from gateway.app.security import Security, security
 from gateway.app.shipping import shipper_of
 from gateway.app.sparql import SparqlGates, load_limits, query_limits, remote_of
@@ -43,7 +43,6 @@ from gateway.app.subscribers import (
 from gateway.config.settings import Config
 from gateway.engine import Engine, Limits
 from gateway.engine.performance import Performance
-from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.http.operations import Load
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.subscriptions.event_stream import EventStreamGate
@@ -179,7 +178,7 @@ class Gateway:
         await starting.enter_async_context(self._listening(broker_link))
         for name, run in self._security.tasks().items():
             await starting.enter_async_context(self._task(run, name))
-        await self._start_http(starting, engine, identity)
+        await self._start_http(starting, engine)
         self.scheduler.start_timers()
 
     def _ingest(
@@ -307,9 +306,7 @@ class Gateway:
             self.mqtt_port = broker_link.port
             yield
 
-    async def _start_http(
-        self, starting: AsyncExitStack, engine: Engine, identity: Identity
-    ) -> None:
+    async def _start_http(self, starting: AsyncExitStack, engine: Engine) -> None:
         config = self._config
         engine.rights_of = self._security.update_rights
         pool = starting.enter_context(QueryPool(engine.query, query_limits(config.limits)))
@@ -318,21 +315,14 @@ class Gateway:
         load = self._parts.load = Load(load_limits(config.limits))
         health = Health.of(self._parts, config.gateway.data_dir)
         await starting.enter_async_context(self._task(health.vitals.run, "vitals"))
-        guard = self._security.guard
+        guard, limits = self._security.guard, request_limits(config)
         sparql = SparqlGates(self.scheduler, pool, config, guard)
         http_routes: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(health, guard).routes(),
-            *mappings_routes(self._parts.onboarding, guard, request_limits(config)),
-            *inspection_routes(self._parts, guard, config),
-            *ActuatorsGate(
-                self._actuating,
-                identity.actuation_iri(""),
-                request_limits(config),
-                guard,
-            ).routes(),
+            *json_interface(self._parts, health, guard, limits, config).routes(),
         ]
-        streams = EventStreamGate(subscribers, request_limits(config))
+        streams = EventStreamGate(subscribers, limits)
         socket_routes: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
             *streams.routes(),

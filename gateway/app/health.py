@@ -1,6 +1,6 @@
 """How a running gateway is, for /health, /ready and /metrics.
 
-Place on the way of the data: beside it; put together by `app` at the start.
+Put together by `app` at the start.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Health:
 
     @classmethod
     def of(cls, parts: Parts, folder: Path) -> "Health":
-        """Of a gateway with its data in `folder`; its `vitals` are to be run."""
+        """The health of a gateway with its data in `folder`; its `vitals` are to be run."""
         seen, engine = parts.ingest.statistics, parts.engine.statistics
         flows = (
             Flow("messages_in", lambda: seen.messages, lambda: len(parts.inbox)),
@@ -49,7 +49,7 @@ class Health:
 
 
 def operations_gate(health: Health, guard: Guard) -> OperationsGate:
-    """The endpoints of operations."""
+    """The endpoints /metrics and /openapi.json."""
     parts = health.parts
     registry = Measures(measures(parts), histograms(parts)).registry
-    return OperationsGate(registry, health, guard, document())
+    return OperationsGate(registry, document, guard)

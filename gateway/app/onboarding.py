@@ -1,12 +1,10 @@
 """Onboarding as the configuration has it: whose announcements are heard, and what is collected.
 
-Place on the way of the data: none; put together once, when the gateway starts.
+Put together once, when the gateway starts.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-
-from starlette.routing import Route
 
 from adapters.values.message import Message
 from adapters.values.proposal import Names
@@ -14,15 +12,12 @@ from gateway.admin.onboarding.discovery import announcement_filters, is_among
 from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
 from gateway.admin.onboarding.trial import Writing
 from gateway.config.settings import Config
-from gateway.gates.admin.mappings import MappingsGate
-from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.plausibility import Plausibility
 from gateway.scheduler.scheduler import Scheduler
-from gateway.security.guard import Guard
 
 
 def onboarding_of(
@@ -52,13 +47,6 @@ def onboarding_of(
     if config.mqtt.mode == "embedded":
         ingest.on_message(onboarding.discovery.observe)
     return onboarding
-
-
-def mappings_routes(
-    onboarding: Onboarding | None, guard: Guard, limits: RequestLimits
-) -> list[Route]:
-    """The endpoints below /mappings; none before there is an onboarding."""
-    return [] if onboarding is None else MappingsGate(onboarding, guard, limits).routes()
 
 
 def announced(config: Config) -> Callable[[str], bool]:

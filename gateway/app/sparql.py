@@ -1,7 +1,7 @@
 """The gates of SPARQL by HTTP put together, from the settings.
 
-Place on the way of the data: built by `app` at the start; QUERY, UPDATE, whole graphs, delayed
-UPDATEs, explanations and the service description share one pool, one guard and the same limits.
+Place on the way of the data: built by `app` at the start; QUERY, UPDATE, whole graphs,
+explanations and the service description share one pool, one guard and the same limits.
 """
 
 import socket
@@ -13,7 +13,6 @@ from gateway.gates.http.origins import LOOPBACK_NAMES, Names
 from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
-from gateway.gates.sparql.delayed import DelayedGate
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress
@@ -26,7 +25,7 @@ from gateway.store.remote import Remote
 
 
 class SparqlGates:
-    """All endpoints of SPARQL but those that keep a connection open."""
+    """The raw endpoints of SPARQL, but those that keep a connection open."""
 
     def __init__(
         self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard | None = None
@@ -36,12 +35,11 @@ class SparqlGates:
         description = ServiceDescription(is_federated=bool(config.remote.hosts))
         self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
         self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
-        self._delayed = DelayedGate(scheduler, guard)
         self._explain = ExplainGate(scheduler, limits, guard)
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
-        gates = (self._http, self._graphs, self._delayed, self._explain)
+        gates = (self._http, self._graphs, self._explain)
         return [route for gate in gates for route in gate.routes()]
 
     def subscribe_at(self, port: int) -> None:

@@ -9,17 +9,22 @@ from prometheus_client import CollectorRegistry, Counter
 from gateway.engine import Engine
 from gateway.errors import StorageError
 from gateway.gates.admin.openapi import document
+from gateway.gates.http import health as health_routes
+from gateway.gates.http.dependencies import Served
+from gateway.gates.http.health import Health, HealthGate
+from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.operations import Load, OperationsGate, application, serve
 from gateway.gates.http.origins import Names
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql import delayed
 from gateway.gates.sparql.delayed import DelayedGate
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate
 from gateway.gates.sparql.query_pool import Evaluate, QueryLimits, QueryPool
 from gateway.scheduler.scheduler import Scheduler
-from gateway.security.guard import Guard
+from gateway.security.guard import Guard, OpenGuard
 
 ALL = "SELECT ?s ?o { ?s <urn:p> ?o }"
 FILL = 'INSERT DATA { <urn:a> <urn:p> "a+b %41" . GRAPH <urn:g> { <urn:b> <urn:p> 2 } }'
@@ -42,8 +47,13 @@ class FakeHealth:
         return {"counters": {"updates": 3}}
 
 
+def health_interface(health: Health) -> JsonInterface:
+    """/health and /ready alone."""
+    return JsonInterface([health_routes.router.api], Served({HealthGate: HealthGate(health)}))
+
+
 class Client(httpx.AsyncClient):
-    """It also knows the pool that the server's queries go to."""
+    """A client that also knows the pool that the server's queries go to."""
 
     queries: QueryPool
 
@@ -62,16 +72,26 @@ async def open_gate(
     engine = Engine.open()
     registry = CollectorRegistry()
     Counter("readings", "Readings.", registry=registry).inc(7)
-    operations = OperationsGate(registry, health or FakeHealth(), guard, document())
+    operations = OperationsGate(registry, document, guard)
     with Scheduler(engine) as scheduler, QueryPool(evaluate or engine.query, limits) as queries:
         await scheduler.update(FILL)
         limits_ = RequestLimits(body_bytes=2000, body_timeout_s=0.3)
         gates = (
             HttpGate(scheduler, queries, limits_, guard=guard),
             GraphStoreGate(scheduler, queries, guard, limits_),
-            DelayedGate(scheduler, guard),
             ExplainGate(scheduler, limits_, guard),
             operations,
+            JsonInterface(
+                [delayed.router.api, health_routes.router.api],
+                Served(
+                    {
+                        DelayedGate: DelayedGate(scheduler),
+                        HealthGate: HealthGate(health or FakeHealth()),
+                    },
+                    guard or OpenGuard(),
+                    limits_,
+                ),
+            ),
         )
         app = application(
             [route for gate in gates for route in gate.routes()], names, Load(load or LoadLimits())

@@ -7,117 +7,94 @@ Who has the capability `command`, or may publish to the topic of an actuator's c
 it. Who may do that, or read the graph of actuations, sees it; for others it is not there.
 """
 
-import json
 from collections.abc import Mapping
-from datetime import datetime
-from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
-from pyoxigraph import Literal, NamedNode
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import Depends, Path
+from pyoxigraph import NamedNode
+from starlette.responses import Response
 
 from gateway.actuation.actuating import Actuating
 from gateway.actuation.actuator import Actuator
-from gateway.actuation.commands import LONGEST_WAIT_S
 from gateway.actuation.ledger import ENDED, Entry
-from gateway.actuation.values import is_boolean, is_number, number_literal, number_of
-from gateway.errors import BadRequestError, ForbiddenError, NotFoundError, UnsupportedMediaTypeError
-from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
-from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
-from gateway.gates.protocol.wire import JsonObject
-from gateway.rdf.namespaces import ACTUATIONS_GRAPH, XSD
-from gateway.security.guard import Guard, OpenGuard
+from gateway.errors import ForbiddenError, NotFoundError
+from gateway.gates.admin.actuator_answers import (
+    ActuationTold,
+    ActuatorList,
+    ActuatorTold,
+    CommandBody,
+    json_value,
+    plain,
+    written,
+)
+from gateway.gates.http.dependencies import AnyCaller, GateOf
+from gateway.gates.http.json_body import JsonBody
+from gateway.gates.http.json_router import JsonRouter
+from gateway.rdf.namespaces import ACTUATIONS_GRAPH
 from gateway.security.policy import Capability, Policy
 
 PATH = "/actuators"
 ACTUATIONS = "/actuations"
 
-_JSON = "application/json"
-_BOOLEAN = NamedNode(XSD + "boolean")
-_MOST_DIGITS = 64
-_EXAMPLE = 'send {"value": true}, a number or a text'
-
 
 class ActuatorsGate:
     """The endpoints below /actuators and /actuations."""
 
-    def __init__(
-        self,
-        actuating: Actuating,
-        iris: str,
-        limits: RequestLimits,
-        guard: Guard | None = None,
-    ) -> None:
+    def __init__(self, actuating: Actuating, iris: str) -> None:
         """`iris` is what the IRIs of actuations begin with."""
         self._actuating = actuating
         self._iris = iris
-        self._limits = limits
-        self._guard = guard or OpenGuard()
 
-    def routes(self) -> list[Route]:
-        """The endpoints, for `operations.application`."""
-        return [
-            *endpoint(PATH, {"GET": self._list}),
-            *endpoint(f"{PATH}/{{name:path}}/command", {"POST": self._command}),
-            *endpoint(f"{PATH}/{{name:path}}", {"GET": self._get}),
-            *endpoint(f"{ACTUATIONS}/{{id:path}}", {"GET": self._actuation}),
-        ]
-
-    async def _list(self, request: Request) -> Response:
-        policy = Caller.of(request, self._guard).principal.policy
+    async def list(self, policy: Policy) -> ActuatorList:
+        """Actuators that a client may see."""
         last = await self._actuating.ledger.last()
         seen = [
             each
             for each in self._actuating.actuators.by_iri.values()
             if self._may_see(policy, each)
         ]
-        return JSONResponse({"actuators": [self._described(each, last) for each in seen]})
+        return ActuatorList(actuators=[self._described(each, last) for each in seen])
 
-    async def _get(self, request: Request) -> Response:
-        policy = Caller.of(request, self._guard).principal.policy
-        actuator = self._find(request, policy)
-        last = await self._actuating.ledger.last()
-        return JSONResponse(self._described(actuator, last))
+    async def show(self, name: str, policy: Policy) -> ActuatorTold:
+        """One of them. Raises NotFoundError."""
+        actuator = self._find(name, policy)
+        return self._described(actuator, await self._actuating.ledger.last())
 
-    async def _command(self, request: Request) -> Response:
-        policy = Caller.of(request, self._guard).principal.policy
-        actuator = self._find(request, policy)
+    def commandable(self, name: str, policy: Policy) -> Actuator:
+        """One that a client may command. Raises NotFoundError, ForbiddenError."""
+        actuator = self._find(name, policy)
         if not self._may_command(policy, actuator):
             raise ForbiddenError(
                 "this actuator may not be commanded",
                 "ask the gateway's administrator for --may command, or for --publish "
                 f"{self._actuating.topics.topic(actuator)}",
             )
-        value, wait_s = await self._body(request)
-        commands = self._actuating.commands
-        if wait_s:
-            iri = await commands.request_and_wait(actuator, value, wait_s)
-        else:
-            iri = await commands.request(actuator, value)
-        entry = await self._actuating.ledger.find(NamedNode(iri))
-        told: JsonObject = {"id": self._name(iri), "status": "requested"}
-        told = self._entry(entry) if entry is not None else told
-        is_ended = told["status"] in ENDED
-        headers = {"Location": f"{ACTUATIONS}/{self._name(iri)}"}
-        return JSONResponse(told, status_code=200 if is_ended else 202, headers=headers)
+        return actuator
 
-    async def _actuation(self, request: Request) -> Response:
-        policy = Caller.of(request, self._guard).principal.policy
-        name: str = request.path_params["id"]
+    async def command(self, actuator: Actuator, body: CommandBody) -> ActuationTold:
+        """Ask for an actuation, and wait where that is wished."""
+        commands = self._actuating.commands
+        if body.wait:
+            iri = await commands.request_and_wait(actuator, body.value, body.wait)
+        else:
+            iri = await commands.request(actuator, body.value)
+        entry = await self._actuating.ledger.find(NamedNode(iri))
+        if entry is None:
+            return ActuationTold(id=self._name(iri), status="requested")
+        return self._entry(entry)
+
+    async def actuation(self, name: str, policy: Policy) -> ActuationTold:
+        """What became of a command. Raises NotFoundError."""
         entry = None
         if (node := _node(name if ":" in name else self._iris + name)) is not None:
             entry = await self._actuating.ledger.find(node)
         if entry is not None:
             actuator = self._actuating.actuators.by_iri.get(entry.actuator)
             if self._may_see(policy, actuator):
-                return JSONResponse(self._entry(entry))
+                return self._entry(entry)
         raise NotFoundError(f"there is no actuation {name}", "old ones leave the store")
 
-    def _find(self, request: Request, policy: Policy) -> Actuator:
-        name: str = request.path_params["name"]
+    def _find(self, name: str, policy: Policy) -> Actuator:
         actuator = self._actuating.actuators.find(name)
         if actuator is None or not self._may_see(policy, actuator):
             raise NotFoundError(f"there is no actuator {name}", f"GET {PATH} lists those there are")
@@ -132,107 +109,107 @@ class ActuatorsGate:
             return True
         return actuator is not None and self._may_command(policy, actuator)
 
-    async def _body(self, request: Request) -> tuple[Literal, float]:
-        """The value, and how long to wait for its confirmation."""
-        found = media_type(request.headers.get("content-type", ""))
-        if found != _JSON:
-            raise UnsupportedMediaTypeError(
-                f"cannot read a body of type {found or 'unknown'}", f"use Content-Type {_JSON}"
-            )
-        members = _members(utf_8(await read_body(request, self._limits)))
-        wait_s = members.get("wait", 0)
-        is_number = isinstance(wait_s, int | Decimal) and not isinstance(wait_s, bool)
-        if not is_number or not 0 <= wait_s <= LONGEST_WAIT_S:
-            raise BadRequestError(
-                "wait is no number of seconds", f"send one of 0 to {LONGEST_WAIT_S:g}"
-            )
-        if unknown := members.keys() - {"value", "wait"}:
-            raise BadRequestError(f"unknown members: {', '.join(sorted(unknown))}", _EXAMPLE)
-        return _literal(members.get("value")), float(wait_s)
-
-    def _described(self, actuator: Actuator, last: Mapping[str, Entry]) -> JsonObject:
+    def _described(self, actuator: Actuator, last: Mapping[str, Entry]) -> ActuatorTold:
         entry = last.get(actuator.iri)
-        told: JsonObject = {
-            "id": actuator.iri,
-            "name": actuator.name,
-            "property": actuator.observed_property,
-            "feature": actuator.feature,
-            "topic": self._actuating.topics.topic(actuator),
-            "commandTopic": actuator.topic,
-        }
-        others: Mapping[str, Any] = {
-            "sensor": actuator.sensor,
-            "format": actuator.family,
-            "values": list(actuator.values),
-            "minimum": _limit(actuator.minimum),
-            "maximum": _limit(actuator.maximum),
-            "step": _limit(actuator.step),
-            "unit": actuator.unit,
-            "timeLimit": actuator.time_limit_s,
-            "last": None if entry is None else self._entry(entry),
-        }
-        return told | {name: each for name, each in others.items() if each not in (None, "", [])}
+        limits = {"minimum": actuator.minimum, "maximum": actuator.maximum, "step": actuator.step}
+        return ActuatorTold(
+            id=actuator.iri,
+            name=actuator.name,
+            property=actuator.observed_property,
+            feature=actuator.feature,
+            topic=self._actuating.topics.topic(actuator),
+            command_topic=actuator.topic,
+            **_said(
+                sensor=actuator.sensor,
+                format=actuator.family,
+                values=[*actuator.values],
+                **{name: None if each is None else plain(each) for name, each in limits.items()},
+                unit=actuator.unit,
+                time_limit=actuator.time_limit_s,
+                last=None if entry is None else self._entry(entry),
+            ),
+        )
 
-    def _entry(self, entry: Entry) -> JsonObject:
-        told: JsonObject = {"id": self._name(entry.iri), "status": entry.status}
-        others: Mapping[str, Any] = {
-            "actuator": entry.actuator,
-            "value": None if entry.value is None else _json(entry.value),
-            "requestedAt": _time(entry.requested_at),
-            "sentAt": _time(entry.sent_at),
-            "endedAt": _time(entry.ended_at),
-            "reason": entry.reason,
-            "observation": entry.observation,
+    def _entry(self, entry: Entry) -> ActuationTold:
+        times = {
+            "requested_at": entry.requested_at,
+            "sent_at": entry.sent_at,
+            "ended_at": entry.ended_at,
         }
-        return told | {name: each for name, each in others.items() if each not in (None, "")}
+        return ActuationTold(
+            id=self._name(entry.iri),
+            status=entry.status,
+            **_said(
+                actuator=entry.actuator,
+                value=None if entry.value is None else json_value(entry.value),
+                **{name: None if each is None else written(each) for name, each in times.items()},
+                reason=entry.reason,
+                observation=entry.observation,
+            ),
+        )
 
     def _name(self, iri: str) -> str:
         return iri.removeprefix(self._iris)
 
 
-def _members(text: str) -> Mapping[str, Any]:
-    try:
-        members = json.loads(text, parse_float=Decimal, parse_constant=_refuse)
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        raise BadRequestError(f"the body is no JSON: {error}", _EXAMPLE) from error
-    if not isinstance(members, dict):
-        raise BadRequestError("the body is no object", _EXAMPLE)
-    return members
+_Gate = Annotated[ActuatorsGate, Depends(GateOf(ActuatorsGate))]
 
 
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+async def _commandable(caller: AnyCaller, gate: _Gate, name: str) -> Actuator:
+    return gate.commandable(name, caller.principal.policy)
 
 
-def _literal(value: object) -> Literal:
-    if isinstance(value, bool):
-        return Literal("true" if value else "false", datatype=_BOOLEAN)
-    if isinstance(value, int | Decimal):
-        number = Decimal(value)
-        if abs(number.adjusted()) < _MOST_DIGITS:
-            return number_literal(number)
-    if isinstance(value, str):
-        return Literal(value)
-    raise BadRequestError("value is no truth value, number or text", _EXAMPLE)
+_LOCATED = {"Location": {"required": True, "schema": {"type": "string"}}}
+router = JsonRouter()
+commands = JsonRouter(_commandable)
 
 
-def _json(value: Literal) -> bool | float | str:
-    if is_boolean(value):
-        return value.value in {"true", "1"}
-    number = number_of(value) if is_number(value) else None
-    return value.value if number is None else _plain(number)
+@router.get(PATH, "what can be set", "those that this client may see")
+async def list_actuators(caller: AnyCaller, gate: _Gate) -> ActuatorList:
+    """With the last actuation of each."""
+    return await gate.list(caller.principal.policy)
 
 
-def _plain(number: Decimal) -> int | float:
-    return int(number) if number == number.to_integral_value() else float(number)
+@commands.post(
+    f"{PATH}/{{name:path}}/command",
+    "set it",
+    "it has ended",
+    404,
+    answers={
+        200: {"headers": _LOCATED},
+        202: {"description": "it goes on", "model": ActuationTold, "headers": _LOCATED},
+    },
+)
+async def command(
+    gate: _Gate,
+    response: Response,
+    actuator: Annotated[Actuator, Depends(_commandable)],
+    body: Annotated[CommandBody, Depends(JsonBody(CommandBody))],
+) -> ActuationTold:
+    """By IRI or name; `wait` has the answer come when it is confirmed."""
+    told = await gate.command(actuator, body)
+    response.status_code = 200 if told.status in ENDED else 202
+    response.headers["Location"] = f"{ACTUATIONS}/{told.id}"
+    return told
 
 
-def _limit(number: Decimal | None) -> int | float | None:
-    return None if number is None else _plain(number)
+@router.get(f"{PATH}/{{name:path}}", "an actuator", "it", 404)
+async def show_actuator(caller: AnyCaller, gate: _Gate, name: str) -> ActuatorTold:
+    """By IRI or name."""
+    return await gate.show(name, caller.principal.policy)
 
 
-def _time(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat().replace("+00:00", "Z")
+@router.get(f"{ACTUATIONS}/{{id:path}}", "what became of a command", "it", 404)
+async def show_actuation(
+    caller: AnyCaller, gate: _Gate, id_: Annotated[str, Path(alias="id")]
+) -> ActuationTold:
+    """By IRI, or the name that the command was answered with."""
+    return await gate.actuation(id_, caller.principal.policy)
+
+
+def _said(**members: Any) -> dict[str, Any]:
+    """What says something, of these members; 0 and false do."""
+    return {name: each for name, each in members.items() if each not in (None, "", [])}
 
 
 def _node(iri: str) -> NamedNode | None:

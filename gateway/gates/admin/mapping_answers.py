@@ -6,7 +6,9 @@ Place on the way of the data: behind that package, last step before the wire.
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
 from pyoxigraph import DefaultGraph, Quad
 
 from adapters.values.fault import Fault
@@ -17,70 +19,241 @@ from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.onboarding.confirmation import defect
 from gateway.admin.onboarding.nodes import described, nodes_of
 from gateway.admin.onboarding.onboarding import Found
-from gateway.admin.onboarding.proposals import LABEL, PROPOSED_AT, members_of, short_id
+from gateway.admin.onboarding.proposals import (
+    LABEL,
+    PROPOSED_AT,
+    Status,
+    members_of,
+    short_id,
+)
 from gateway.admin.onboarding.trial import Trial
 from gateway.admin.onboarding.unknown import Sample, UnknownTopic
 from gateway.admin.onboarding.violations import Violation
-from gateway.gates.admin.mapping_bodies import payload_members
+from gateway.gates.admin.mapping_bodies import Members
+from gateway.gates.http.json_router import Answer
+from gateway.gates.protocol.payload_json import payload_members
 
-JsonObject = dict[str, object]
-
-
-def proposal_answer(found: Found) -> JsonObject:
-    """A proposal: its id, what the family says of it, the mapping that it would be."""
-    proposal = found.proposal
-    answer: JsonObject = {
-        "id": proposal.id,
-        "status": found.status.value,
-        "family": proposal.text("family"),
-        "device": proposal.text("device"),
-        "label": proposal.value(LABEL),
-        "announcedOn": proposal.text("announcedOn"),
-        "proposedAt": proposal.value(PROPOSED_AT),
-        "mapping": proposal.mapping,
-    }
-    others: JsonObject = {
-        "quantity": proposal.text("quantity"),
-        "question": proposal.text("question"),
-        "command": proposal.command,
-        "error": defect(proposal),
-    }
-    return answer | {name: value for name, value in others.items() if value}
+MappingMembers = Annotated[Members, Field(description="as in extended.mappings of a JSAP profile")]
 
 
-def unknown_answer(topic: UnknownTopic, *, shows_payloads: bool) -> JsonObject:
+class Mappings(Answer):
+    """All mappings; `error` is in those that do not compile."""
+
+    mappings: list[MappingMembers]
+
+
+class ProposalTold(Answer):
+    """A proposal: what the family says of it, the mapping that it would be."""
+
+    id: str
+    status: Status
+    family: str
+    device: str
+    label: str
+    announced_on: Annotated[str, Field(serialization_alias="announcedOn")]
+    proposed_at: Annotated[str, Field(serialization_alias="proposedAt")]
+    mapping: MappingMembers
+    quantity: str = ""
+    question: str = ""
+    command: Members = Field(default_factory=dict)
+    error: str = ""
+
+
+class Proposals(Answer):
+    """By family, device and label."""
+
+    proposals: list[ProposalTold]
+
+
+class Guess(Answer):
+    """A mapping that would read an unknown topic."""
+
+    id: str
+    label: str = ""
+    mapping: MappingMembers
+    quantity: str = ""
+    question: str = ""
+
+
+class SampleTold(Answer):
+    """How a message of an unknown topic began."""
+
+    received_at: Annotated[str, Field(serialization_alias="receivedAt")]
+    bytes: int
+    retained: bool
+    payload: str = ""
+    payload_base64: Annotated[str, Field(serialization_alias="payloadBase64")] = ""
+
+
+class UnknownTopicTold(Answer):
     """A topic that no mapping reads; payloads only for who may receive it."""
-    answer: JsonObject = {
-        "topic": topic.topic,
-        "count": topic.count,
-        "first": _time(topic.first_at),
-        "last": _time(topic.last_at),
-        "family": topic.family,
-        "guesses": [_guess(each) for each in topic.guesses],
-    }
-    if shows_payloads:
-        answer["payloads"] = [_sample(each) for each in topic.samples]
-    return answer
+
+    topic: str
+    count: int
+    first: str
+    last: str
+    family: str
+    guesses: list[Guess]
+    payloads: list[SampleTold] = Field(default_factory=list)
 
 
-def _guess(guess: Proposal) -> JsonObject:
-    told = {
-        "id": short_id(guess.mapping.iri),
-        "label": guess.label,
-        "mapping": members_of(guess.mapping),
-        "quantity": guess.quantity,
-        "question": guess.question,
-    }
-    return {name: value for name, value in told.items() if value}
+class UnknownTopicList(Answer):
+    """The last heard first; `forgotten` ones had no room."""
+
+    topics: list[UnknownTopicTold]
+    forgotten: int
 
 
-def _sample(sample: Sample) -> JsonObject:
-    return {
-        "receivedAt": _time(sample.received_at),
-        "bytes": sample.length_bytes,
-        "retained": sample.retained,
+class Change(Answer):
+    """A recorded change, with its mappings before and after."""
+
+    id: str
+    kind: str
+    at: str
+    by: str
+    nodes: list[str]
+    before: list[MappingMembers]
+    after: list[MappingMembers]
+    undoes: str = ""
+
+
+class Changes(Answer):
+    """The last first."""
+
+    changes: list[Change]
+
+
+class Changed(Answer):
+    """What was done; nothing where all was so already."""
+
+    changed: bool
+    change: Change | None = None
+
+
+class ObservationTold(Answer):
+    """All that is said of a result; what is not said is null."""
+
+    sensor: str
+    property: str
+    feature: str
+    result: str
+    datatype: str
+    unit: str | None
+    phenomenon_time: Annotated[str | None, Field(serialization_alias="phenomenonTime")]
+    sequence: str | None
+    time_source: Annotated[TimeSource, Field(serialization_alias="timeSource")]
+    historical: bool
+    seed: bool
+    clock_suspect: Annotated[bool, Field(serialization_alias="clockSuspect")]
+
+
+class ViolationTold(Answer):
+    """A node that is not as its shape says."""
+
+    node: str
+    path: str
+    value: str
+    message: str
+
+
+class FaultTold(Answer):
+    """What was wrong; `mapping` is null where it is so for all of them."""
+
+    reason: str
+    detail: str
+    mapping: str | None
+
+
+class RequestTold(Answer):
+    """What the device wants published."""
+
+    kind: Literal["request"]
+    topic: str
+    reason: str
+    qos: int
+    payload: str = ""
+    payload_base64: Annotated[str, Field(serialization_alias="payloadBase64")] = ""
+
+
+class StreamTold(Answer):
+    """What a message says of a stream; `kind` says which members there are besides."""
+
+    kind: Literal["heartbeat", "liveness", "unitChange"]
+    sensor: str
+    property: str
+    feature: str
+    online: bool = False
+    expires_after: Annotated[int | float | None, Field(serialization_alias="expiresAfter")] = None
+    before: str = ""
+    after: str = ""
+
+
+class TrialTold(Answer):
+    """What a message would be."""
+
+    matched: bool
+    observations: list[ObservationTold]
+    triples: list[str]
+    violations: list[ViolationTold]
+    faults: list[FaultTold]
+    notices: list[RequestTold | StreamTold]
+
+
+def proposal_answer(found: Found) -> ProposalTold:
+    """A proposal as it is told."""
+    proposal = found.proposal
+    return ProposalTold(
+        id=proposal.id,
+        status=found.status,
+        family=proposal.text("family"),
+        device=proposal.text("device"),
+        label=proposal.value(LABEL),
+        announced_on=proposal.text("announcedOn"),
+        proposed_at=proposal.value(PROPOSED_AT),
+        mapping=proposal.mapping,
+        **_said(
+            quantity=proposal.text("quantity"),
+            question=proposal.text("question"),
+            command=proposal.command,
+            error=defect(proposal),
+        ),
+    )
+
+
+def unknown_answer(topic: UnknownTopic, *, shows_payloads: bool) -> UnknownTopicTold:
+    """An unknown topic as it is told to who may, or may not, receive it."""
+    payloads = [_sample(each) for each in topic.samples]
+    return UnknownTopicTold(
+        topic=topic.topic,
+        count=topic.count,
+        first=_time(topic.first_at),
+        last=_time(topic.last_at),
+        family=topic.family,
+        guesses=[_guess(each) for each in topic.guesses],
+        **({"payloads": payloads} if shows_payloads else {}),
+    )
+
+
+def _guess(guess: Proposal) -> Guess:
+    return Guess(
+        id=short_id(guess.mapping.iri),
+        mapping=members_of(guess.mapping),
+        **_said(label=guess.label, quantity=guess.quantity, question=guess.question),
+    )
+
+
+def _said(**members: Any) -> dict[str, Any]:
+    """What says something, of these members."""
+    return {name: value for name, value in members.items() if value}
+
+
+def _sample(sample: Sample) -> SampleTold:
+    return SampleTold(
+        received_at=_time(sample.received_at),
+        bytes=sample.length_bytes,
+        retained=sample.retained,
         **payload_members(_whole_characters(sample)),
-    }
+    )
 
 
 def _whole_characters(sample: Sample) -> bytes:
@@ -97,50 +270,57 @@ def _whole_characters(sample: Sample) -> bytes:
     return payload
 
 
-def change_answer(change: MappingChange) -> JsonObject:
-    """A recorded change, with its mappings before and after."""
+def change_answer(change: MappingChange) -> Change:
+    """A recorded change as it is told."""
     before, after = (described(nodes_of(each)) for each in (change.before, change.after))
-    answer: JsonObject = {
-        "id": str(change.number),
-        "kind": change.kind,
-        "at": change.at,
-        "by": change.by,
-        "nodes": sorted(node.value for node in change.nodes),
-        "before": before,
-        "after": after,
-    }
-    return answer | ({"undoes": change.undoes} if change.undoes else {})
+    return Change(
+        id=str(change.number),
+        kind=change.kind,
+        at=change.at,
+        by=change.by,
+        nodes=sorted(node.value for node in change.nodes),
+        before=before,
+        after=after,
+        **_said(undoes=change.undoes),
+    )
 
 
-def trial_answer(trial: Trial, violations: Sequence[Violation]) -> JsonObject:
-    """What a message would be."""
-    return {
-        "matched": trial.matched,
-        "observations": [observation_answer(each) for each in trial.observations],
-        "triples": [_quad(each) for each in trial.triples],
-        "violations": [asdict(each) for each in violations],
-        "faults": [fault_answer(each) for each in trial.faults],
-        "notices": [notice_answer(each) for each in trial.notices],
-    }
+def changed_answer(change: MappingChange | None) -> Changed:
+    """What has been done."""
+    if change is None:
+        return Changed(changed=False)
+    return Changed(changed=True, change=change_answer(change))
 
 
-def observation_answer(seen: Observation) -> JsonObject:
-    """All that is said of a result; what is not said is null."""
+def trial_answer(trial: Trial, violations: Sequence[Violation]) -> TrialTold:
+    """A trial as it is told."""
+    return TrialTold(
+        matched=trial.matched,
+        observations=[observation_answer(each) for each in trial.observations],
+        triples=[_quad(each) for each in trial.triples],
+        violations=[ViolationTold(**asdict(each)) for each in violations],
+        faults=[fault_answer(each) for each in trial.faults],
+        notices=[notice_answer(each) for each in trial.notices],
+    )
+
+
+def observation_answer(seen: Observation) -> ObservationTold:
+    """A result as it is told."""
     how = seen.circumstances
-    return {
-        "sensor": seen.sensor,
-        "property": seen.observed_property,
-        "feature": seen.feature_of_interest,
-        "result": seen.lexical,
-        "datatype": seen.datatype,
-        "unit": seen.unit,
-        "phenomenonTime": None if seen.phenomenon_time is None else _time(seen.phenomenon_time),
-        "sequence": seen.device_sequence,
-        "timeSource": _clock(seen).value,
-        "historical": how.historical,
-        "seed": how.seed,
-        "clockSuspect": how.clock_suspect,
-    }
+    return ObservationTold(
+        sensor=seen.sensor,
+        property=seen.observed_property,
+        feature=seen.feature_of_interest,
+        result=seen.lexical,
+        datatype=seen.datatype,
+        unit=seen.unit,
+        phenomenon_time=None if seen.phenomenon_time is None else _time(seen.phenomenon_time),
+        sequence=seen.device_sequence,
+        time_source=_clock(seen),
+        historical=how.historical,
+        seed=how.seed,
+        clock_suspect=how.clock_suspect,
+    )
 
 
 def _clock(seen: Observation) -> TimeSource:
@@ -149,23 +329,29 @@ def _clock(seen: Observation) -> TimeSource:
     return TimeSource.GATEWAY if seen.phenomenon_time is None else told
 
 
-def fault_answer(fault: Fault) -> JsonObject:
-    """What was wrong."""
-    return {"mapping": fault.mapping, "reason": fault.reason.value, "detail": fault.detail}
+def fault_answer(fault: Fault) -> FaultTold:
+    """A fault as it is told."""
+    return FaultTold(reason=fault.reason.value, detail=fault.detail, mapping=fault.mapping)
 
 
-def notice_answer(notice: Notice) -> JsonObject:
-    """What a message says beside observations; `kind` says which members there are."""
+def notice_answer(notice: Notice) -> RequestTold | StreamTold:
+    """What a message says beside observations, as it is told."""
     if isinstance(notice, DeviceRequest):
-        told: JsonObject = {"topic": notice.topic, "reason": notice.reason, "qos": notice.qos}
-        return {"kind": "request", **told, **payload_members(notice.payload)}
-    stream = dict(zip(("sensor", "property", "feature"), notice.stream, strict=True))
+        return RequestTold(
+            kind="request",
+            topic=notice.topic,
+            reason=notice.reason,
+            qos=notice.qos,
+            **payload_members(notice.payload),
+        )
+    sensor, property_, feature = notice.stream
+    stream: dict[str, Any] = {"sensor": sensor, "property": property_, "feature": feature}
     if isinstance(notice, Heartbeat):
-        return {"kind": "heartbeat", **stream}
+        return StreamTold(kind="heartbeat", **stream)
     if isinstance(notice, Liveness):
         after_s = notice.expires_after_s
-        return {"kind": "liveness", **stream, "online": notice.is_online, "expiresAfter": after_s}
-    return {"kind": "unitChange", **stream, "before": notice.before, "after": notice.after}
+        return StreamTold(kind="liveness", online=notice.is_online, expires_after=after_s, **stream)
+    return StreamTold(kind="unitChange", before=notice.before, after=notice.after, **stream)
 
 
 def _quad(quad: Quad) -> str:

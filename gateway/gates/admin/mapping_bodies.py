@@ -1,23 +1,18 @@
-"""What requests below /mappings have in their bodies, checked; and answers as JSON.
+"""What requests below /mappings have in their bodies.
 
 Place on the way of the data: between the HTTP gate of mappings and `gateway.admin.onboarding`.
-Bodies are JSON (RFC 8259) of the media type application/json.
 """
 
 import base64
 import binascii
-import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from starlette.requests import Request
+from pydantic import ConfigDict, Field, model_validator
 
 from adapters.values.message import Message
-from gateway.errors import BadRequestError, UnsupportedMediaTypeError
-from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
-from jsap.file_format import json_path
+from gateway.errors import BadRequestError
+from gateway.gates.http.json_body import Body
 
 MOST_ITEMS = 500
 """Mappings, edits or proposals of one request."""
@@ -26,16 +21,21 @@ Members = dict[str, Any]
 Id = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class Body(BaseModel):
-    """The body of a request."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
 class MessageBody(Body):
     """An MQTT message: `payload` is text, `payloadBase64` bytes; `time` is when it came."""
 
-    topic: Annotated[str, Field(min_length=1, max_length=65_535)]
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["payload"]}, {"required": ["payloadBase64"]}]}
+    )
+
+    topic: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=65_535,
+            json_schema_extra={"pattern": "^[^+#\\u0000]+$"},
+        ),
+    ]
     payload: str | None = None
     payload_base64: str | None = Field(default=None, alias="payloadBase64")
     retained: bool = False
@@ -74,7 +74,7 @@ class TryBody(Body):
     """A message to try, by the mappings of now or by those given alone."""
 
     message: MessageBody
-    mappings: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = []
+    mappings: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = Field(default_factory=list)
     mapping: Members | None = None
 
     @property
@@ -86,9 +86,9 @@ class TryBody(Body):
 class ApplyBody(Body):
     """Mappings to add and to replace, ids of those to remove."""
 
-    add: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = []
-    replace: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = []
-    remove: Annotated[list[Id], Field(max_length=MOST_ITEMS)] = []
+    add: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = Field(default_factory=list)
+    replace: Annotated[list[Members], Field(max_length=MOST_ITEMS)] = Field(default_factory=list)
+    remove: Annotated[list[Id], Field(max_length=MOST_ITEMS)] = Field(default_factory=list)
 
 
 class UndoBody(Body):
@@ -105,7 +105,7 @@ class ConfirmBody(Body):
     """
 
     ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_ITEMS)]
-    mapping: Members = {}
+    mapping: Members = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fits_all(self) -> "ConfirmBody":
@@ -120,7 +120,7 @@ class ConfirmBody(Body):
 class OneConfirmBody(Body):
     """As `ConfirmBody`, for the proposal that the path names."""
 
-    mapping: Members = {}
+    mapping: Members = Field(default_factory=dict)
 
 
 class RejectBody(Body):
@@ -130,49 +130,3 @@ class RejectBody(Body):
 
 
 _SHARED = frozenset({"feature", "retained", "expiresAfter", "availability"})
-
-_Some = TypeVar("_Some", bound=Body)
-
-
-async def read_json(request: Request, model: type[_Some], limits: RequestLimits) -> _Some:
-    """The body of a request, an empty one as {}.
-
-    Raises UnsupportedMediaTypeError, BadRequestError with the JSON path of what is wrong, and what
-    `read_body` raises.
-    """
-    body_type = media_type(request.headers.get("content-type", "application/json"))
-    if body_type != "application/json":
-        raise UnsupportedMediaTypeError(
-            f"cannot read a body of type {body_type}", "use Content-Type application/json"
-        )
-    text = utf_8(await read_body(request, limits))
-    try:
-        members = json.loads(text or "{}", parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise BadRequestError(f"the body is not JSON: {error}", "send a JSON object") from error
-    return checked(model, members)
-
-
-def checked(model: type[_Some], members: object) -> _Some:
-    """The members as a body. Raises BadRequestError."""
-    try:
-        return model.model_validate(members)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        path = json_path("", first["loc"])
-        reason = first["msg"].removeprefix("Value error, ")
-        raise BadRequestError(
-            f"{path}: {reason}" if path else reason, "docs/mappings.md shows the members"
-        ) from error
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON number")
-
-
-def payload_members(payload: bytes) -> Mapping[str, object]:
-    """A payload as JSON has it: as text where it is one."""
-    try:
-        return {"payload": payload.decode()}
-    except UnicodeDecodeError:
-        return {"payloadBase64": base64.b64encode(payload).decode()}

@@ -1,9 +1,10 @@
 """The OAuth gate: registration, tokens, their revocation and the keys that verify them.
 
-Place: beside the SPARQL gates; what it gives out, a client shows them. Sources: SPARQL 1.1 SE
-protocol (SEPA's drafts; seed paper 001, 3.4 and 3.5): JSON, answered with 201. RFC 6749, 4.4 and 5:
-a form, answered with 200. RFC 7009 (revocation), RFC 7517 (keys). A token is
-given twice, flat and inside `token`: SEPA's clients read the one or the other.
+What it gives out, a client shows to all other gates. Sources: SPARQL 1.1 SE protocol (SEPA's
+drafts; Roffia et al., "Dynamic Linked Data: A SPARQL Event Processing Architecture", 2018, sections
+3.4 and 3.5): JSON, answered with 201. RFC 6749, 4.4 and 5: a form, answered with 200. RFC 7009
+(revocation), RFC 7517 (keys). A token is given twice, flat and inside `token`: SEPA's clients read
+the one or the other.
 """
 
 import asyncio

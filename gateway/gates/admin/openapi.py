@@ -1,49 +1,58 @@
-"""The OpenAPI 3.1 document of the HTTP gates, as they are.
+"""The OpenAPI 3.1 document: what FastAPI tells of the JSON routes, and the raw routes by hand.
 
 tests/gateway/gates/http/test_openapi.py fuzzes the gateway by it.
 
-Place on the way of the data: beside it; what tools read before their first request. Source: OpenAPI
-Specification 3.1.0.
+Tools read it before their first request. Source: OpenAPI Specification 3.1.0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from gateway import __version__
-from gateway.gates.admin.openapi_actuators import actuator_paths
-from gateway.gates.admin.openapi_inspection import inspection_paths
-from gateway.gates.admin.openapi_mappings import mapping_paths
-from gateway.gates.admin.openapi_parts import COUNT as _COUNT
-from gateway.gates.admin.openapi_parts import READ as _READ
-from gateway.gates.admin.openapi_parts import TEXT as _TEXT
-from gateway.gates.admin.openapi_parts import Json
-from gateway.gates.admin.openapi_parts import answer as _answer
-from gateway.gates.admin.openapi_parts import body as _body
-from gateway.gates.admin.openapi_parts import operation as _operation
-from gateway.gates.admin.openapi_parts import reference as _reference
+from gateway.gates.admin import (
+    actuators,
+    mappings,
+    profiles,
+    quarantine,
+    raw_messages,
+    rehearsal,
+    why,
+)
+from gateway.gates.http import health
+from gateway.gates.http.json_interface import Json, described
+from gateway.gates.http.json_router import DESCRIPTIONS, ERRORS
 from gateway.gates.protocol.media_types import GRAPHS, RESULTS
+from gateway.gates.sparql import delayed
 
+ROUTERS = tuple(
+    router.api
+    for router in (
+        delayed.router,
+        health.router,
+        mappings.reader,
+        mappings.mapper,
+        profiles.operator,
+        profiles.mapper,
+        rehearsal.router,
+        why.router,
+        quarantine.router,
+        raw_messages.router,
+        actuators.commands,
+        actuators.router,
+    )
+)
+"""The JSON interface of a gateway, whole."""
+
+_TITLE = "sosa-gateway"
+_DESCRIPTION = (
+    "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, subscriptions, delayed UPDATEs, mappings. "
+    "Every path is also served below /secure. /subscribe is a WebSocket too, where SPARQL 1.1 "
+    "Subscribe is spoken."
+)
+_TEXT: Json = {"type": "string"}
+_COUNT: Json = {"type": "integer", "minimum": 0}
 _GRAPH_NAMES: Json = {"type": "array", "items": {"type": "string", "format": "iri"}}
 _FORM = "application/x-www-form-urlencoded"
-_ERROR: Json = {
-    "type": "object",
-    "required": ["error", "error_description", "status_code"],
-    "properties": {
-        "error": _TEXT,
-        "error_description": _TEXT,
-        "status_code": {"type": "integer"},
-    },
-}
-_DELAYED: Json = {
-    "type": "object",
-    "required": ["id", "due"],
-    "properties": {
-        "id": _TEXT,
-        "due": {"type": "string", "description": "xsd:dateTime"},
-        "sparql": _TEXT,
-        "using-graph-uri": {"type": "array", "items": _TEXT},
-        "using-named-graph-uri": {"type": "array", "items": _TEXT},
-    },
-}
 _CHANGED: Json = {
     "type": "object",
     "required": ["response"],
@@ -77,36 +86,21 @@ _TIMES: Sequence[Json] = (
 )
 
 
+@cache
 def document() -> Json:
-    """The document, complete."""
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "sosa-gateway",
-            "version": __version__,
-            "description": "SPARQL 1.1 Protocol, Graph Store HTTP Protocol, delayed UPDATEs, "
-            "mappings. "
-            "Every path is also served below /secure.",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
-        "security": [{}, {"bearer": []}],
-        "paths": {
-            **_sparql(),
-            **_graph_store(),
-            **_delayed(),
-            **_explain(),
-            **_operations(),
-            **mapping_paths(),
-            **inspection_paths(),
-            **actuator_paths(),
-        },
-        "components": {
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-            },
-            "schemas": {"Error": _ERROR, "Delayed": _DELAYED},
-        },
+    """The document, complete; made once, which takes a while."""
+    told = described(ROUTERS, _TITLE, __version__)
+    told["info"] |= {
+        "description": _DESCRIPTION,
+        "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
     }
+    told["security"] = [{}, {"bearer": []}]
+    raw = {**_sparql(), **_graph_store(), **_subscribe(), **_explain(), **_operations(), **_oauth()}
+    told["paths"] = {**raw, **told["paths"]}
+    told["components"]["securitySchemes"] = {
+        "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+    }
+    return told
 
 
 def _sparql() -> Json:
@@ -115,19 +109,19 @@ def _sparql() -> Json:
         "200": _answer("executed", ["application/json"], _CHANGED),
         "202": _located("it waits for its time", _reference("Delayed")),
     }
-    query = _operation("QUERY", _dataset("default-graph-uri", "named-graph-uri"), asked, _READ)
+    query = _operation("QUERY", _dataset("default-graph-uri", "named-graph-uri"), asked, ERRORS)
     update = _operation(
-        "UPDATE", [*_dataset("using-graph-uri", "using-named-graph-uri"), *_TIMES], changed, _READ
+        "UPDATE", [*_dataset("using-graph-uri", "using-named-graph-uri"), *_TIMES], changed, ERRORS
     )
     either = _operation(
-        "QUERY or UPDATE", _dataset("default-graph-uri", "named-graph-uri"), asked | changed, _READ
+        "QUERY or UPDATE", _dataset("default-graph-uri", "named-graph-uri"), asked | changed, ERRORS
     )
     text: Json = {"name": "query", "in": "query", "schema": _TEXT}
     get = _operation(
         "QUERY, or the service description",
         [text, *_dataset("default-graph-uri", "named-graph-uri")],
         asked,
-        _READ,
+        ERRORS,
     )
     return {
         "/query": {
@@ -160,30 +154,21 @@ def _graph_methods(names: Sequence[Json]) -> Json:
     written = {"201": {"description": "made"}, "204": {"description": "done"}}
     found = {"200": _answer("the graph", [*GRAPHS])}
     return {
-        "get": _operation("the graph", names, found, (*_READ, 404, 406)),
-        "put": _operation("replace the graph", names, written, (*_READ, 404)) | _body(documents),
-        "post": _operation("add to the graph", names, written, (*_READ, 404)) | _body(documents),
-        "delete": _operation("delete the graph", names, written, (*_READ, 404)),
+        "get": _operation("the graph", names, found, (*ERRORS, 404, 406)),
+        "put": _operation("replace the graph", names, written, (*ERRORS, 404)) | _body(documents),
+        "post": _operation("add to the graph", names, written, (*ERRORS, 404)) | _body(documents),
+        "delete": _operation("delete the graph", names, written, (*ERRORS, 404)),
     }
 
 
-def _delayed() -> Json:
-    id_: Json = {"name": "id", "in": "path", "required": True, "schema": _TEXT}
-    waiting: Json = {
-        "type": "object",
-        "required": ["delayed"],
-        "properties": {"delayed": {"type": "array", "items": _reference("Delayed")}},
-    }
-    every = {"200": _answer("those that this client may see", ["application/json"], waiting)}
-    one = {"200": _answer("it", ["application/json"], _reference("Delayed"))}
-    gone: Json = {"204": {"description": "it will not be executed"}}
-    return {
-        "/update/delayed": {"get": _operation("UPDATEs that wait", (), every, _READ)},
-        "/update/delayed/{id}": {
-            "get": _operation("an UPDATE that waits", [id_], one, (*_READ, 404)),
-            "delete": _operation("cancel it", [id_], gone, (*_READ, 404)),
-        },
-    }
+def _subscribe() -> Json:
+    text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
+    names = _dataset("default-graph-uri", "named-graph-uri")
+    told = {"200": _answer("notifications, until one of both ends", ["text/event-stream"])}
+    get = _operation("SUBSCRIBE, answered by server-sent events", [text, *names], told, ERRORS)
+    post = _operation("the same, with the query in the body", names, told, ERRORS)
+    content = {**_sparql_text("query"), _FORM: _form("query")}
+    return {"/subscribe": {"get": get, "post": post | _body(content)}}
 
 
 def _explain() -> Json:
@@ -200,29 +185,17 @@ def _explain() -> Json:
     body = _body({**_sparql_text("query"), _FORM: _form("query")})
     return {
         "/explain": {
-            "get": _operation(summary, [text, *names], answers, _READ),
-            "post": _operation(summary, names, answers, _READ) | body,
+            "get": _operation(summary, [text, *names], answers, ERRORS),
+            "post": _operation(summary, names, answers, ERRORS) | body,
         }
     }
 
 
 def _operations() -> Json:
-    health: Json = {
-        "type": "object",
-        "required": ["status"],
-        "properties": {"status": {"enum": ["ok", "alarm"]}},
-    }
-    ready: Json = {
-        "type": "object",
-        "required": ["ready"],
-        "properties": {"ready": {"type": "boolean"}},
-    }
     metrics = ["text/plain", "application/openmetrics-text"]
     return {
-        "/health": {"get": _state("whether it does its work", health)},
-        "/ready": {"get": _state("whether it takes requests", ready)},
         "/metrics": {
-            "get": _operation("for Prometheus", (), {"200": _answer("now", metrics)}, _READ)
+            "get": _operation("for Prometheus", (), {"200": _answer("now", metrics)}, ERRORS)
         },
         "/openapi.json": {
             "get": _operation(
@@ -232,12 +205,57 @@ def _operations() -> Json:
     }
 
 
-def _state(summary: str, schema: Json) -> Json:
-    answers = {
-        "200": _answer("yes", ["application/json"], schema),
-        "503": _answer("no", ["application/json"], {"anyOf": [schema, _reference("Error")]}),
+def _oauth() -> Json:
+    """Served where clients are asked who they are; 404 elsewhere."""
+    errors = (400, 401, 403, 404, 408, 413, 429, 503)
+    object_: Json = {"schema": {"type": "object"}}
+    given = {"201": _answer("for SEPA's clients", ["application/json"])}
+    tokens = given | {"200": _answer("as RFC 6749 has it", ["application/json"])}
+    keys = {"200": _answer("they", ["application/json"])}
+    register = _operation("credentials for an identity", (), given, errors)
+    token = _operation("a token for credentials", (), tokens, errors)
+    revoke = _operation("revoke a token", (), {"200": {"description": "it is void"}}, errors)
+    jwks = {"get": _operation("the keys that verify tokens", (), keys, (403, 404, 429, 503))}
+    return {
+        "/oauth/register": {"post": register | _body({"application/json": object_})},
+        "/oauth/token": {
+            "post": token | _body({"application/json": object_, _FORM: _form("grant_type")})
+        },
+        "/oauth/revoke": {"post": revoke | _body({_FORM: _form("token")})},
+        "/oauth/jwks": jwks,
+        "/.well-known/jwks.json": jwks,
     }
-    return _operation(summary, (), answers, (400, 403, 429))
+
+
+def _operation(
+    summary: str, parameters: Sequence[Json], answers: Mapping[str, object], errors: Sequence[int]
+) -> Json:
+    """One method of a path; each of `errors` is answered with the error object."""
+    failed = {
+        str(status): _answer(DESCRIPTIONS[status], ["application/json"], _reference("Error"))
+        for status in sorted(errors)
+    }
+    return {
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": {**failed, **answers},
+    }
+
+
+def _answer(description: str, media_types: Sequence[str], schema: Json | None = None) -> Json:
+    """An answer in any of the media types."""
+    content = {name: {} if schema is None else {"schema": schema} for name in media_types}
+    return {"description": description, "content": content}
+
+
+def _body(content: Mapping[str, object]) -> Json:
+    """The body of a request, by media type."""
+    return {"requestBody": {"required": True, "content": dict(content)}}
+
+
+def _reference(name: str) -> Json:
+    """A schema of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _located(description: str, schema: Json) -> Json:

@@ -1,53 +1,50 @@
 """The JSAP profiles by HTTP: which are in force, and reading their files again.
 
-Place on the way of the data: beside it; docs/profiles.md says what a reload does.
+docs/profiles.md says what a reload does.
 """
 
-from typing import Protocol
+from typing import Annotated
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import Depends
 
-from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
-from gateway.gates.protocol.wire import JsonObject
-from gateway.security.guard import Guard
+from gateway.admin.profile_reload import ProfileReload
+from gateway.gates.http.dependencies import GateOf, Requires
+from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.security.policy import Capability
 
 PATH = "/profiles"
 
 
-class Reloading(Protocol):
-    """The profiles of a gateway."""
+class ProfilesState(Answer):
+    """Their files, since when they are in force, and why newer ones are not."""
 
-    def state(self) -> JsonObject:
-        """Their files, since when they are in force, and why newer ones are not."""
-        ...
-
-    async def reload_now(self) -> JsonObject:
-        """Read the files; what has changed. Raises a GatewayError."""
-        ...
+    files: list[str]
+    loaded_at: str
+    error: str
 
 
-class ProfilesGate:
-    """The endpoints /profiles and /profiles/reload."""
+class ProfilesChanges(Answer):
+    """Where the files differ from what was in force: ids and IRIs."""
 
-    def __init__(self, reloading: Reloading, guard: Guard) -> None:
-        self._reloading = reloading
-        self._guard = guard
+    changed: bool
+    updates: list[str]
+    queries: list[str]
+    mappings: list[str]
 
-    def routes(self) -> list[Route]:
-        """The endpoints, for `operations.application`."""
-        return [
-            *endpoint(PATH, {"GET": self._get}),
-            *endpoint(f"{PATH}/reload", {"POST": self._reload}),
-        ]
 
-    async def _get(self, request: Request) -> Response:
-        Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
-        return JSONResponse(self._reloading.state())
+operator = JsonRouter(Requires(Capability.OPERATIONS))
+mapper = JsonRouter(Requires(Capability.MAPPINGS))
 
-    async def _reload(self, request: Request) -> Response:
-        Caller.of(request, self._guard).principal.require(Capability.MAPPINGS)
-        return JSONResponse(await self._reloading.reload_now())
+_Profiles = Annotated[ProfileReload, Depends(GateOf(ProfileReload))]
+
+
+@operator.get(PATH, "the JSAP profiles", "as they are in force")
+async def show_profiles(profiles: _Profiles) -> ProfilesState:
+    """And why they are not as their files."""
+    return ProfilesState.model_validate(profiles.state())
+
+
+@mapper.post(f"{PATH}/reload", "read the JSAP files again", "what has changed", 500)
+async def reload_profiles(profiles: _Profiles) -> ProfilesChanges:
+    """The answer comes when they are in force."""
+    return ProfilesChanges.model_validate(await profiles.reload_now())

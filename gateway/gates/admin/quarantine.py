@@ -1,33 +1,27 @@
 """The quarantine by HTTP: list, show, replay, discard.
 
-Place on the way of the data: beside it; docs/quarantine.md shows each request. A client sees the
+docs/quarantine.md shows each request. A client sees the
 messages of those topics that it may receive, and replays or discards those that it may publish.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Protocol, Self
+from typing import Annotated, Protocol
 
-from starlette.datastructures import QueryParams
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import Depends, Path, Query
+from pydantic import Field
 
 from gateway.admin.quarantine_replay import Replayed
 from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
-from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
-from gateway.gates.protocol.payload_json import number_of, payload_members, topic_of
-from gateway.gates.protocol.wire import JsonObject
+from gateway.gates.admin.mapping_answers import FaultTold, fault_answer
+from gateway.gates.http.dependencies import AnyCaller, GateOf, Requires
+from gateway.gates.http.json_router import Answer, JsonRouter
+from gateway.gates.http.query_parameters import MOST, Before, Limit, Parameters, Topic
+from gateway.gates.protocol.payload_json import payload_members
 from gateway.ingest.quarantine import Entry, Quarantine
-from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy, covers
 
 PATH = "/quarantine"
-
-MOST = 1000
-"""Entries of one answer, and of one replay."""
 
 _USUAL = 100
 
@@ -40,28 +34,17 @@ class Replaying(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Parameters):
     """Which entries: of a reason, of a mapping (its IRI), of topics; older than `before`.
 
-    >>> Choice.of(QueryParams("reason=null&topic=lab/%2B"), {"limit"}).topic
+    >>> Choice(reason="null", topic="lab/+").topic
     'lab/+'
     """
 
-    reason: str | None = None
-    mapping: str | None = None
-    topic: str | None = None
-    before: int | None = None
-
-    @classmethod
-    def of(cls, asked: QueryParams, others: Iterable[str] = ()) -> Self:
-        """Raises BadRequestError for a parameter that is none, or has another value."""
-        known = {"reason", "mapping", "topic", "before", *others}
-        for name in asked:
-            if name not in known:
-                raise BadRequestError(f"there is no parameter {name!r}", ", ".join(sorted(known)))
-        before = number_of(asked, "before", 1, 10**18)
-        return cls(asked.get("reason"), asked.get("mapping"), topic_of(asked), before)
+    reason: Annotated[str | None, Field(description="of the faults")] = None
+    mapping: Annotated[str | None, Field(description="IRI of the mapping that a fault hit")] = None
+    topic: Annotated[Topic, Field(description="MQTT topic filter")] = None
+    before: Annotated[Before, Field(description="id: older ones alone")] = None
 
     def has(self, entry: Entry) -> bool:
         """Whether it is one of them."""
@@ -73,45 +56,81 @@ class Choice:
         )
 
 
-class QuarantineGate:
-    """The endpoints below /quarantine; all need the capability `operations`."""
+class Listing(Choice):
+    """As `Choice`, and so many of them."""
 
-    def __init__(self, quarantine: Quarantine, replaying: Replaying, guard: Guard) -> None:
+    limit: Annotated[Limit, Field(description="most of them")] = _USUAL
+
+
+class EntryTold(Answer):
+    """A message with a fault; its payload where one was asked for."""
+
+    id: str
+    received_at: str
+    topic: str
+    retained: bool
+    qos: int
+    payload_bytes: int
+    is_whole: bool
+    faults: list[FaultTold]
+    payload: str = ""
+    payload_base64: str = ""
+
+
+class Entries(Answer):
+    """The newest first; `next` is what `before` is on the next page, null on the last one."""
+
+    entries: list[EntryTold]
+    next: str | None
+
+
+class Outcome(Answer):
+    """What became of a message that was sent through ingest again."""
+
+    id: str
+    done: bool
+    observations: int
+    faults: list[FaultTold]
+
+
+class Outcomes(Answer):
+    """In order of the messages."""
+
+    replayed: list[Outcome]
+
+
+class Discarded(Answer):
+    """How many messages are gone."""
+
+    discarded: int
+
+
+class QuarantineGate:
+    """The messages with a fault, as far as a policy lets its client see and change them."""
+
+    def __init__(self, quarantine: Quarantine, replaying: Replaying) -> None:
         self._quarantine = quarantine
         self._replaying = replaying
-        self._guard = guard
 
-    def routes(self) -> list[Route]:
-        """The endpoints, for `operations.application`."""
-        return [
-            *endpoint(PATH, {"GET": self._list, "DELETE": self._discard_all}),
-            *endpoint(f"{PATH}/replay", {"POST": self._replay_all}),
-            *endpoint(f"{PATH}/{{id}}", {"GET": self._show, "DELETE": self._discard}),
-            *endpoint(f"{PATH}/{{id}}/replay", {"POST": self._replay}),
-        ]
-
-    async def _list(self, request: Request) -> Response:
-        policy = self._policy(request)
-        asked = request.query_params
-        choice = Choice.of(asked, {"limit"})
-        most = number_of(asked, "limit", 1, MOST) or _USUAL
-        newest = reversed(self._chosen(choice, policy.may_receive))
+    def list(self, listing: Listing, policy: Policy) -> Entries:
+        """The newest first."""
+        most = listing.limit
+        newest = reversed(self._chosen(listing, policy.may_receive))
         found = list(islice(newest, most + 1))
         shown = found[:most]
-        return JSONResponse(
-            {
-                "entries": [_described(entry) for entry in shown],
-                "next": shown[-1].id if len(found) > most else None,
-            }
+        return Entries(
+            entries=[_described(entry) for entry in shown],
+            next=shown[-1].id if len(found) > most else None,
         )
 
-    async def _show(self, request: Request) -> Response:
-        entry = self._find(request, self._policy(request))
-        return JSONResponse(_described(entry) | payload_members(entry.message.payload))
+    def show(self, id_: str, policy: Policy) -> EntryTold:
+        """One, with its payload. Raises NotFoundError."""
+        entry = self._find(id_, policy)
+        return _described(entry, **payload_members(entry.message.payload))
 
-    async def _replay(self, request: Request) -> Response:
-        policy = self._policy(request)
-        entry = self._writable(request, policy)
+    async def replay(self, id_: str, policy: Policy) -> Outcome:
+        """Send one through ingest again. Raises NotFoundError, ForbiddenError, BadRequestError."""
+        entry = self._writable(id_, policy)
         if not entry.is_whole:
             raise BadRequestError(
                 f"of the message {entry.id} only the beginning was kept",
@@ -120,50 +139,41 @@ class QuarantineGate:
         outcomes = await self._replaying.replay([entry])
         if not outcomes:
             raise _unknown(entry.id)
-        return JSONResponse(_outcome(outcomes[0]))
+        return _outcome(outcomes[0])
 
-    async def _replay_all(self, request: Request) -> Response:
+    async def replay_all(self, choice: Choice, policy: Policy) -> Outcomes:
         """The oldest first, as they came."""
-        entries = self._writables(request)[:MOST]
+        entries = self._writables(choice, policy)[:MOST]
         outcomes = await self._replaying.replay(entries)
-        return JSONResponse({"replayed": [_outcome(each) for each in outcomes]})
+        return Outcomes(replayed=[_outcome(each) for each in outcomes])
 
-    async def _discard(self, request: Request) -> Response:
-        entry = self._writable(request, self._policy(request))
-        self._quarantine.discard([entry.id])
-        return Response(status_code=204)
+    def discard(self, id_: str, policy: Policy) -> None:
+        """Discard one. Raises NotFoundError, ForbiddenError."""
+        self._quarantine.discard([self._writable(id_, policy).id])
 
-    async def _discard_all(self, request: Request) -> Response:
-        entries = self._writables(request)
-        count = self._quarantine.discard([entry.id for entry in entries])
-        return JSONResponse({"discarded": count})
+    def discard_all(self, choice: Choice, policy: Policy) -> Discarded:
+        """Discard several."""
+        ids = [entry.id for entry in self._writables(choice, policy)]
+        return Discarded(discarded=self._quarantine.discard(ids))
 
-    def _policy(self, request: Request) -> Policy:
-        principal = Caller.of(request, self._guard).principal
-        principal.require(Capability.OPERATIONS)
-        return principal.policy
-
-    def _chosen(self, choice: Choice, may: Callable[[str], bool]) -> list[Entry]:
+    def _chosen(self, choice: Choice, may: Callable[[str], bool]) -> Sequence[Entry]:
         return [
             entry for entry in self._quarantine if may(entry.message.topic) and choice.has(entry)
         ]
 
-    def _writables(self, request: Request) -> list[Entry]:
-        policy = self._policy(request)
-        choice = Choice.of(request.query_params)
+    def _writables(self, choice: Choice, policy: Policy) -> Sequence[Entry]:
         return self._chosen(
             choice, lambda topic: policy.may_receive(topic) and policy.may_publish(topic)
         )
 
-    def _find(self, request: Request, policy: Policy) -> Entry:
-        id_ = request.path_params["id"]
+    def _find(self, id_: str, policy: Policy) -> Entry:
         entry = self._quarantine.get(id_)
         if entry is None or not policy.may_receive(entry.message.topic):
             raise _unknown(id_)
         return entry
 
-    def _writable(self, request: Request, policy: Policy) -> Entry:
-        entry = self._find(request, policy)
+    def _writable(self, id_: str, policy: Policy) -> Entry:
+        entry = self._find(id_, policy)
         if not policy.may_publish(entry.message.topic):
             raise ForbiddenError(
                 f"this needs the right to publish to {entry.message.topic!r}",
@@ -172,35 +182,76 @@ class QuarantineGate:
         return entry
 
 
+router = JsonRouter(Requires(Capability.OPERATIONS))
+
+_Gate = Annotated[QuarantineGate, Depends(GateOf(QuarantineGate))]
+_Id = Annotated[str, Path(alias="id")]
+_Chosen = Annotated[Choice, Query()]
+
+
+@router.get(PATH, "messages with a fault, the newest first", "they")
+async def list_entries(
+    caller: AnyCaller, gate: _Gate, listing: Annotated[Listing, Query()]
+) -> Entries:
+    """On topics that the client may receive."""
+    return gate.list(listing, caller.principal.policy)
+
+
+@router.delete(PATH, "discard them", "how many there were")
+async def discard_entries(caller: AnyCaller, gate: _Gate, choice: _Chosen) -> Discarded:
+    """On topics that the client may publish to."""
+    return gate.discard_all(choice, caller.principal.policy)
+
+
+@router.post(
+    f"{PATH}/replay", "send them through ingest again, the oldest first", "what became of each"
+)
+async def replay_entries(caller: AnyCaller, gate: _Gate, choice: _Chosen) -> Outcomes:
+    """On topics that the client may publish to."""
+    return await gate.replay_all(choice, caller.principal.policy)
+
+
+@router.get(f"{PATH}/{{id}}", "one, with its payload", "it", 404)
+async def show_entry(caller: AnyCaller, gate: _Gate, id_: _Id) -> EntryTold:
+    """As text where it is one."""
+    return gate.show(id_, caller.principal.policy)
+
+
+@router.silent("DELETE", f"{PATH}/{{id}}", "discard it", "it is gone", 404)
+async def discard_entry(caller: AnyCaller, gate: _Gate, id_: _Id) -> None:
+    """Where the client may publish to its topic."""
+    gate.discard(id_, caller.principal.policy)
+
+
+@router.post(f"{PATH}/{{id}}/replay", "send it through ingest again", "what became of it", 404)
+async def replay_entry(caller: AnyCaller, gate: _Gate, id_: _Id) -> Outcome:
+    """Where the client may publish to its topic."""
+    return await gate.replay(id_, caller.principal.policy)
+
+
 def _unknown(id_: str) -> NotFoundError:
     return NotFoundError(f"there is no message {id_[:40]!r} in quarantine", "it may have left it")
 
 
-def _described(entry: Entry) -> JsonObject:
+def _described(entry: Entry, **payload: str) -> EntryTold:
     message = entry.message
-    return {
-        "id": entry.id,
-        "received_at": message.received_at.isoformat(),
-        "topic": message.topic,
-        "retained": message.retained,
-        "qos": message.qos,
-        "payload_bytes": entry.payload_bytes,
-        "is_whole": entry.is_whole,
-        "faults": _faults(entry),
-    }
+    return EntryTold(
+        id=entry.id,
+        received_at=message.received_at.isoformat(),
+        topic=message.topic,
+        retained=message.retained,
+        qos=message.qos,
+        payload_bytes=entry.payload_bytes,
+        is_whole=entry.is_whole,
+        faults=[fault_answer(each) for each in entry.faults],
+        **payload,
+    )
 
 
-def _faults(told: Entry | Replayed) -> list[JsonObject]:
-    return [
-        {"reason": each.reason.value, "detail": each.detail, "mapping": each.mapping}
-        for each in told.faults
-    ]
-
-
-def _outcome(replayed: Replayed) -> JsonObject:
-    return {
-        "id": replayed.id,
-        "done": replayed.is_done,
-        "observations": replayed.observations,
-        "faults": _faults(replayed),
-    }
+def _outcome(replayed: Replayed) -> Outcome:
+    return Outcome(
+        id=replayed.id,
+        done=replayed.is_done,
+        observations=replayed.observations,
+        faults=[fault_answer(each) for each in replayed.faults],
+    )

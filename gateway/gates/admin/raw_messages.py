@@ -1,72 +1,105 @@
 """The last messages by HTTP, as they came.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. A client sees those of
+docs/mappings.md shows the request. A client sees those of
 topics that it may receive.
 """
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from typing import Annotated
 
-from gateway.errors import BadRequestError
-from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
-from gateway.gates.protocol.payload_json import number_of, payload_members, topic_of
-from gateway.gates.protocol.wire import JsonObject
+from fastapi import Depends, Query
+from pydantic import Field
+
+from gateway.gates.http.dependencies import AnyCaller, GateOf, Requires
+from gateway.gates.http.json_router import Answer, JsonRouter
+from gateway.gates.http.query_parameters import Before, Limit, Parameters, Topic
+from gateway.gates.protocol.payload_json import payload_members
 from gateway.ingest.raw_messages import RawMessage, RawMessages
 from gateway.ingest.sosa import Identity
-from gateway.security.guard import Guard
-from gateway.security.policy import Capability, covers
+from gateway.security.policy import Capability, Policy, covers
 
 PATH = "/messages"
 
-_MOST = 1000
 _USUAL = 20
 
 
-class RawMessagesGate:
-    """The endpoint /messages; it needs the capability `operations`."""
+class Listing(Parameters):
+    """Which messages: of topics, older than `before`, so many of them."""
 
-    def __init__(self, raw: RawMessages, identity: Identity, guard: Guard) -> None:
+    topic: Annotated[Topic, Field(description="MQTT topic filter")] = None
+    before: Annotated[Before, Field(description="number: older ones alone")] = None
+    limit: Annotated[Limit, Field(description="most of them")] = _USUAL
+
+    def has(self, raw: RawMessage) -> bool:
+        """Whether it is one of them."""
+        return (self.before is None or raw.number < self.before) and (
+            self.topic is None or covers(self.topic, raw.message.topic)
+        )
+
+
+class MessageTold(Answer):
+    """A message as it came; `observation` is the IRI of the first that it gave, or null."""
+
+    number: int
+    received_at: str
+    topic: str
+    retained: bool
+    qos: int
+    observations: int
+    observation: str | None
+    payload: str = ""
+    payload_base64: str = ""
+
+
+class Messages(Answer):
+    """The newest first; `next` is what `before` is on the next page, null on the last one."""
+
+    messages: list[MessageTold]
+    next: int | None
+
+
+class RawMessagesGate:
+    """The last messages, as far as a policy lets its client receive them."""
+
+    def __init__(self, raw: RawMessages, identity: Identity) -> None:
         self._raw = raw
         self._identity = identity
-        self._guard = guard
 
-    def routes(self) -> list[Route]:
-        """The endpoint, for `operations.application`."""
-        return endpoint(PATH, {"GET": self._list})
-
-    async def _list(self, request: Request) -> Response:
-        principal = Caller.of(request, self._guard).principal
-        principal.require(Capability.OPERATIONS)
-        asked = request.query_params
-        unknown = set(asked) - {"topic", "before", "limit"}
-        if unknown:
-            raise BadRequestError(f"there is no parameter {min(unknown)!r}", "topic, before, limit")
-        topic, before = topic_of(asked), number_of(asked, "before", 1, 10**18)
-        most = number_of(asked, "limit", 1, _MOST) or _USUAL
+    def list(self, listing: Listing, policy: Policy) -> Messages:
+        """The newest first."""
+        most = listing.limit
         found = [
             raw
             for raw in reversed(self._raw.all())
-            if principal.policy.may_receive(raw.message.topic)
-            and (before is None or raw.number < before)
-            and (topic is None or covers(topic, raw.message.topic))
+            if policy.may_receive(raw.message.topic) and listing.has(raw)
         ]
         following = found[most - 1].number if len(found) > most else None
-        shown = [described(raw, self._identity) for raw in found[:most]]
-        return JSONResponse({"messages": shown, "next": following})
+        return Messages(
+            messages=[_described(raw, self._identity) for raw in found[:most]], next=following
+        )
 
 
-def described(raw: RawMessage, identity: Identity) -> JsonObject:
-    """A raw message as JSON; `observation` is the IRI of the first that it gave."""
+router = JsonRouter(Requires(Capability.OPERATIONS))
+
+_Gate = Annotated[RawMessagesGate, Depends(GateOf(RawMessagesGate))]
+
+
+@router.get(PATH, "the last messages, the newest first", "they")
+async def list_messages(
+    caller: AnyCaller, gate: _Gate, listing: Annotated[Listing, Query()]
+) -> Messages:
+    """On topics that the client may receive."""
+    return gate.list(listing, caller.principal.policy)
+
+
+def _described(raw: RawMessage, identity: Identity) -> MessageTold:
     message = raw.message
-    return {
-        "number": raw.number,
-        "received_at": message.received_at.isoformat(),
-        "topic": message.topic,
-        "retained": message.retained,
-        "qos": message.qos,
-        "observations": raw.observations,
-        "observation": None if raw.first is None else identity.observation(raw.first),
+    return MessageTold(
+        number=raw.number,
+        received_at=message.received_at.isoformat(),
+        topic=message.topic,
+        retained=message.retained,
+        qos=message.qos,
+        observations=raw.observations,
+        observation=None if raw.first is None else identity.observation(raw.first),
         **payload_members(message.payload),
-    }
+    )

@@ -1,12 +1,13 @@
 """Rehearsals by HTTP: what changed mappings would make of the last messages.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. A client rehearses the
+docs/mappings.md shows the request. A client rehearses the
 messages of topics that it may receive, on the graphs that it may query.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from fastapi import Depends
 from pydantic import Field
 from pyoxigraph import (
     BlankNode,
@@ -17,24 +18,22 @@ from pyoxigraph import (
     RdfFormat,
     serialize,
 )
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from gateway.admin.onboarding.edits import Edits
 from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.admin.rehearsal.rehearsal import Asked
 from gateway.admin.rehearsal.runner import Ground, RehearsalRunner
 from gateway.errors import BadRequestError, InvalidMappingError
-from gateway.gates.admin.mapping_bodies import ApplyBody, read_json
+from gateway.gates.admin.mapping_bodies import ApplyBody
+from gateway.gates.admin.rehearsal_answers import Report
 from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
-from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.http.dependencies import AnyCaller, GateOf, Requires
+from gateway.gates.http.json_body import JsonBody
+from gateway.gates.http.json_router import JsonRouter
 from gateway.gates.protocol.payload_json import topic_filter
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.ingest.raw_messages import RawMessage, RawMessages
 from gateway.rdf.canonical import canonical_quad
-from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy, covers
 from jsap.errors import JsapError
 from jsap.extended import mapping_quads
@@ -43,7 +42,7 @@ from jsap.profile import Profile
 PATH = "/mappings/rehearse"
 
 MOST_QUADS = 50_000
-"""Of the store, that are copied for standing queries."""
+"""Quads of the store that are copied for standing queries."""
 
 _EVERYTHING = "SELECT ?s ?p ?o ?g {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }} LIMIT {}"
 
@@ -76,31 +75,16 @@ def _of_profile(members: Mapping[str, Any] | None) -> Nodes:
 
 
 class RehearsalGate:
-    """The endpoint /mappings/rehearse; it needs the capability `mappings`."""
+    """Rehearses what a client may: messages that it may receive, graphs that it may query."""
 
-    def __init__(
-        self,
-        rehearsals: RehearsalRunner,
-        raw: RawMessages,
-        pool: QueryPool,
-        guard: Guard,
-        limits: RequestLimits | None = None,
-    ) -> None:
+    def __init__(self, rehearsals: RehearsalRunner, raw: RawMessages, pool: QueryPool) -> None:
         self._rehearsals = rehearsals
         self._raw = raw
         self._pool = pool
-        self._guard = guard
-        self._limits = limits or RequestLimits()
 
-    def routes(self) -> list[Route]:
-        """The endpoint, for `operations.application`."""
-        return endpoint(PATH, {"POST": self._rehearse})
-
-    async def _rehearse(self, request: Request) -> Response:
-        caller = Caller.of(request, self._guard)
-        caller.principal.require(Capability.MAPPINGS)
+    async def rehearse(self, body: RehearseBody, caller: Caller) -> Report:
+        """What would differ. Raises a GatewayError."""
         policy = caller.principal.policy
-        body = await read_json(request, RehearseBody, self._limits)
         messages = self._messages(body.topic, policy)
         queries = [Asked(text) for text in body.queries]
         if policy.query is None:
@@ -108,7 +92,7 @@ class RehearsalGate:
         quads = await self._pool.run(lambda _: self._copy(policy), caller)
         report = await self._rehearsals.rehearse(body.wanted, Ground(messages, quads, queries))
         skipped = "" if quads is not None else f"the store has more than {MOST_QUADS} quads"
-        return JSONResponse(report | {"subscriptions_skipped": skipped})
+        return Report.model_validate(report | {"subscriptions_skipped": skipped})
 
     def _messages(self, topic: str | None, policy: Policy) -> list[RawMessage]:
         chosen = None if topic is None else topic_filter(topic)
@@ -134,6 +118,19 @@ class RehearsalGate:
             return None
         written = serialize(quads, format=RdfFormat.N_QUADS)
         return written or b""
+
+
+router = JsonRouter(Requires(Capability.MAPPINGS))
+
+
+@router.post(PATH, "the last messages by changed mappings", "what would differ", 404, 409)
+async def rehearse(
+    caller: AnyCaller,
+    gate: Annotated[RehearsalGate, Depends(GateOf(RehearsalGate))],
+    body: Annotated[RehearseBody, Depends(JsonBody(RehearseBody))],
+) -> Report:
+    """Nothing is changed."""
+    return await gate.rehearse(body, caller)
 
 
 def _graph(term: object) -> NamedNode | BlankNode | DefaultGraph:

@@ -1,30 +1,37 @@
 """Why by HTTP: where an observation, or a triple, came from.
 
-Place on the way of the data: beside it; docs/mappings.md shows the request. What the asker's QUERYs
+docs/mappings.md shows the request. What the asker's QUERYs
 may not read is not told of, nor a message of a topic that it may not receive.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from fastapi import Depends, Query
+from pydantic import BaseModel, ConfigDict, Field
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutions, RdfFormat, parse
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.errors import BadRequestError, ForbiddenError
+from gateway.gates.admin.why_answers import (
+    KeptMessage,
+    LineTold,
+    MappingTold,
+    OriginTold,
+    TemplateTold,
+    WhyTold,
+)
 from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.dependencies import AnyCaller, GateOf
+from gateway.gates.http.json_router import JsonRouter
 from gateway.gates.protocol.payload_json import payload_members
-from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, SOSA
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
-from gateway.security.guard import Guard
 from gateway.security.policy import Capability, Policy
 
 PATH = "/mappings/why"
@@ -35,7 +42,23 @@ History = Callable[[], Awaitable[Sequence[MappingChange]]]
 _MOST = 20
 """Observations that are looked at for one triple."""
 
-_TERMS = ("subject", "predicate", "object", "graph")
+
+_TERM = Field(description="of a triple, as in N-Triples")
+
+
+class Asked(BaseModel):
+    """What stands in the URL: an IRI, or the terms of a triple and perhaps its graph."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    iri: Annotated[
+        str | None,
+        Field(description="an observation, its result, its instant, or what one is about"),
+    ] = None
+    subject: Annotated[str | None, _TERM] = None
+    predicate: Annotated[str, _TERM] = ""
+    object: Annotated[str, _TERM] = ""
+    graph: Annotated[str, _TERM] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +70,17 @@ class Question:
     graph: GraphName
 
     @classmethod
-    def of(cls, request: Request) -> "Question":
+    def of(cls, asked: Asked) -> "Question":
         """By the parameters. Raises BadRequestError."""
-        asked = request.query_params
-        unknown = set(asked) - {"iri", *_TERMS}
-        if unknown or ("iri" in asked) == ("subject" in asked):
+        if asked.model_extra or (asked.iri is None) == (asked.subject is None):
             raise BadRequestError(
                 "give iri=, or subject=, predicate= and object= and perhaps graph=",
                 'terms as in N-Triples: <urn:a>, "21.5"^^<http://www.w3.org/2001/XMLSchema#decimal>',
             )
-        if "iri" in asked:
-            subject = _quad(asked["iri"], "<urn:p>", "<urn:o>", "").subject
+        if asked.subject is None:
+            subject = _quad(asked.iri or "", "<urn:p>", "<urn:o>", "").subject
             return cls(_named(subject), None, DEFAULT_GRAPH)
-        quad = _quad(*(asked.get(name, "") for name in _TERMS))
+        quad = _quad(asked.subject, asked.predicate, asked.object, asked.graph)
         if isinstance(quad.graph_name, DefaultGraph | NamedNode):
             return cls(_named(quad.subject), quad, quad.graph_name)
         raise BadRequestError("a blank node names no graph", "give its IRI")
@@ -89,24 +110,16 @@ def _written(term: str) -> str:
 
 
 class WhyGate:
-    """The endpoint /mappings/why."""
+    """Tells a client where things came from, as far as it may know."""
 
-    def __init__(
-        self, provenance: Provenance, history: History, pool: QueryPool, guard: Guard
-    ) -> None:
+    def __init__(self, provenance: Provenance, history: History, pool: QueryPool) -> None:
         self._provenance = provenance
         self._history = history
         self._pool = pool
-        self._guard = guard
 
-    def routes(self) -> list[Route]:
-        """The endpoint, for `operations.application`."""
-        return endpoint(PATH, {"GET": self._why})
-
-    async def _why(self, request: Request) -> Response:
-        caller = Caller.of(request, self._guard)
+    async def why(self, question: Question, caller: Caller) -> WhyTold:
+        """The answer. Raises ForbiddenError, and what the pool raises."""
         policy = caller.principal.policy
-        question = Question.of(request)
         if not policy.query_rights.may_read(question.graph):
             raise ForbiddenError(
                 "this graph may not be read", "ask the gateway's administrator for --query"
@@ -114,7 +127,7 @@ class WhyGate:
         stored = await self._pool.run(lambda _: self._stored(question, policy), caller)
         found = await asyncio.to_thread(self._origins, question, stored)
         changes = await self._history()
-        return JSONResponse(self._answer(question, stored, found, policy, changes))
+        return self._answer(question, stored, found, policy, changes)
 
     def _stored(self, question: Question, policy: Policy) -> "_Stored":
         """What the store says, as far as the asker may see it; in a thread of the pool."""
@@ -158,15 +171,14 @@ class WhyGate:
         found: Sequence[Origin],
         policy: Policy,
         changes: Sequence[MappingChange],
-    ) -> JsonObject:
-        told: JsonObject = {"stored": stored.is_there, "observations": []}
+    ) -> WhyTold:
         if question.graph == MAPPINGS_GRAPH:
-            return told | {"reason": self._why_mapping(question.subject.value)}
+            return _without(stored, self._why_mapping(question.subject.value))
         if question.graph != DEFAULT_GRAPH or not found:
             own = self._provenance.written_by_gateway(question.subject.value)
-            return told | {"reason": own or _reason(question, stored)}
+            return _without(stored, own or _reason(question, stored))
         shown = [self._described(origin, policy, changes) for origin in reversed(found)]
-        return told | {"observations": shown, "reason": ""}
+        return WhyTold(stored=stored.is_there, observations=shown, reason="")
 
     def _why_mapping(self, iri: str) -> str:
         place = self._provenance.place_of_node(iri)
@@ -174,23 +186,31 @@ class WhyGate:
 
     def _described(
         self, origin: Origin, policy: Policy, changes: Sequence[MappingChange]
-    ) -> JsonObject:
-        described: JsonObject = {
-            "iri": origin.iri,
-            "journal": _line(origin),
-            "template": _template(origin, self._provenance.place_of_template),
-            "message": _message(origin, policy),
-            "mappings": [],
-            "certain": origin.is_certain,
-        }
-        if policy.query_rights.may_read(MAPPINGS_GRAPH) or Capability.MAPPINGS in (
-            policy.capabilities
-        ):
-            source_of = self._provenance.source_of
-            described["mappings"] = [
-                _mapping(each, source_of(each, changes)) for each in origin.mappings
-            ]
-        return described
+    ) -> OriginTold:
+        may_read = policy.query_rights.may_read(MAPPINGS_GRAPH)
+        shown = origin.mappings if may_read or Capability.MAPPINGS in policy.capabilities else ()
+        source_of = self._provenance.source_of
+        return OriginTold(
+            iri=origin.iri,
+            journal=_line(origin),
+            template=_template(origin, self._provenance.place_of_template),
+            message=_message(origin, policy),
+            mappings=[_mapping(each, source_of(each, changes)) for each in shown],
+            certain=origin.is_certain,
+        )
+
+
+router = JsonRouter()
+
+
+@router.get(PATH, "why is this here?", "where it came from")
+async def why(
+    caller: AnyCaller,
+    gate: Annotated[WhyGate, Depends(GateOf(WhyGate))],
+    asked: Annotated[Asked, Query()],
+) -> WhyTold:
+    """An observation, what one is about, or a triple."""
+    return await gate.why(Question.of(asked), caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,54 +238,59 @@ def _reason(question: Question, stored: _Stored) -> str:
     return "no observation wrote this: the templates of those that are about it write other triples"
 
 
-def _line(origin: Origin) -> JsonObject | None:
+def _without(stored: _Stored, reason: str) -> WhyTold:
+    """No observation wrote it."""
+    return WhyTold(stored=stored.is_there, observations=[], reason=reason)
+
+
+def _line(origin: Origin) -> LineTold | None:
     found = origin.found
     if found is None:
         return None
     record = found.record
     seen = record.observation
     time = seen.phenomenon_time
-    return {
-        "position": str(record.position),
-        "segment": found.segment,
-        "sensor": seen.sensor,
-        "property": seen.observed_property,
-        "feature": seen.feature_of_interest,
-        "result": seen.lexical,
-        "datatype": seen.datatype,
-        "unit": seen.unit,
-        "time": None if time is None else time.isoformat(),
-        "sequence": seen.device_sequence,
-        "ingested_at": record.ingested_at.isoformat(),
-    }
+    return LineTold(
+        position=str(record.position),
+        segment=found.segment,
+        sensor=seen.sensor,
+        property=seen.observed_property,
+        feature=seen.feature_of_interest,
+        result=seen.lexical,
+        datatype=seen.datatype,
+        unit=seen.unit,
+        time=None if time is None else time.isoformat(),
+        sequence=seen.device_sequence,
+        ingested_at=record.ingested_at.isoformat(),
+    )
 
 
-def _template(origin: Origin, place: Callable[[str], str]) -> JsonObject | None:
+def _template(origin: Origin, place: Callable[[str], str]) -> TemplateTold | None:
     name = origin.template
-    return {"id": name, "file": place(name)} if name else None
+    return TemplateTold(id=name, file=place(name)) if name else None
 
 
-def _message(origin: Origin, policy: Policy) -> JsonObject | None:
+def _message(origin: Origin, policy: Policy) -> KeptMessage | None:
     """Only for who may see raw messages, and this one."""
     message = origin.message
     if message is None or not (
         Capability.OPERATIONS in policy.capabilities and policy.may_receive(message.topic)
     ):
         return None
-    return {
-        "kept_in": origin.kept_in,
-        "topic": message.topic,
-        "received_at": message.received_at.isoformat(),
-        "retained": message.retained,
+    return KeptMessage(
+        kept_in=origin.kept_in,
+        topic=message.topic,
+        received_at=message.received_at.isoformat(),
+        retained=message.retained,
         **payload_members(message.payload),
-    }
+    )
 
 
-def _mapping(mapping: Mapping, source: str) -> JsonObject:
-    return {
-        "id": mapping.iri,
-        "topic": mapping.topic_filter,
-        "format": mapping.format,
-        "selector": mapping.selector,
-        "source": source,
-    }
+def _mapping(mapping: Mapping, source: str) -> MappingTold:
+    return MappingTold(
+        id=mapping.iri,
+        topic=mapping.topic_filter,
+        format=mapping.format,
+        selector=mapping.selector,
+        source=source,
+    )

@@ -5,7 +5,7 @@ too, where SEPA's clients look for it once there is TLS. Source: RFC 9110, secti
 and 10.2.1 (Allow).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,9 +16,19 @@ Handler = Callable[[Request], Awaitable[Response]]
 SECURE = "/secure"
 
 
+def allowed(handled: Iterable[str]) -> set[str]:
+    """The methods of a path that has handlers for some.
+
+    >>> sorted(allowed(["GET"])), sorted(allowed(["POST"]))
+    (['GET', 'HEAD', 'OPTIONS'], ['OPTIONS', 'POST'])
+    """
+    methods = {*handled, "OPTIONS"}
+    return methods | {"HEAD"} if "GET" in methods else methods
+
+
 def endpoint(path: str, handlers: Mapping[str, Handler]) -> list[Route]:
     """The routes of a path. HEAD is answered as GET, OPTIONS by what is allowed."""
-    methods = {*handlers, "OPTIONS"} | ({"HEAD"} if "GET" in handlers else set())
+    methods = allowed(handlers)
     allow = {"Allow": ", ".join(sorted(methods))}
 
     async def handle(request: Request) -> Response:

@@ -76,7 +76,7 @@ class HttpConnection(H11Protocol):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It counts no longer."""
+        """Count it no longer."""
         self._stop()
         super().connection_lost(exc)
 

@@ -1,4 +1,4 @@
-"""Running the gates: their routes as one application, health and metrics, the server.
+"""Running the gates: their routes as one application, metrics, the server.
 
 Place on the way of the data: around the HTTP and the WebSocket gate; who may call at all is in
 `origins`, how errors are answered in `responses`.
@@ -8,38 +8,28 @@ import asyncio
 import socket
 import ssl
 import sys
-import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import uvicorn
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from gateway import __version__
-from gateway.errors import ClientError, ConfigurationError, GatewayError, NotFoundError
-from gateway.gates.http.caller import Caller, PeerLeftError
+from gateway.errors import ConfigurationError, NotFoundError
+from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.http_connection import ConnectionLimits, Connections
 from gateway.gates.http.origins import Names, Origins
 from gateway.gates.http.request_load import LoadLimits, RequestLoad, RequestStatistics
-from gateway.gates.http.responses import (
-    answer_disconnect,
-    answer_gateway_error,
-    answer_http_exception,
-    answer_internal_error,
-    refusal,
-)
+from gateway.gates.http.responses import EXCEPTION_HANDLERS, refusal
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
 
@@ -76,79 +66,29 @@ def application(
             Middleware(RequestLoad, paths, load.statistics, load.limits),
             Middleware(Origins, names=names or Names()),
         ],
-        exception_handlers={
-            GatewayError: answer_gateway_error,
-            HTTPException: answer_http_exception,
-            ClientDisconnect: answer_disconnect,
-            PeerLeftError: answer_disconnect,
-            Exception: answer_internal_error,
-        },
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
-class Health(Protocol):
-    """How the gateway is; a GatewayError that it raises is the answer."""
-
-    async def alarms(self) -> Sequence[str]:
-        """What keeps it from its work."""
-        ...
-
-    def details(self) -> Mapping[str, object]:
-        """Counters, for who may see operations."""
-        ...
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it takes no more requests at the moment."""
-        ...
-
-
 class OperationsGate:
-    """The endpoints /health, /ready, /metrics and /openapi.json.
-
-    While there is an alarm the gateway does not do its work, and /health is answered with 503;
-    /ready also while a queue is full. Whether there are alarms is told to everyone, which ones,
-    and all numbers, to who may see operations.
-    """
+    """The endpoints /metrics, and /openapi.json with what `document` tells of all gates."""
 
     def __init__(
         self,
         registry: CollectorRegistry,
-        health: Health,
+        document: Callable[[], Mapping[str, object]],
         guard: Guard | None = None,
-        document: Mapping[str, object] | None = None,
     ) -> None:
         self._registry = registry
-        self._health = health
+        self._document = document
         self._guard = guard or OpenGuard()
-        self._document = document or {}
-        self._started = time.monotonic()
 
     def routes(self) -> list[Route]:
         """The endpoints, for `application`."""
         return [
-            *endpoint("/health", {"GET": self._answer_health}),
-            *endpoint("/ready", {"GET": self._answer_ready}),
             *endpoint("/metrics", {"GET": self._answer_metrics}),
             *endpoint("/openapi.json", {"GET": self._answer_document}),
         ]
-
-    async def _answer_health(self, request: Request) -> Response:
-        alarms = list(await self._health.alarms())
-        body: dict[str, object] = {"status": "alarm" if alarms else "ok"}
-        if self._may_see(request):
-            body |= {
-                "alarms": alarms,
-                "version": __version__,
-                "uptime_s": round(time.monotonic() - self._started, 3),
-                **self._health.details(),
-            }
-        return JSONResponse(body, 503 if alarms else 200, _later(bool(alarms)))
-
-    async def _answer_ready(self, _: Request) -> Response:
-        """It is asked before clients are sent here, and has no secrets."""
-        is_ready = not self._health.is_full and not await self._health.alarms()
-        return JSONResponse({"ready": is_ready}, 200 if is_ready else 503, _later(not is_ready))
 
     async def _answer_metrics(self, request: Request) -> Response:
         Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
@@ -156,18 +96,7 @@ class OperationsGate:
         return Response(encode(self._registry), headers={"Content-Type": media_type})
 
     async def _answer_document(self, _: Request) -> Response:
-        return JSONResponse(self._document)
-
-    def _may_see(self, request: Request) -> bool:
-        try:
-            Caller.of(request, self._guard).principal.require(Capability.OPERATIONS)
-        except ClientError:
-            return False
-        return True
-
-
-def _later(is_troubled: bool) -> dict[str, str]:
-    return {"Retry-After": "5"} if is_troubled else {}
+        return JSONResponse(await asyncio.to_thread(self._document))
 
 
 @dataclass(frozen=True, slots=True)

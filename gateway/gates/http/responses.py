@@ -5,11 +5,12 @@ Place on the way of the data: its last step by HTTP. Sources: RFC 9110, sections
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.errors import (
@@ -20,6 +21,7 @@ from gateway.errors import (
     TooManyRequestsError,
     UnauthorizedError,
 )
+from gateway.gates.http.caller import PeerLeftError
 from gateway.gates.http.rendering import Answer
 from gateway.gates.protocol.wire import error_object
 
@@ -54,13 +56,13 @@ def error_response(error: GatewayError) -> Response:
     return refusal(error.code, str(error), error.http_status, headers)
 
 
-def answer_gateway_error(_: Request, error: Exception) -> Response:
+def _answer_gateway_error(_: Request, error: Exception) -> Response:
     """For Starlette's table of exceptions, which is typed loosely, as those below."""
     assert isinstance(error, GatewayError)  # noqa: S101
     return error_response(error)
 
 
-def answer_http_exception(_: Request, error: Exception) -> Response:
+def _answer_http_exception(_: Request, error: Exception) -> Response:
     """No such path (404) or method (405, with Allow)."""
     assert isinstance(error, HTTPException)  # noqa: S101
     code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
@@ -70,11 +72,21 @@ def answer_http_exception(_: Request, error: Exception) -> Response:
     return refusal(code, error.detail, error.status_code, headers)
 
 
-def answer_disconnect(_: Request, __: Exception) -> Response:
+def _answer_disconnect(_: Request, __: Exception) -> Response:
     """The client went away: nobody reads this."""
     return Response(status_code=400)
 
 
-def answer_internal_error(_: Request, __: Exception) -> Response:
+def _answer_internal_error(_: Request, __: Exception) -> Response:
     """A defect of ours; uvicorn logs it."""
     return refusal(GatewayError.code, "the gateway failed; its log says why", 500)
+
+
+EXCEPTION_HANDLERS: Mapping[Any, Callable[[Request, Exception], Response]] = {
+    GatewayError: _answer_gateway_error,
+    HTTPException: _answer_http_exception,
+    ClientDisconnect: _answer_disconnect,
+    PeerLeftError: _answer_disconnect,
+    Exception: _answer_internal_error,
+}
+"""How an application answers what its handlers raise."""

@@ -1,7 +1,8 @@
 """Delayed UPDATEs by HTTP: `at` and `delay` of an UPDATE, /update/delayed to see and cancel them.
 
 Place on the way of the data: an UPDATE that waits goes to the scheduler as every other one; what
-waits is asked of it. Source: seed 000, section II.C; gateway/engine/delayed.py.
+waits is asked of it. Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the
+Internet of Things", 2016, section II.C; docs/engine.md, Delayed UPDATEs.
 
 A client sees and cancels what it sent itself. Who may read the graph of delayed UPDATEs sees all of
 them, who may write it cancels any: by SPARQL they can do so anyway.
@@ -10,21 +11,20 @@ them, who may write it cancels any: by SPARQL they can do so anyway.
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import Depends, Path
+from pydantic import Field
 
 from gateway.engine import DelayedUpdate
 from gateway.engine.delayed import DueTime
 from gateway.errors import BadRequestError, NotFoundError
 from gateway.gates.http.caller import Caller
-from gateway.gates.http.endpoint import endpoint
+from gateway.gates.http.dependencies import AnyCaller, GateOf
+from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import Operation
 from gateway.rdf.namespaces import DELAYED_GRAPH
-from gateway.security.guard import Guard, OpenGuard
 
 PATH = "/update/delayed"
 
@@ -99,50 +99,75 @@ def accepted(id_: str, due: int) -> JsonObject:
     return {"id": _name(id_), "due": _written(due)}
 
 
+class Delayed(Answer):
+    """An UPDATE that waits; its text and dataset where it was asked for."""
+
+    id: str
+    due: Annotated[str, Field(description="xsd:dateTime")]
+    sparql: str = ""
+    using_graph_uri: list[str] = Field(default_factory=list, serialization_alias="using-graph-uri")
+    using_named_graph_uri: list[str] = Field(
+        default_factory=list, serialization_alias="using-named-graph-uri"
+    )
+
+
+class DelayedList(Answer):
+    """In their order."""
+
+    delayed: list[Delayed]
+
+
 class DelayedGate:
     """The endpoints /update/delayed and /update/delayed/{id}."""
 
-    def __init__(self, waiting: Waiting, guard: Guard | None = None) -> None:
+    def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting
-        self._guard = guard or OpenGuard()
 
-    def routes(self) -> list[Route]:
-        """The endpoints, for `operations.application`."""
-        return [
-            *endpoint(PATH, {"GET": self._list}),
-            *endpoint(f"{PATH}/{{id:path}}", {"GET": self._get, "DELETE": self._delete}),
-        ]
-
-    async def _list(self, request: Request) -> Response:
-        caller = Caller.of(request, self._guard)
-        seen = await self._visible(caller)
-        return JSONResponse({"delayed": [_described(each) for each in seen]})
-
-    async def _get(self, request: Request) -> Response:
-        caller = Caller.of(request, self._guard)
-        return JSONResponse(_described(await self._find(caller, request.path_params["id"])))
-
-    async def _delete(self, request: Request) -> Response:
-        caller = Caller.of(request, self._guard)
-        found = await self._find(caller, request.path_params["id"])
-        if not _owns(caller, found) and not caller.principal.policy.update_rights.may_write(
-            DELAYED_GRAPH
-        ):
-            raise _unknown(found.id)
-        await self._waiting.cancel(found.id)
-        return Response(status_code=204)
-
-    async def _visible(self, caller: Caller) -> list[DelayedUpdate]:
+    async def visible(self, caller: Caller) -> list[DelayedUpdate]:
+        """What a client may see."""
         sees_all = caller.principal.policy.query_rights.may_read(DELAYED_GRAPH)
         waiting = await self._waiting.delayed()
         return [each for each in waiting if sees_all or _owns(caller, each)]
 
-    async def _find(self, caller: Caller, name: str) -> DelayedUpdate:
+    async def find(self, caller: Caller, name: str) -> DelayedUpdate:
+        """One of these. Raises NotFoundError."""
         id_ = name if ":" in name else f"{_PREFIX}{name}"
-        for each in await self._visible(caller):
+        for each in await self.visible(caller):
             if each.id == id_:
                 return each
         raise _unknown(id_)
+
+    async def cancel(self, caller: Caller, name: str) -> None:
+        """Take one back. Raises NotFoundError."""
+        found = await self.find(caller, name)
+        may_write = caller.principal.policy.update_rights.may_write(DELAYED_GRAPH)
+        if not _owns(caller, found) and not may_write:
+            raise _unknown(found.id)
+        await self._waiting.cancel(found.id)
+
+
+router = JsonRouter()
+
+_Gate = Annotated[DelayedGate, Depends(GateOf(DelayedGate))]
+_Id = Annotated[str, Path(alias="id")]
+
+
+@router.get(PATH, "UPDATEs that wait", "those that this client may see")
+async def list_delayed(caller: AnyCaller, gate: _Gate) -> DelayedList:
+    """What it sent itself, or all where it may read their graph."""
+    return DelayedList(delayed=[_described(each) for each in await gate.visible(caller)])
+
+
+@router.get(f"{PATH}/{{id:path}}", "an UPDATE that waits", "it", 404)
+async def show_delayed(caller: AnyCaller, gate: _Gate, id_: _Id) -> Delayed:
+    """With its text and dataset."""
+    return _described(await gate.find(caller, id_))
+
+
+@router.silent("DELETE", f"{PATH}/{{id:path}}", "cancel it", "it will not be executed", 404)
+async def cancel_delayed(caller: AnyCaller, gate: _Gate, id_: _Id) -> None:
+    """What it sent itself, or any where it may write their graph."""
+    await gate.cancel(caller, id_)
 
 
 def _owns(caller: Caller, update: DelayedUpdate) -> bool:
@@ -153,14 +178,15 @@ def _unknown(id_: str) -> NotFoundError:
     return NotFoundError(f"there is no delayed update {_name(id_)}", "it may have run already")
 
 
-def _described(update: DelayedUpdate) -> JsonObject:
+def _described(update: DelayedUpdate) -> Delayed:
     request = update.request
-    return {
-        **accepted(update.id, update.due),
-        "sparql": ";\n".join(text for text, _ in request.updates),
-        "using-graph-uri": [graph.value for graph in request.using_graphs],
-        "using-named-graph-uri": [graph.value for graph in request.using_named_graphs],
-    }
+    return Delayed(
+        id=_name(update.id),
+        due=_written(update.due),
+        sparql=";\n".join(text for text, _ in request.updates),
+        using_graph_uri=[graph.value for graph in request.using_graphs],
+        using_named_graph_uri=[graph.value for graph in request.using_named_graphs],
+    )
 
 
 def _name(id_: str) -> str:

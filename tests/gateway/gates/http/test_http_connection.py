@@ -6,24 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import (
     Address,
-    OperationsGate,
     ServerSettings,
     application,
     serve,
 )
-from tests.kit.http_client import FakeHealth
+from tests.kit.http_client import FakeHealth, health_interface
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @asynccontextmanager
 async def _serving(limits: ConnectionLimits) -> AsyncIterator[Address]:
-    app = application(OperationsGate(CollectorRegistry(), FakeHealth()).routes())
+    app = application(health_interface(FakeHealth()).routes())
     settings = ServerSettings(connections=limits)
     async with serve(app, "127.0.0.1", 0, settings) as address:
         yield address

@@ -34,7 +34,9 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-SCHEMA = schemathesis.openapi.from_dict(document())
+SCHEMA = schemathesis.openapi.from_dict(document()).exclude(path="/subscribe")
+"""All but the stream, whose answer never ends."""
+
 OPERATIONS = [each.ok() for each in SCHEMA.get_all_operations() if isinstance(each, Ok)]
 FUZZED = [
     pytest.param(each, mode, id=f"{each.label} {mode.value}")

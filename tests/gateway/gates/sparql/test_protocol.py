@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import pytest
-from prometheus_client import CollectorRegistry
 from pyoxigraph import NamedNode, RdfFormat, parse
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,14 +16,21 @@ from starlette.routing import Route
 
 from gateway.engine import Engine
 from gateway.errors import ConfigurationError
-from gateway.gates.http.operations import OperationsGate, ServerSettings, application, serve
+from gateway.gates.http.operations import ServerSettings, application, serve
 from gateway.gates.http.origins import Names, host_name
 from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.protocol.media_types import RESULTS, choose
 from gateway.gates.sparql.query_pool import QueryLimits
 from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
-from tests.kit.http_client import ALL, FakeHealth, check_error, open_gate, values
+from tests.kit.http_client import (
+    ALL,
+    FakeHealth,
+    check_error,
+    health_interface,
+    open_gate,
+    values,
+)
 
 
 @pytest.fixture
@@ -459,8 +465,7 @@ async def test_serve_ends_in_time_with_a_request_under_way() -> None:
 
 
 async def test_serve_on_ipv6_loopback_is_reached_by_its_name() -> None:
-    operations = OperationsGate(CollectorRegistry(), FakeHealth())
-    app = application(operations.routes())
+    app = application(health_interface(FakeHealth()).routes())
     async with serve(app, "::1", 0) as address, httpx.AsyncClient(verify=False) as client:
         response = await client.get(f"http://[::1]:{address.port}/health")
     assert json.loads(response.text)["status"] == "ok"
