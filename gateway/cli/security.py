@@ -1,9 +1,10 @@
-"""`sosa-gateway client`, `keys` and `ca`: who may get in, as an administrator says it.
+"""`sosa-gateway client`, `keys`, `ca` and `mqtt-user`: who may get in, as an administrator says it.
 
 Place: beside the gateway, on its data_dir; one that runs takes the changes up within a second.
 """
 
 import argparse
+import getpass
 import json
 import os
 import sys
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
-from gateway.cli.options import Commands, add_group
+from gateway.cli.options import Commands, add_command, add_group, say
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, ConfigurationError, StorageError
@@ -28,10 +29,12 @@ _PARTS = ("query", "subscribe", "update", "publish", "receive", "may")
 
 
 def add(commands: Commands) -> None:
-    """The commands `client`, `keys` and `ca`."""
+    """The commands `client`, `keys`, `ca` and `mqtt-user`."""
     _add_client(add_group(commands, "client", VERBS["client"].purpose))
     _add_keys(add_group(commands, "keys", VERBS["keys"].purpose))
     _parser(commands, "ca", _ca, VERBS["ca"].purpose)
+    user = add_command(commands, "mqtt-user", _mqtt_user, VERBS["mqtt-user"].purpose)
+    user.add_argument("name", metavar="NAME")
 
 
 def _add_client(commands: Commands) -> None:
@@ -234,3 +237,15 @@ def _say(*lines: str) -> None:
     for line in lines:
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def _mqtt_user(options: argparse.Namespace) -> int:
+    """The password is asked for on a terminal and is the first line of input elsewhere."""
+    interactive = sys.stdin.isatty()
+    password = getpass.getpass() if interactive else sys.stdin.readline().rstrip("\n")
+    if not password:
+        raise ConfigurationError("the password is empty", "type one, or pipe one in")
+    if interactive and getpass.getpass("again: ") != password:
+        raise ConfigurationError("the two passwords differ", "try again")
+    say(f"{json.dumps(options.name)} = {json.dumps(hash_password(password))}")
+    return 0

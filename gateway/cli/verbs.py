@@ -45,6 +45,6 @@ VERBS = {
         "collect",
     ),
     "bench": Verb("measure; see sosa-gateway bench --help"),
-    "mqtt-user": Verb("make a line for [mqtt.users]", "mqtt_user"),
+    "mqtt-user": Verb("make a line for [mqtt.users]", "security"),
     "version": Verb("print the version", "version"),
 }

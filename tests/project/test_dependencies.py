@@ -41,7 +41,7 @@ def declared(extra: str = "") -> set[str]:
 
 def imported(*packages: str) -> set[str]:
     """The distributions whose modules the files of our packages import."""
-    modules = set()
+    modules: set[str] = set()
     for package in packages:
         for path in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
