@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from bench.processes import Child, python_child
 from gateway.gates.http.operations import serve
-from gateway.runtime.cores import one_core
+from gateway.runtime.process import one_core
 
 _run: Callable[[Coroutine[Any, Any, None]], None]
 if sys.platform == "linux":

@@ -17,7 +17,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gateway.gates.http.operations import application, serve
-from gateway.runtime.open_files import raise_limit
+from gateway.runtime.process import raise_limit
 
 
 class _Bare:

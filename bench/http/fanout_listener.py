@@ -14,7 +14,7 @@ from time import monotonic_ns
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.processes import Child, python_child
-from gateway.runtime.open_files import raise_limit
+from gateway.runtime.process import raise_limit
 
 _TOGETHER = 50
 

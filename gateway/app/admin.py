@@ -7,12 +7,11 @@ from datetime import timedelta
 from functools import partial
 
 from gateway.admin.onboarding.changes import history
-from gateway.admin.profile_reload import ProfileReload
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.app.health import Health
-from gateway.app.measures import Parts
+from gateway.app.stages import Stages
 from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.admin.actuators import ActuatorsGate
@@ -26,50 +25,48 @@ from gateway.gates.http.health import HealthGate
 from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.sparql.delayed import DelayedGate
+from gateway.gates.sparql.query_pool import QueryPool
 from gateway.security.guard import Guard
 
 
 def json_interface(
-    parts: Parts, health: Health, guard: Guard, limits: RequestLimits, config: Config
+    stages: Stages, health: Health, pool: QueryPool, guard: Guard, config: Config
 ) -> JsonInterface:
     """The JSON routes of a gateway whose parts are all there."""
-    identity = parts.ingest.present.identity
-    quarantine = parts.ingest.quarantine
-    gates: list[object] = [
-        DelayedGate(parts.scheduler),
+    storage, reception = stages.storage, stages.reception
+    control, raw = stages.control, reception.raw
+    identity, quarantine = storage.identity, reception.quarantine
+    gates: tuple[object, ...] = (
+        DelayedGate(storage.scheduler),
         HealthGate(health),
-        QuarantineGate(quarantine, QuarantineReplay(quarantine, parts.inbox)),
-        RawMessagesGate(parts.ingest.raw, identity),
-        parts.onboarding,
-        parts.profiles,
-    ]
-    if parts.actuating is not None:
-        gates.append(ActuatorsGate(parts.actuating, identity.actuation_iri("")))
-    if parts.queries is not None and parts.profiles is not None:
-        history_now = partial(parts.scheduler.look, history)
-        provenance, queries = _provenance(parts, parts.profiles), parts.queries
-        rehearsals = _rehearsals(parts, parts.profiles, config)
-        gates.append(RehearsalGate(rehearsals, parts.ingest.raw, queries))
-        gates.append(WhyGate(provenance, history_now, queries))
+        QuarantineGate(quarantine, QuarantineReplay(quarantine, reception.inbox)),
+        RawMessagesGate(raw, identity),
+        stages.onboarding,
+        control.reload,
+        ActuatorsGate(control.actuating, identity.actuation_iri("")),
+        RehearsalGate(_rehearsals(stages, config), raw, pool),
+        WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool),
+    )
+    limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(ROUTERS, Served({type(gate): gate for gate in gates}, guard, limits))
 
 
-def _provenance(parts: Parts, profiles: ProfileReload) -> Provenance:
-    ingest = parts.ingest
+def _provenance(stages: Stages) -> Provenance:
+    reception, reload = stages.reception, stages.control.reload
     return Provenance(
-        ingest.present.identity,
-        ingest.mappings,
-        ingest.raw,
-        ingest.quarantine,
-        journal=parts.journal.folder,
-        profiles=lambda: profiles.profiles,
-        templates=lambda: ingest.present.templates,
+        stages.storage.identity,
+        reception.mappings,
+        reception.raw,
+        reception.quarantine,
+        journal=stages.storage.journal.folder,
+        profiles=lambda: reload.profiles,
+        templates=lambda: reception.current_state.templates,
     )
 
 
-def _rehearsals(parts: Parts, profiles: ProfileReload, config: Config) -> RehearsalRunner:
-    ingest = parts.ingest
+def _rehearsals(stages: Stages, config: Config) -> RehearsalRunner:
+    storage, reload = stages.storage, stages.control.reload
     future = timedelta(seconds=config.limits.future_s)
     limits = Limits(config.limits.query_solutions, config.limits.query_s)
-    conditions = RehearsalConditions(ingest.present.identity, future, config.store.latest, limits)
-    return RehearsalRunner(parts.scheduler, lambda: profiles.profiles, conditions)
+    conditions = RehearsalConditions(storage.identity, future, config.store.latest, limits)
+    return RehearsalRunner(storage.scheduler, lambda: reload.profiles, conditions)

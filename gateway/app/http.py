@@ -1,17 +1,35 @@
-"""The ports of HTTP and WebSocket, as the configuration has them: one, or one each.
+"""The gates of HTTP and WebSocket put together and served, as the configuration says.
 
-Place on the way of the data: none; put together once, when the gateway starts.
+Last of all at the start, when every part that they ask is there.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 
-from gateway.app.sparql import called_names
-from gateway.config.settings import Config
+from gateway.app.admin import json_interface
+from gateway.app.health import Health, operations_gate
+from gateway.app.names import called_names
+from gateway.app.security import Security
+from gateway.app.stages import Stages
+from gateway.app.tasks import Tasks
+from gateway.config.settings import Config, LimitsSettings
+from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
+from gateway.gates.http.rendering import RenderingLimits
+from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql.explain import ExplainGate
+from gateway.gates.sparql.graph_store import GraphStoreGate
+from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress
+from gateway.gates.sparql.query_pool import QueryLimits, QueryPool
+from gateway.gates.sparql.service_description import ServiceDescription
+from gateway.gates.subscriptions.event_stream import EventStreamGate
+from gateway.gates.subscriptions.websocket import WebSocketGate
+from gateway.scheduler.scheduler import Scheduler
+from gateway.security.guard import Guard, OpenGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +38,41 @@ class Ports:
 
     http: int
     websocket: int
+
+
+@asynccontextmanager
+async def serving(
+    config: Config, stages: Stages, security: Security, tasks: Tasks
+) -> AsyncIterator[Ports]:
+    """Serve all gates; at the end streams are closed before the servers are."""
+    limits, load = request_limits(config), Load(load_limits(config.limits))
+    subscribers, scheduler = stages.subscribing.subscribers, stages.storage.scheduler
+    scheduler.engine.rights_of = security.update_rights
+    streams = EventStreamGate(subscribers, limits)
+    with QueryPool(scheduler.engine.query, query_limits(config.limits)) as pool:
+        health = Health.of(stages, config.gateway.data_dir)
+        sparql = SparqlGates(scheduler, pool, config, security.guard)
+        http: list[BaseRoute] = [
+            *sparql.routes(),
+            *operations_gate(health, pool, load, security.guard).routes(),
+            *json_interface(stages, health, pool, security.guard, config).routes(),
+        ]
+        sockets: list[BaseRoute] = [
+            *WebSocketGate(subscribers).routes(),
+            *streams.routes(),
+            *security.routes(),
+        ]
+        server = security.server(server_settings(config))
+        async with (
+            tasks.task(health.vitals.run, "vitals"),
+            open_ports(config, server, load, http, sockets) as ports,
+        ):
+            if ports.websocket != ports.http:
+                sparql.subscribe_at(ports.websocket)
+            try:
+                yield ports
+            finally:
+                await streams.close()
 
 
 @asynccontextmanager
@@ -42,3 +95,61 @@ async def open_ports(
             own = await open_.enter_async_context(serve(app, host, config.websocket_port, server))
             ports = Ports(first.port, own.port)
         yield ports
+
+
+class SparqlGates:
+    """The raw endpoints of SPARQL, but those that keep a connection open."""
+
+    def __init__(
+        self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard | None = None
+    ) -> None:
+        guard = guard or OpenGuard()
+        limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
+        description = ServiceDescription(is_federated=bool(config.remote.hosts))
+        self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
+        self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
+        self._explain = ExplainGate(scheduler, limits, guard)
+
+    def routes(self) -> list[Route]:
+        """The endpoints, for `operations.application`."""
+        gates = (self._http, self._graphs, self._explain)
+        return [route for gate in gates for route in gate.routes()]
+
+    def subscribe_at(self, port: int) -> None:
+        """WebSockets are accepted on a port of their own."""
+        self._http.subscribe = SubscribeAddress(port)
+
+
+def server_settings(config: Config) -> ServerSettings:
+    """How the servers for HTTP and WebSocket work."""
+    return ServerSettings(
+        message_bytes=config.limits.message_bytes,
+        compression=config.websocket.compression,
+        ping_interval_s=config.websocket.ping_interval_s,
+        ping_timeout_s=config.websocket.ping_timeout_s,
+        connections=ConnectionLimits(
+            config.limits.http_connections,
+            config.limits.client_http_connections,
+            config.limits.head_s,
+        ),
+    )
+
+
+def request_limits(config: Config) -> RequestLimits:
+    """What a request may bring, and how long it may take."""
+    return RequestLimits(config.limits.request_bytes, config.limits.request_s)
+
+
+def query_limits(limits: LimitsSettings) -> QueryLimits:
+    """Those of the query pool."""
+    return QueryLimits(
+        threads=limits.queries,
+        waiting=limits.queries_waiting,
+        per_client=limits.client_queries,
+        rendering=RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s),
+    )
+
+
+def load_limits(limits: LimitsSettings) -> LoadLimits:
+    """Those of requests under way."""
+    return LoadLimits(limits.requests, limits.client_requests)

@@ -5,7 +5,7 @@ commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -16,11 +16,14 @@ from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.onboarding import announced, external_listener
+from gateway.app.reception import Reception
 from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
+from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
+from gateway.gates.mqtt.embedded.measures import embedded_measures
 from gateway.gates.mqtt.embedded.router import Router
 from gateway.gates.mqtt.embedded.subscriptions import (
     EmbeddedExchange,
@@ -29,33 +32,27 @@ from gateway.gates.mqtt.embedded.subscriptions import (
 )
 from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
+from gateway.gates.mqtt.external.measures import external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.subscriptions.mqtt import MqttGate
-from gateway.ingest.inbox import Inbox
-from gateway.ingest.mappings import MappingTable
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
-
-RunTask = Callable[
-    [Callable[[], Coroutine[object, object, None]], str], AbstractAsyncContextManager[None]
-]
-"""Runs a task as long as the context lasts; its failure is that of the gateway."""
+from gateway.runtime.measures import Measure
 
 
 @dataclass(frozen=True, slots=True)
 class MqttContext:
-    """What a link to a broker needs of others; `topics` are asked for once messages come."""
+    """What a link to a broker needs of others."""
 
     config: Config
     clocks: Clocks
-    inbox: Inbox
+    reception: Reception
     loop_calls: LoopCalls
     security: Security
     subscribing: Subscribing
     onboarding: Onboarding
-    topics: Callable[[], CommandTopics]
-    task: RunTask
+    tasks: Tasks
 
     def host_state(self) -> HostState | None:
         """What a broker is told of us, where the configuration names us a host application."""
@@ -76,8 +73,12 @@ class BrokerLink(Protocol):
         """Where the broker is reached."""
         ...
 
-    def listening(self) -> AbstractAsyncContextManager[None]:
-        """Messages come in; at the end nothing more is taken."""
+    def listening(self, topics: CommandTopics) -> AbstractAsyncContextManager[None]:
+        """Messages come in, commands by `topics`; at the end nothing more is taken."""
+        ...
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What it counts."""
         ...
 
 
@@ -115,16 +116,20 @@ class OwnBroker:
         """Where devices connect."""
         return self.broker.port
 
+    def measures(self) -> tuple[Measure, ...]:
+        """What the broker counts."""
+        return embedded_measures(self.broker, self.publisher)
+
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[None]:
+    async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
         """Take what devices publish: SPARQL requests first, then commands, then readings."""
         context = self._context
         self._router.route_to(
             SparqlRequests(self._gate, self.broker.user_of, context.subscribing.identify),
-            context.topics(),
-            Readings(context.inbox, context.loop_calls),
+            topics,
+            Readings(context.reception.inbox, context.loop_calls),
         )
-        run = context.task(self.publisher.run, "publish")
+        run = context.tasks.task(self.publisher.run, "publish")
         async with (
             self._gate,
             self.broker,
@@ -137,8 +142,8 @@ class OwnBroker:
 class OtherBroker:
     """The gateway connects to where the devices do."""
 
-    def __init__(self, context: MqttContext, mappings: MappingTable) -> None:
-        mqtt = context.config.mqtt
+    def __init__(self, context: MqttContext) -> None:
+        mqtt, mappings = context.config.mqtt, context.reception.mappings
         self._context = context
         self._dialled = ExternalSettings(
             mqtt.host,
@@ -151,7 +156,7 @@ class OtherBroker:
         self.port = mqtt.port
         self.publisher = ExternalBroker(
             replace(self._dialled, host_state=context.host_state()),
-            context.inbox,
+            context.reception.inbox,
             SessionFilters(context.config.gateway.data_dir / "mqtt-session.json"),
             context.clocks.now,
         )
@@ -159,13 +164,16 @@ class OtherBroker:
         self.publisher.set_filters(mappings.registry.topic_filters)
         mappings.on_change(self.publisher.set_filters)
 
+    def measures(self) -> tuple[Measure, ...]:
+        """What the connection counts."""
+        return external_measures(self.publisher)
+
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[None]:
+    async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
         """Take what the broker sends; what it still has at the end it sends again next time."""
         context = self._context
         self.publisher.start()
         try:
-            topics = context.topics()
             commands = ExternalCommands(
                 self._dialled, topics.topic_filter, topics.accept, context.clocks.now
             )
@@ -175,7 +183,7 @@ class OtherBroker:
             async with context.subscribing.over(self._dialled), commands, listener:
                 yield
         finally:
-            context.inbox.close()
+            context.reception.inbox.close()
             await asyncio.to_thread(self.publisher.close)
 
 

@@ -11,22 +11,14 @@ from adapters.values.proposal import Names
 from gateway.admin.onboarding.discovery import announcement_filters, is_among
 from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
 from gateway.admin.onboarding.trial import Writing
+from gateway.app.reception import Reception
 from gateway.config.settings import Config
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
-from gateway.ingest.ingest import Ingest
-from gateway.ingest.mappings import MappingTable
-from gateway.ingest.plausibility import Plausibility
 from gateway.scheduler.scheduler import Scheduler
 
 
-def onboarding_of(
-    config: Config,
-    scheduler: Scheduler,
-    ingest: Ingest,
-    mappings: MappingTable,
-    plausibility: Plausibility,
-) -> Onboarding:
+def onboarding_of(config: Config, scheduler: Scheduler, reception: Reception) -> Onboarding:
     """Behind our own broker it hears what ingest does; `run` is to be entered before that."""
     settings = config.discovery
     future = timedelta(seconds=config.limits.future_s)
@@ -39,13 +31,13 @@ def onboarding_of(
     )
     onboarding = Onboarding(
         scheduler,
-        mappings,
-        lambda: Writing(ingest.present.templates, future),
+        reception.mappings,
+        lambda: Writing(reception.current_state.templates, future),
         chosen,
-        plausibility.out_of_range,
+        reception.plausibility.out_of_range,
     )
     if config.mqtt.mode == "embedded":
-        ingest.on_message(onboarding.discovery.observe)
+        reception.ingest.on_message(onboarding.discovery.observe)
     return onboarding
 
 

@@ -12,18 +12,18 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute
 
-from gateway.app.broker_logins import login_by, login_of, topics_by
-from gateway.app.server_names import server_names
+from gateway.app.names import server_names
 from gateway.config.settings import Config
-from gateway.errors import ForbiddenError
+from gateway.errors import ForbiddenError, UnauthorizedError
 from gateway.gates.admin.oauth import OAuthGate
 from gateway.gates.http.operations import ServerSettings
-from gateway.gates.mqtt.embedded.settings import Authenticate, Authorize
+from gateway.gates.mqtt.embedded.settings import Authenticate, Authorize, Login, TopicAction
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.security.authority import Authority, AuthoritySettings
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
+from gateway.security.passwords import Passwords
 from gateway.security.throttle import ThrottleLimits
 from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
 
@@ -60,8 +60,8 @@ class Security:
         Without identities these are `users`, by argon2 hashes of their passwords.
         """
         if self.authority is not None:
-            return login_by(self.authority), topics_by(self.authority)
-        return (login_of(users), None) if users else (None, None)
+            return _login_by(self.authority), _topics_by(self.authority)
+        return (_login_of(users), None) if users else (None, None)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[object, object, None]]]:
         """What runs as long as the gates are open, by name."""
@@ -120,3 +120,52 @@ def _tls(config: Config) -> ServerTls | None:
     if config.tls.mode == "own":
         return own_certificate(config)
     return GivenCertificate(Path(config.tls.certificate), Path(config.tls.key))
+
+
+def _login_by(authority: Authority) -> Authenticate:
+    """Identities; a connection ends when the token or the identity that it came with does."""
+
+    async def authenticate(user: str | None, password: str | None, address: str) -> Login | None:
+        if user is None or password is None:
+            return None
+        try:
+            principal = await authority.login(user, password, address)
+        except UnauthorizedError:
+            return None
+
+        def watch(ended: Callable[[], None]) -> Callable[[], None]:
+            return authority.watch(principal, lambda _: ended())
+
+        return Login(principal.identity, watch)
+
+    return authenticate
+
+
+def _topics_by(authority: Authority) -> Authorize:
+    """The topics of each identity's policy of now."""
+
+    def may(user: str | None, topic: str, action: TopicAction) -> bool:
+        policy = None if user is None else authority.policy(user)
+        if policy is None:
+            return False
+        match action:
+            case TopicAction.PUBLISH:
+                return policy.may_publish(topic)
+            case TopicAction.SUBSCRIBE:
+                return policy.may_subscribe(topic)
+            case TopicAction.RECEIVE:
+                return policy.may_receive(topic)
+
+    return may
+
+
+def _login_of(users: Mapping[str, str]) -> Authenticate:
+    """The users of a broker without identities, by the argon2 hashes of their passwords."""
+    passwords = Passwords()
+
+    async def authenticate(user: str | None, password: str | None, _: str) -> Login | None:
+        if user is None or password is None:
+            return None
+        return Login(user) if await passwords.verify(users.get(user), password) else None
+
+    return authenticate

@@ -1,14 +1,12 @@
-"""How the settings make subscribers: their limits, the servers and the broker that they come to."""
+"""How the settings make subscribers: their limits, and those who come over a broker."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from gateway.app.security import Security
 from gateway.config.settings import Config
 from gateway.errors import UnauthorizedError
-from gateway.gates.http.http_connection import ConnectionLimits
-from gateway.gates.http.operations import ServerSettings
-from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
@@ -16,6 +14,8 @@ from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits
+from gateway.runtime.loop_calls import LoopCalls
+from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.principal import Principal
 
@@ -40,26 +40,6 @@ def subscriber_limits(config: Config) -> SubscriberLimits:
             messages=limits.outbox,
             rows=limits.outbox_rows,
             kept=limits.resume_messages if limits.resume_s else 0,
-        ),
-    )
-
-
-def request_limits(config: Config) -> RequestLimits:
-    """What a request may bring, and how long it may take."""
-    return RequestLimits(config.limits.request_bytes, config.limits.request_s)
-
-
-def server_settings(config: Config) -> ServerSettings:
-    """How the servers for HTTP and WebSocket work."""
-    return ServerSettings(
-        message_bytes=config.limits.message_bytes,
-        compression=config.websocket.compression,
-        ping_interval_s=config.websocket.ping_interval_s,
-        ping_timeout_s=config.websocket.ping_timeout_s,
-        connections=ConnectionLimits(
-            config.limits.http_connections,
-            config.limits.client_http_connections,
-            config.limits.head_s,
         ),
     )
 
@@ -96,3 +76,14 @@ class Subscribing:
             exchange.serve(gate, self.subscribers.guard.principal)
             async with exchange:
                 yield
+
+
+@asynccontextmanager
+async def subscribing(
+    config: Config, scheduler: Scheduler, loop_calls: LoopCalls, security: Security
+) -> AsyncIterator[Subscribing]:
+    """Subscribers can come, by whatever transport."""
+    policies = None if security.authority is None else security.authority.policy
+    limits = subscriber_limits(config)
+    async with Subscribers(scheduler, loop_calls, limits, security.guard) as subscribers:
+        yield Subscribing(subscribers, config.mqtt.sparql_topic, identify_by(policies))

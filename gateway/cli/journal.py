@@ -9,7 +9,7 @@ import os
 import sys
 from datetime import UTC, datetime
 
-from gateway.app.shipping import shipper_of
+from gateway.app.storage import shipper_of
 from gateway.cli.options import Commands, add_command, add_config
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config

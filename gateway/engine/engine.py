@@ -30,7 +30,13 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.workers.parallel import ParallelProcessing
 from gateway.engine.workers.worker_link import Link, ProcessLink
-from gateway.engine.workers.workers import ARTQ, WorkerCount, Workers, worker_count
+from gateway.engine.workers.workers import (
+    ARTQ,
+    WorkerCount,
+    Workers,
+    WorkersStatistics,
+    worker_count,
+)
 from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
@@ -358,6 +364,11 @@ class Engine:
             self._processing.remove(spu)
             raise
         return spu, results
+
+    @property
+    def workers_statistics(self) -> WorkersStatistics:
+        """What the workers count; all zero without them."""
+        return WorkersStatistics() if self.workers is None else self.workers.statistics
 
     @property
     def standing(self) -> tuple[Subject, ...]:

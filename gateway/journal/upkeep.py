@@ -14,7 +14,7 @@ from typing import Self
 
 from gateway.errors import StorageError
 from gateway.journal.spool import Journal
-from gateway.runtime.cores import every_core
+from gateway.runtime.process import every_core
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from typing import Self
 from gateway.errors import GatewayError
 from gateway.journal.manifest import Manifest
 from gateway.journal.sealing import Sealed, sha256_of
-from gateway.runtime.cores import every_core
+from gateway.runtime.process import every_core
 from gateway.shipping.zone import LandingZone, Parcel
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.errors import GatewayError, OverloadedError, TooManyRequestsError
 from gateway.gates.http.endpoint import SECURE
 from gateway.gates.http.responses import error_response
-from gateway.runtime.metrics import Distribution
+from gateway.runtime.measures import Distribution
 
 _ELSEWHERE = "other"
 

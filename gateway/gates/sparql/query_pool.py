@@ -22,7 +22,7 @@ from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.protocol_request import Operation
 from gateway.rdf.rights import Rights
-from gateway.runtime.cores import every_core
+from gateway.runtime.process import every_core
 from gateway.store.quad_store import QueryResults
 
 log = logging.getLogger(__name__)

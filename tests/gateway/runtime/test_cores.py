@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from gateway.runtime.cores import every_core, one_core
+from gateway.runtime.process import every_core, one_core
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="this system has no core affinity"

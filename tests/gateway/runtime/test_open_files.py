@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import resource
-from gateway.runtime.open_files import raise_limit
+from gateway.runtime.process import raise_limit
 
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))

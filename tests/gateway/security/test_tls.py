@@ -18,7 +18,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from websockets.asyncio.client import connect
 
 from gateway.app.gateway import Gateway
-from gateway.app.server_names import server_names
+from gateway.app.names import server_names
 from gateway.cli.command import main
 from gateway.config.settings import Config, HttpSettings, MqttSettings, TlsSettings
 from gateway.errors import ConfigurationError

@@ -1,14 +1,13 @@
-"""What the journal counts, as measures for Prometheus (README, "Metrics")."""
+"""What the journal counts."""
 
 from collections.abc import Mapping
 
-from gateway.journal import Journal
-from gateway.runtime.metrics import Measure
-from gateway.shipping import Shipper
+from gateway.journal.spool import Journal
+from gateway.runtime.measures import Measure
 
 
-def journal_measures(journal: Journal, shipper: Shipper | None) -> tuple[Measure, ...]:
-    """Its cost, its segments, how full it is; what is shipped, where that is set up."""
+def journal_measures(journal: Journal) -> tuple[Measure, ...]:
+    """What it costs, its segments, how full it is."""
     return (
         Measure("journal_syncs", "fsyncs of the journal", lambda: journal.syncs),
         Measure("journal_writes", "writes of the journal", lambda: journal.writes),
@@ -29,24 +28,6 @@ def journal_measures(journal: Journal, shipper: Shipper | None) -> tuple[Measure
         Measure("journal_sealed", "segments sealed", lambda: journal.sealings),
         Measure("journal_dropped", "observations dropped unshipped", lambda: journal.space.dropped),
         *_space(journal),
-        *_shipping(shipper),
-    )
-
-
-def _shipping(shipper: Shipper | None) -> tuple[Measure, ...]:
-    if shipper is None:
-        return ()
-    seen = shipper.statistics
-    return (
-        Measure("shipping_delivered", "segments a landing zone confirmed", lambda: seen.delivered),
-        Measure("shipping_bytes", "bytes of these", lambda: seen.bytes),
-        Measure("shipping_failures", "deliveries that failed", lambda: seen.failures),
-        Measure(
-            "shipping_failing",
-            "1 since the last delivery failed",
-            lambda: bool(seen.failing),
-            is_counter=False,
-        ),
     )
 
 

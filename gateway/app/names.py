@@ -1,7 +1,4 @@
-"""By which names and addresses the gateway's servers are called: in Host headers, in certificates.
-
-Place: read once, when the servers are made.
-"""
+"""By which names and addresses the gateway is called: in Host headers, in certificates."""
 
 import re
 import socket
@@ -9,12 +6,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from gateway.config.settings import HttpSettings, MqttSettings, is_loopback
+from gateway.gates.http.origins import LOOPBACK_NAMES, Names
 
 _PORT = re.compile(r":[0-9]+$")
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses for documentation (RFC 5737, RFC 3849): asked for a route, never sent to."""
+
+
+def called_names(http: HttpSettings) -> Names:
+    """The names by which the gateway is called: its own, and its addresses unless it is local."""
+    if is_loopback(http.host):
+        return Names(LOOPBACK_NAMES | set(http.hosts), origins=frozenset(http.origins))
+    own = socket.gethostname().lower()
+    hosts = LOOPBACK_NAMES | {own, f"{own}.local", http.host.lower(), *http.hosts}
+    return Names(hosts, any_address=True, origins=frozenset(http.origins))
 
 
 def server_names(http: HttpSettings, mqtt: MqttSettings) -> list[str]:

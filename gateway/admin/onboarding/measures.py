@@ -1,16 +1,14 @@
-"""What discovery counts, as measures for Prometheus (README, "Metrics")."""
+"""What discovery counts."""
 
 from collections.abc import Mapping
 
 from gateway.admin.onboarding.discovery import DiscoveryStatistics
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.runtime.metrics import Measure
+from gateway.runtime.measures import Measure
 
 
-def discovery_measures(onboarding: Onboarding | None) -> tuple[Measure, ...]:
+def discovery_measures(onboarding: Onboarding) -> tuple[Measure, ...]:
     """Announcements, what became of their proposals, topics that no mapping knows."""
-    if onboarding is None:
-        return ()
     seen, unknown = onboarding.discovery.statistics, onboarding.unknown
     return (
         Measure(

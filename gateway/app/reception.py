@@ -1,0 +1,93 @@
+"""`Reception`: messages in, from the inbox to an observation in journal and store."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from gateway.app.storage import Storage
+from gateway.config.settings import Config
+from gateway.ingest.current_state import CurrentState
+from gateway.ingest.inbox import Inbox
+from gateway.ingest.ingest import Ingest
+from gateway.ingest.kept_messages import KeptMessages
+from gateway.ingest.mappings import MappingTable
+from gateway.ingest.measures import absence_measures, ingest_measures, quarantine_measures
+from gateway.ingest.observation_filter import ObservationFilter
+from gateway.ingest.plausibility import Plausibility
+from gateway.ingest.quarantine import Quarantine
+from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.silence import Absences, AbsenceTemplates
+from gateway.ingest.sosa import ObservationTemplates
+from gateway.runtime.clocks import Clocks
+from gateway.runtime.loop_calls import LoopCalls
+from gateway.runtime.measures import Measure
+
+log = logging.getLogger(__name__)
+
+
+class Reception:
+    """Ingest and what it works with; the store is at the journal's end when this is made."""
+
+    def __init__(self, config: Config, clocks: Clocks, storage: Storage) -> None:
+        profiles, identity = storage.profiles, storage.identity
+        self._storage = storage
+        self.inbox = Inbox(config.limits.inbox)
+        self.mappings, self.plausibility = MappingTable(), Plausibility()
+        self.current_state = CurrentState(
+            ObservationTemplates(profiles, identity), identity, config.store.latest
+        )
+        self.absences = Absences(AbsenceTemplates(profiles, identity), clocks.steady)
+        self.quarantine = Quarantine(config.gateway.data_dir, config.limits.of_quarantine())
+        self.raw = RawMessages(config.limits.of_raw_messages())
+        future = timedelta(seconds=config.limits.future_s)
+        self.ingest = Ingest(
+            self.inbox,
+            storage.scheduler,
+            storage.journal,
+            mappings=self.mappings,
+            current_state=self.current_state,
+            absences=self.absences,
+            observation_filter=ObservationFilter(
+                self.plausibility, self.current_state, self.mappings.memory, future
+            ),
+            kept=KeptMessages(self.quarantine, self.raw),
+        )
+        self.ingest.recover(profiles.query_text, clocks.now)
+
+    async def learn(self) -> None:
+        """Have mappings and capabilities told, those that there are first of all."""
+        await self._storage.learn("MAPPINGS", self.mappings.learn)
+        await self._storage.learn("CAPABILITIES", self.plausibility.learn)
+
+    @asynccontextmanager
+    async def running(
+        self, loop_calls: LoopCalls, fail: Callable[[BaseException], None]
+    ) -> AsyncIterator[None]:
+        """The ingest thread; at the end it settles what the inbox still has."""
+
+        def work() -> None:
+            try:
+                self.ingest.run()
+            except Exception as error:  # told to whoever waits for the gateway
+                log.exception("ingest_crashed")
+                loop_calls.call(fail, error)
+
+        thread = threading.Thread(target=work, name="ingest", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.inbox.close()
+            self.ingest.stop()
+            await asyncio.to_thread(thread.join)
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What its parts count."""
+        return (
+            *ingest_measures(self.ingest.statistics, self.current_state, self.inbox, self.raw),
+            *absence_measures(self.absences),
+            *quarantine_measures(self.quarantine),
+        )

@@ -1,0 +1,57 @@
+"""`Stages`: the parts of a gateway when all are there, in the order of the way of the data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gateway.admin.onboarding.measures import discovery_measures
+from gateway.admin.onboarding.onboarding import Onboarding
+from gateway.app.control import Control
+from gateway.app.mqtt import BrokerLink
+from gateway.app.reception import Reception
+from gateway.app.storage import Storage
+from gateway.app.subscribers import Subscribing
+from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.runtime.measures import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What keeps, what takes messages in, what learns of devices, what serves and commands."""
+
+    storage: Storage
+    reception: Reception
+    onboarding: Onboarding
+    subscribing: Subscribing
+    broker: BrokerLink
+    control: Control
+
+    def summary(self) -> Mapping[str, int]:
+        """The way of the data in counters: messages in, triples, notifications, commands out."""
+        engine, ingest = self.storage.engine, self.reception.ingest.statistics
+        seen, beside = engine.statistics, engine.workers_statistics
+        return {
+            "readings_in": ingest.messages,
+            "observations": ingest.observations,
+            "updates": seen.updates,
+            "added": seen.quads_added,
+            "removed": seen.quads_removed,
+            "notifications": seen.notifications + engine.delivery.late,
+            "subscriptions": seen.subscriptions,
+            "commands_out": self.control.republisher.published,
+            "quarantined": ingest.quarantined,
+            "duplicates": ingest.duplicates,
+            "late": self.reception.current_state.late,
+            "unmapped": ingest.unmapped,
+            "failed": ingest.failed + seen.failures + beside.failures,
+        }
+
+    def alarms(self) -> list[str]:
+        """What keeps the gateway from its work."""
+        return [text for text in (self.storage.journal.alarm,) if text]
+
+    def measures(self) -> Iterator[Measure]:
+        """Every metric but those of HTTP."""
+        for part in (self.reception, self.storage, self.control, self.broker):
+            yield from part.measures()
+        yield from discovery_measures(self.onboarding)
+        yield from subscriber_measures(self.subscribing.subscribers)

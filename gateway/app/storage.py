@@ -1,0 +1,120 @@
+"""`Storage`: what a gateway keeps, and the one thread that writes it.
+
+Before all else at the start: the profiles' mappings are in the store when this is open. At the end
+the scheduler finishes what is queued, then store and journal are closed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from gateway.admin.profile_reload import ProfileFiles
+from gateway.config.journal import ShippingSettings
+from gateway.config.settings import Config
+from gateway.engine import Engine, Limits
+from gateway.engine.measures import engine_measures
+from gateway.engine.performance import Performance
+from gateway.ingest.sosa import Identity
+from gateway.journal import Journal, Origin, Upkeep
+from gateway.journal.measures import journal_measures
+from gateway.profiles import Profiles
+from gateway.runtime.measures import Measure
+from gateway.runtime.process import one_core
+from gateway.scheduler.measures import scheduler_measures
+from gateway.scheduler.scheduler import Scheduler, Sink
+from gateway.shipping import Shipper, open_zone, shown
+from gateway.shipping.measures import shipping_measures
+from gateway.store.fetch import HttpFetch
+from gateway.store.remote import Remote
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Profiles as they were at the start, engine, journal and scheduler."""
+
+    identity: Identity
+    files: ProfileFiles
+    profiles: Profiles
+    journal: Journal
+    shipper: Shipper | None
+    scheduler: Scheduler
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that the scheduler runs."""
+        return self.scheduler.engine
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Seal, ship and write; the journal has been replayed."""
+        with Upkeep(self.journal), self.shipper or nullcontext():
+            self.scheduler.__enter__()
+            try:
+                yield
+            finally:
+                # Its end is waited for without holding up the loop that serves it.
+                await asyncio.to_thread(self.scheduler.__exit__, None, None, None)
+
+    async def learn(self, query: str, sink: Sink) -> None:
+        """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
+        text = self.profiles.query_text(query)
+        await self.scheduler.subscribe(text, sink=sink, is_prompt=True)
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What its parts count."""
+        return (
+            *journal_measures(self.journal),
+            *shipping_measures(self.shipper),
+            *engine_measures(self.engine),
+            *scheduler_measures(self.scheduler),
+        )
+
+
+@contextmanager
+def open_storage(config: Config) -> Iterator[Storage]:
+    """Open store and journal. Raises ConfigurationError or StorageError with what to do."""
+    identity = Identity(config.gateway.base_iri, config.gateway.id)
+    files = ProfileFiles(config.jsap.profiles, remote_of(config))
+    profiles = files.load()
+    engine = _open_engine(config)
+    origin = Origin(identity.gateway, identity.base_iri)
+    with one_core():
+        engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
+        folder, limits = config.gateway.data_dir / "journal", config.journal.limits()
+        with Journal(folder, origin, limits) as journal:
+            scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
+            shipper = shipper_of(config.shipping, journal)
+            yield Storage(identity, files, profiles, journal, shipper, scheduler)
+
+
+def _open_engine(config: Config) -> Engine:
+    engine = Engine.open(
+        config.gateway.data_dir / "store" if config.store.kind == "disk" else None,
+        performance=Performance() if config.engine.performance else None,
+        limits=Limits(config.limits.query_solutions, config.limits.query_s),
+        workers=config.engine.workers,
+        artq=config.engine.artq,
+    )
+    engine.store.remote = remote_of(config)
+    return engine
+
+
+def remote_of(config: Config) -> Remote:
+    """The hosts that SERVICE, LOAD and includes may reach."""
+    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
+    return Remote(frozenset(config.remote.hosts), fetch)
+
+
+def shipper_of(settings: ShippingSettings, journal: Journal) -> Shipper | None:
+    """None where no landing zone is set; raises ConfigurationError for one that cannot be."""
+    if not settings.to:
+        return None
+    return Shipper(
+        journal.folder,
+        journal.manifest,
+        open_zone(settings.to, settings.options, settings.token_file, settings.ca_file),
+        shown(settings.to),
+        retry_s=settings.retry_s,
+        retry_most_s=settings.retry_most_s,
+    )
