@@ -4,6 +4,7 @@ For tests over real sockets: everything listens on the loopback interface, on fr
 """
 
 import asyncio
+import itertools
 import json
 import os
 import queue
@@ -13,7 +14,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -72,9 +73,24 @@ def shared_file(name: str) -> Path:
 
 
 def free_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
+    """A port for what cannot listen on port 0; it is given to nobody else in this run of pytest.
+
+    Below the range that the system takes ports from, each worker process has its own.
+    """
+    while True:
+        port = next(_PORTS)
+        with suppress(OSError), socket.create_server((LOOPBACK, port)):
+            return port
+
+
+def _ports() -> Iterator[int]:
+    """All ports of this worker process, again and again, each process beginning elsewhere."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first, begin = 20_000 + worker % 10 * 1_000, os.getpid() * 50
+    return (first + (begin + number) % 1_000 for number in itertools.count())
+
+
+_PORTS = _ports()
 
 
 def mapping(name: str, topic: str, **members: str | float) -> JsonObject:

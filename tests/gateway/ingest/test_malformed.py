@@ -6,6 +6,8 @@ from pathlib import Path
 
 import httpx
 
+import pytest
+
 from gateway.app.gateway import Gateway
 from gateway.config.settings import LimitsSettings
 from tests.kit.gateways import (
@@ -76,6 +78,7 @@ async def check_health(gateway: Gateway) -> None:
     assert answer.status_code == 200
 
 
+@pytest.mark.alone
 async def test_ten_thousand_malformed_payloads_cost_only_themselves(tmp_path: Path) -> None:
     chance = random.Random(7)
     config = settings(tmp_path, write_profile(tmp_path, MAPPINGS))
