@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -19,6 +20,7 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -175,6 +177,21 @@ async def until_subscribed(gateway: Gateway, count: int) -> None:
     async with asyncio.timeout(WAIT_S):
         while engine.statistics.subscriptions != count:
             await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def resubscribing(gateway: Gateway) -> AsyncIterator[None]:
+    """Something is subscribed meanwhile: rules follow what they are made of after an answer."""
+    subscribe, done = gateway.scheduler.subscribe, asyncio.Event()
+
+    async def told(*arguments: Any, **options: Any) -> str:
+        spuid = await subscribe(*arguments, **options)
+        done.set()
+        return spuid
+
+    with patch.object(gateway.scheduler, "subscribe", told):
+        yield
+        await asyncio.wait_for(done.wait(), WAIT_S)
 
 
 def update_url(gateway: Gateway) -> str:
@@ -369,6 +386,10 @@ class Program:
         """SIGTERM; the exit status."""
         self._process.terminate()
         return self._process.wait(WAIT_S)
+
+    def hang_up(self) -> None:
+        """SIGHUP."""
+        self._process.send_signal(signal.SIGHUP)
 
     def wait(self) -> int:
         """Until it ends by itself; the exit status."""

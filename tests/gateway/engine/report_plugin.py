@@ -4,9 +4,9 @@ With worker processes each hands over what it has judged when it ends.
 """
 
 from dataclasses import astuple
+from typing import Any
 
 import pytest
-from xdist.workermanage import WorkerController
 
 from tests.gateway.engine.report import REPORT, Report, Verdict
 
@@ -30,7 +30,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: WorkerController) -> None:
+def pytest_testnodedown(node: Any) -> None:
     verdicts = node.config.stash[REPORT].verdicts
     handed_over = getattr(node, "workeroutput", {})  # none where the worker has died
     for mode, name, kind, reason in handed_over.get(_JUDGED, ()):
