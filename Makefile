@@ -6,13 +6,19 @@ BIN := $(VENV)/bin
 SETUP := $(VENV)/.setup
 SETUP_DEV := $(VENV)/.setup-dev
 SPARKPLUG_CLIENT := $(VENV)/clients/sparkplug/.setup
+INTEROP := build/interop
+
+PACKAGES := adapters bench gateway jsap ontologies spark_batch
+
+# Tests run in so many processes at once, but those that kill or measure: they run alone, last.
+WORKERS := 2
 
 # A fresh Debian lacks parts that we need: APT is apt-get with the rights to install them.
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
 APT_INSTALL := $(APT) install -y --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow check format bench bench-archive mosquitto sparkplug-client interop clean
+.PHONY: help setup run test test-slow announce check format bench bench-archive mosquitto sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -23,10 +29,12 @@ setup: $(SETUP_DEV) ## .venv with everything that development needs
 run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
 	$(BIN)/sosa-gateway demo
 
-test: $(SETUP_DEV) mosquitto sparkplug-client interop ## every test but the slow ones
-	$(BIN)/pytest -m "not slow"
+test: announce $(SETUP_DEV) mosquitto sparkplug-client interop ## every test but the slow ones
+	$(BIN)/pytest -q --doctest-modules $(PACKAGES)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
+	$(BIN)/pytest -m "alone and not slow"
 
-test-slow: $(SETUP_DEV) mosquitto sparkplug-client interop ## the long kill, soak and fuzz runs
+test-slow: announce $(SETUP_DEV) mosquitto sparkplug-client interop ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -67,6 +75,21 @@ $(SETUP_DEV): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,spark,java]'
 	@touch $@ $(SETUP)
 
+# One line, before anything is fetched for the tests.
+announce:
+	@PATH="$$PATH:/usr/sbin"; new=; \
+	lacks() { eval "$$2" >/dev/null 2>&1 || new="$$new$${new:+, }$$1"; }; \
+	lacks "Python packages into $(VENV)" \
+	  "test $(SETUP_DEV) -nt pyproject.toml && test $(SETUP_DEV) -nt constraints.txt"; \
+	lacks "mosquitto with apt-get" "command -v mosquitto && command -v mosquitto_pub"; \
+	lacks "pysparkplug into $(dir $(SPARKPLUG_CLIENT))" "test -e $(SPARKPLUG_CLIENT)"; \
+	lacks "nodejs and npm with apt-get" "{ command -v node && command -v npm; } || \
+	  { test -e $(INTEROP)/sepa-js/.ready && test -e $(INTEROP)/zigbee/.ready; }"; \
+	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
+	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
+	lacks "zigbee-herdsman-converters into $(INTEROP)" "test -e $(INTEROP)/zigbee/.ready"; \
+	echo "will be installed for the tests: $${new:-nothing, all is there}"
+
 # The tests against a foreign broker and its clients are skipped where mosquitto cannot be had.
 mosquitto:
 	@PATH="$$PATH:/usr/sbin"; command -v mosquitto >/dev/null && command -v mosquitto_pub >/dev/null || \
@@ -84,7 +107,6 @@ sparkplug-client: $(SETUP_DEV)
 
 # Clients of SEPA and what zigbee2mqtt knows of devices, each in an environment of its own; the tests
 # are skipped where one cannot be had.
-INTEROP := build/interop
 SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9.0
 SEPA_JS := @arces-wot/sepa-js@0.13.2
 ZIGBEE := zigbee-herdsman-converters@26.112.0

@@ -1,5 +1,5 @@
 """What holds for every test: where nothing may be missing, a skipped test has failed; logging is
-after a test as it was before."""
+after a test as it was before; the tests of one file run in one worker process, in their order."""
 
 import logging
 import os
@@ -9,7 +9,17 @@ import pytest
 
 from gateway.app.logs import OURS
 
+pytest_plugins = ("tests.gateway.engine.report_plugin",)
+
 _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files are what workers take, unless tests of several files say that they belong together."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 
 @pytest.hookimpl(wrapper=True)

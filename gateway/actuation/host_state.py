@@ -25,7 +25,7 @@ def sparkplug_host_state(host_id: str, started_at: datetime) -> HostState:
     """The STATE of a Sparkplug host application; both messages have one time, as 3.0 asks for.
 
     >>> from datetime import UTC
-    >>> sparkplug_presence("plant", datetime(2026, 3, 2, tzinfo=UTC)).online
+    >>> sparkplug_host_state("plant", datetime(2026, 3, 2, tzinfo=UTC)).online
     b'{"online":true,"timestamp":1772409600000}'
     """
     stamp = int(started_at.timestamp() * 1000)

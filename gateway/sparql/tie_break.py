@@ -26,7 +26,7 @@ def with_tie_break(query_text: str) -> str:
     """The query with a total order wherever it has a LIMIT or OFFSET. Raises SparqlSyntaxError.
 
     >>> with_tie_break("SELECT ?s { ?s ?p ?o } LIMIT 1").split(" isBlank")[0]
-    'SELECT ?s { ?s ?p ?o } ORDER BY'
+    'SELECT ?s { ?s ?p ?o }  ORDER BY'
     """
     lowered = query_text.lower()
     return _ordered(query_text) if any(hint in lowered for hint in _HINTS) else query_text

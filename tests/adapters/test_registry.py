@@ -138,6 +138,7 @@ def test_bare_word_on_a_json_topic_costs_one_message() -> None:
     assert registry.decode(Message("a", b'{"v":1}', NOW)).observations
 
 
+@pytest.mark.alone
 def test_topics_that_never_come_again_do_not_fill_the_memory() -> None:
     registry = registry_of(mapping(1, "#", sensor="http://h/{1}"))
 

@@ -173,6 +173,7 @@ WORST = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("payload", WORST.values(), ids=WORST.keys())
 def test_worst_payloads_of_the_greatest_size_take_bounded_memory(payload: bytes) -> None:

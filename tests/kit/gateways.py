@@ -4,20 +4,23 @@ For tests over real sockets: everything listens on the loopback interface, on fr
 """
 
 import asyncio
+import itertools
 import json
 import os
 import queue
 import shutil
+import signal
 import socket
 import subprocess
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -72,9 +75,24 @@ def shared_file(name: str) -> Path:
 
 
 def free_port() -> int:
-    with socket.create_server((LOOPBACK, 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
+    """A port for what cannot listen on port 0; it is given to nobody else in this run of pytest.
+
+    Below the range that the system takes ports from, each worker process has its own.
+    """
+    while True:
+        port = next(_PORTS)
+        with suppress(OSError), socket.create_server((LOOPBACK, port)):
+            return port
+
+
+def _ports() -> Iterator[int]:
+    """All ports of this worker process, again and again, each process beginning elsewhere."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first, begin = 20_000 + worker % 10 * 1_000, os.getpid() * 50
+    return (first + (begin + number) % 1_000 for number in itertools.count())
+
+
+_PORTS = _ports()
 
 
 def mapping(name: str, topic: str, **members: str | float) -> JsonObject:
@@ -159,6 +177,21 @@ async def until_subscribed(gateway: Gateway, count: int) -> None:
     async with asyncio.timeout(WAIT_S):
         while engine.statistics.subscriptions != count:
             await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def resubscribing(gateway: Gateway) -> AsyncIterator[None]:
+    """Something is subscribed meanwhile: rules follow what they are made of after an answer."""
+    subscribe, done = gateway.scheduler.subscribe, asyncio.Event()
+
+    async def told(*arguments: Any, **options: Any) -> str:
+        spuid = await subscribe(*arguments, **options)
+        done.set()
+        return spuid
+
+    with patch.object(gateway.scheduler, "subscribe", told):
+        yield
+        await asyncio.wait_for(done.wait(), WAIT_S)
 
 
 def update_url(gateway: Gateway) -> str:
@@ -353,6 +386,10 @@ class Program:
         """SIGTERM; the exit status."""
         self._process.terminate()
         return self._process.wait(WAIT_S)
+
+    def hang_up(self) -> None:
+        """SIGHUP."""
+        self._process.send_signal(signal.SIGHUP)
 
     def wait(self) -> int:
         """Until it ends by itself; the exit status."""

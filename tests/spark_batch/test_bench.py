@@ -58,6 +58,7 @@ def test_engine_that_fails_is_told_and_the_others_go_on(
     assert any("Polars failed" in line for line in to_text(outcome))
 
 
+@pytest.mark.alone
 def test_cost_is_that_of_the_whole_tree(tmp_path: Path) -> None:
     burn = "import time\nx = bytearray(50_000_000)\nwhile time.process_time() < 1: pass"
     both = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\n{burn}"

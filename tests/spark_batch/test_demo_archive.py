@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
@@ -24,6 +25,7 @@ def wait_for_segments(landing: Path, process: subprocess.Popen[bytes]) -> None:
     assert shipped, "the demo ended, or shipped nothing in 120 lines"
 
 
+@pytest.mark.xdist_group("ports of the demo")
 def test_demo_gateway_fills_an_archive_while_it_runs(
     landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
 ) -> None:

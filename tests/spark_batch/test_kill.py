@@ -18,6 +18,8 @@ from spark_batch.summary import Summary
 from spark_batch.tools.fleet import Fleet
 from tests.spark_batch.truths import reading, rows, write_segment
 
+pytestmark = pytest.mark.alone
+
 
 def start(archive: Archive, landing: Path, **environment: str) -> subprocess.Popen[bytes]:
     """The job in a process group of its own: the driver and its JVM."""

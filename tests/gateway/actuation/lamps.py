@@ -10,6 +10,7 @@ import httpx
 
 from gateway.app.gateway import Gateway
 from tests.kit.gateways import LOOPBACK, WAIT_S, JsonObject, mapping, write_profile
+from tests.kit.metrics import metrics
 
 ACTUATIONS = "https://sosa-gateway.example/graph/actuations"
 STATE = mapping("state", "lamp/state", format="scalar")
@@ -74,6 +75,17 @@ async def until_last(gateway: Gateway, status: str, name: str = "lamp") -> Any:
             if entry is not None and entry["status"] == status:
                 return entry
             await asyncio.sleep(0.02)
+
+
+def metric_of(outcome: str) -> str:
+    """How many actuations ended so, or were sent."""
+    return f'actuations_total{{outcome="{outcome}"}}'
+
+
+async def outcomes(gateway: Gateway, *names: str) -> list[float]:
+    """How many actuations became what is named."""
+    seen = await metrics(gateway)
+    return [seen[metric_of(name)] for name in names]
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -13,6 +13,7 @@ from tests.gateway.actuation.lamps import (
     get,
     lamp_profile,
     last,
+    outcomes,
     until,
     until_last,
 )
@@ -85,7 +86,7 @@ async def test_command_by_update_topic_and_rule(tmp_path: Path, mode: str, way: 
             device.send("lamp/state", b"ON")
             entry = await until_last(gateway, "confirmed")
             assert entry["value"] == "ON"
-            assert gateway._actuating.consumer.statistics.sent == 1
+            assert await outcomes(gateway, "sent") == [1]
             assert device.waiting == 0
 
 
@@ -99,7 +100,7 @@ async def test_retained_command_is_not_executed(tmp_path: Path) -> None:
             await asyncio.to_thread(broker.wait_subscribed, "actuators/+/set")
             device.send("actuators/lamp/set", b"OFF")
             assert await asyncio.to_thread(device.receive) == ("lamp/set", b"OFF")
-            assert gateway._actuating.consumer.statistics.sent == 1
+            assert await outcomes(gateway, "sent") == [1]
 
 
 async def test_command_sent_while_the_gateway_was_down_is_not_executed(tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ async def test_command_sent_while_the_gateway_was_down_is_not_executed(tmp_path:
             await asyncio.to_thread(broker.wait_subscribed, "actuators/+/set")
             device.send("actuators/lamp/set", b"OFF")
             assert await asyncio.to_thread(device.receive) == ("lamp/set", b"OFF")
-            assert gateway._actuating.consumer.statistics.sent == 1
+            assert await outcomes(gateway, "sent") == [1]
 
 
 @pytest.mark.parametrize("mode", BROKERS)
@@ -140,9 +141,8 @@ async def test_of_a_hundred_commands_the_last_is_the_final_state(
             assert numbers == sorted(set(numbers))
             with pytest.raises(queue.Empty):
                 device.receive(0.1)
-        seen = gateway._actuating.consumer.statistics
-        assert (seen.confirmed, seen.superseded, seen.failed) == (1, 99, 0)
-        assert seen.sent == len(received)
+        assert await outcomes(gateway, "confirmed", "superseded", "failed") == [1, 99, 0]
+        assert await outcomes(gateway, "sent") == [len(received)]
 
 
 async def test_command_that_nothing_confirms_fails_and_the_next_one_goes_on(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ async def test_same_actuation_is_not_executed_again(tmp_path: Path) -> None:
             await update(gateway, BY_HAND)  # whoever does not know whether it arrived
             await told.until(lambda: len(told.notifications) == 3)
             await until(lambda: rows_of(gateway, STATUSES) == [[f"{GW}Confirmed"]])
-            assert gateway._actuating.consumer.statistics.sent == 1
+            assert await outcomes(gateway, "sent") == [1]
 
 
 async def test_what_was_sent_goes_on_after_a_restart_and_is_not_sent_again(tmp_path: Path) -> None:
@@ -260,4 +260,4 @@ async def test_command_has_its_place_where_readings_fill_the_queue(tmp_path: Pat
                 busy.send("lamp/state", str(number))
             lamp.send("actuators/lamp/set", b"ON")
             assert await asyncio.to_thread(lamp.receive) == ("lamp/set", b"ON")
-            assert gateway._actuating.consumer.statistics.sent == 1
+            assert await outcomes(gateway, "sent") == [1]

@@ -9,8 +9,9 @@ from gateway.app.gateway import Gateway
 from gateway.client import AsyncClient
 from gateway.config.settings import SHIPPED_PROFILES
 from jsap.profile import Profile
-from tests.gateway.actuation.lamps import lamp_profile, until
+from tests.gateway.actuation.lamps import lamp_profile, metric_of
 from tests.kit.gateways import LOOPBACK, Device, running, settings
+from tests.kit.metrics import until_metric
 
 GW = "https://sosa-gateway.example/ns#"
 
@@ -55,8 +56,8 @@ async def test_agent_commands_several_at_once_and_later(tmp_path: Path) -> None:
                 rows = [request("a", "OFF"), request("b", "BLUE"), request("c", "ON")]
                 await agent.update_all("REQUEST_ACTUATION", rows)
                 assert await asyncio.to_thread(device.receive) == ("lamp/set", b"ON")
-                seen = gateway._actuating.consumer.statistics
-                await until(lambda: (seen.sent, seen.superseded, seen.failed) == (1, 1, 1))
+                for outcome in ("sent", "superseded", "failed"):
+                    await until_metric(gateway, metric_of(outcome), 1)
                 soon = timedelta(milliseconds=20)
                 await agent.update("REQUEST_ACTUATION", request("d", "OFF"), due=soon)
                 assert await asyncio.to_thread(device.receive) == ("lamp/set", b"OFF")

@@ -15,9 +15,10 @@ from gateway.journal import Journal, Origin
 from gateway.sparql.parser import parse_query, parse_update
 from jsap.extended import mapping_quads
 from jsap.profile import Profile
-from tests.gateway.actuation.lamps import LAMP, command, lamp_profile, until
+from tests.gateway.actuation.lamps import LAMP, command, lamp_profile
 from tests.gateway.shipping.journals import lines_of
 from tests.kit.gateways import running, settings
+from tests.kit.metrics import until_metric
 from tests.ontologies.test_shapes import PROFILE, ZONED, report, typed
 from tests.paths import ROOT
 
@@ -128,7 +129,7 @@ def test_document_has_every_member_and_metric() -> None:
 async def test_journal_has_what_was_sent_and_what_for(tmp_path: Path) -> None:
     async with running(settings(tmp_path, lamp_profile(tmp_path))) as gateway:
         answer = await command(gateway, "ON")
-        await until(lambda: gateway._parts.journal.actuations == 1)
+        await until_metric(gateway, "journal_actuations_total", 1)
     folder = tmp_path / "data" / "journal"
     await asyncio.to_thread(_seal, folder)
     (path,) = folder.glob("*.jsonl.gz")

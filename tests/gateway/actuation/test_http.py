@@ -12,6 +12,7 @@ from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from tests.gateway.actuation.lamps import ACTUATIONS, command, get, lamp_profile, url
 from tests.kit.gateways import MAPPINGS, Device, running, settings, update
+from tests.kit.metrics import metrics
 
 
 async def test_what_there_is_and_what_was_last(tmp_path: Path) -> None:
@@ -76,7 +77,9 @@ async def test_what_is_not_there_and_what_is_no_json(tmp_path: Path) -> None:
                 assert (await client.get(url(gateway, path))).status_code == 404
 
 
-async def test_actuators_come_change_and_go_by_update(tmp_path: Path) -> None:
+async def test_actuators_come_change_and_go_by_update(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with running(settings(tmp_path, lamp_profile(tmp_path))) as gateway:
         fan = """<urn:fan> a sosa:Actuator ; gw:name "fan" ; gw:commandTopic "fan/set" ;
           <http://www.w3.org/ns/ssn/forProperty> <urn:p> ; gw:featureOfInterest <urn:f>"""
@@ -86,9 +89,12 @@ async def test_actuators_come_change_and_go_by_update(tmp_path: Path) -> None:
         await update(gateway, f"INSERT DATA {{ GRAPH <{MAPPINGS}> {{ {wrong} }} }}")
         told: Any = await get(gateway, "/actuators")
         assert [each["name"] for each in told["actuators"]] == ["lamp"]
-        assert gateway._actuating.actuators.errors == {"urn:fan": "topic has several values"}
+        (refused,) = [each for each in caplog.records if each.message == "actuator_refused"]
+        assert vars(refused)["actuator"] == "urn:fan"
+        assert vars(refused)["reason"] == "topic has several values"
+        assert (await metrics(gateway))["actuators_refused"] == 1
         await update(gateway, f"DELETE WHERE {{ GRAPH <{MAPPINGS}> {{ <urn:fan> ?p ?o }} }}")
-        assert gateway._actuating.actuators.errors == {}
+        assert (await metrics(gateway))["actuators_refused"] == 0
 
 
 async def test_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,8 @@ from tests.gateway.actuation.killed import CONFIRMED, NEVER, PUBLISHED, REQUESTE
 from tests.gateway.actuation.lamps import lamp_profile
 from tests.kit.gateways import LOOPBACK, Device, Program, mosquitto, wait_until
 
+pytestmark = pytest.mark.alone
+
 STEPS = {
     REQUESTED: (0, "failed", "the gateway was stopped before it was sent"),
     SENT: (0, "failed", "no reading confirmed it in 1.5 s"),

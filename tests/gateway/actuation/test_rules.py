@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app.gateway import Gateway
 from tests.kit.gateways import (
     MAPPINGS,
     OWN_SUBSCRIPTIONS,
@@ -16,6 +15,7 @@ from tests.kit.gateways import (
     behind,
     mapping,
     publish,
+    resubscribing,
     rows_of,
     running,
     settings,
@@ -185,13 +185,13 @@ async def test_rules_are_added_changed_and_removed_while_the_gateway_runs(tmp_pa
             await until_subscribed(gateway, OWN_SUBSCRIPTIONS + 1)
             await publish(port, [temperature("b", 30)])
             assert await commands(fan, 1) == [("fan/b/set", b"ON")]
-            await update(
-                gateway,
-                f"""WITH <{MAPPINGS}> DELETE {{ ?r gw:payloadTemplate ?p }}
-                    INSERT {{ ?r gw:payloadTemplate "WARM {{room}}" }}
-                    WHERE {{ ?r gw:payloadTemplate ?p }}""",
-            )
-            await until_changed(gateway, "WARM {room}")
+            async with resubscribing(gateway):
+                await update(
+                    gateway,
+                    f"""WITH <{MAPPINGS}> DELETE {{ ?r gw:payloadTemplate ?p }}
+                        INSERT {{ ?r gw:payloadTemplate "WARM {{room}}" }}
+                        WHERE {{ ?r gw:payloadTemplate ?p }}""",
+                )
             await publish(port, [temperature("c", 30)])
             assert await commands(fan, 1) == [("fan/c/set", b"WARM c")]
             await update(gateway, delete("on"))
@@ -199,15 +199,6 @@ async def test_rules_are_added_changed_and_removed_while_the_gateway_runs(tmp_pa
             await publish(port, [temperature("d", 30), END])
             await update(gateway, insert("mark", topicTemplate='"fan/mark"', onStart="true"))
             assert {topic for topic, _ in await commands(fan, 4)} == {"fan/mark"}
-
-
-async def until_changed(gateway: Gateway, payload: str) -> None:
-    """Wait until the only rule has this payload template."""
-    republisher = gateway._parts.republisher
-    assert republisher is not None
-    async with asyncio.timeout(5):
-        while [rule.payload for rule in republisher._spuids] != [payload]:
-            await asyncio.sleep(0.01)
 
 
 BAD: list[dict[str, str]] = [

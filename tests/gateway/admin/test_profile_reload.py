@@ -3,16 +3,13 @@
 import asyncio
 import json
 import logging
-import os
-import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from gateway.admin.profile_reload import ProfileReload
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.settings import SHIPPED_PROFILES, Config, SecuritySettings
@@ -24,12 +21,12 @@ from tests.kit.gateways import (
     LOOPBACK,
     MAPPINGS,
     VALUES,
-    WAIT_S,
     Device,
     JsonObject,
     Program,
     mapping,
     publish,
+    resubscribing,
     rows_of,
     running,
     settings,
@@ -37,6 +34,7 @@ from tests.kit.gateways import (
     watch,
     write_profile,
 )
+from tests.kit.metrics import until_metric
 
 TEMPERATURE = mapping("temperature", "room/+", selector="$.t", unit="unit:DEG_C")
 HUMIDITY = mapping("humidity", "room/+", selector="$.h", unit="unit:PERCENT")
@@ -44,16 +42,15 @@ BOTH = b'{"t":21.5,"h":40}'
 SHIPPED = SHIPPED_PROFILES / "observations.jsap"
 
 
-def reloading(gateway: Gateway) -> ProfileReload:
-    profiles = gateway._parts.profiles
-    assert profiles is not None
-    return profiles
+async def until_reloaded(gateway: Gateway, outcome: str) -> None:
+    """Wait until the files have been read once with this outcome."""
+    await until_metric(gateway, f'profile_reloads_total{{outcome="{outcome}"}}', 1)
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not condition():
-            await asyncio.sleep(0.02)
+async def state(gateway: Gateway) -> Any:
+    """What GET /profiles answers."""
+    async with httpx.AsyncClient(verify=False) as client:
+        return (await client.get(f"http://{LOOPBACK}:{gateway.http_port}/profiles")).json()
 
 
 async def post_reload(gateway: Gateway) -> httpx.Response:
@@ -67,7 +64,7 @@ async def test_a_changed_file_is_taken_up_by_itself(tmp_path: Path) -> None:
         told = await watch(gateway, VALUES)
         await publish(gateway.mqtt_port, [("room/a", BOTH)])
         write_profile(tmp_path, [HUMIDITY])
-        await until(lambda: reloading(gateway).outcomes["changed"] == 1)
+        await until_reloaded(gateway, "changed")
         await publish(gateway.mqtt_port, [("room/a", BOTH)])
         assert told.values() == ["21.5", "40"]
 
@@ -80,7 +77,7 @@ async def test_what_is_included_is_followed_too(tmp_path: Path) -> None:
     async with running(settings(tmp_path, profile)) as gateway:
         told = await watch(gateway, VALUES)
         included.write_text(json.dumps({"extended": {"mappings": [HUMIDITY]}} | NAMES))
-        await until(lambda: reloading(gateway).outcomes["changed"] == 1)
+        await until_reloaded(gateway, "changed")
         await publish(gateway.mqtt_port, [("room/a", BOTH)])
         assert told.values() == ["40"]
 
@@ -103,7 +100,7 @@ async def test_equal_content_changes_nothing(
         members["extended"]["mappings"].reverse()
         with caplog.at_level(logging.INFO, "gateway"):
             profile.write_text(json.dumps(dict(reversed(members.items())), indent=4))
-            await until(lambda: reloading(gateway).outcomes["unchanged"] == 1)
+            await until_reloaded(gateway, "unchanged")
             answer = await post_reload(gateway)
         assert answer.json() == {"changed": False, "updates": [], "queries": [], "mappings": []}
         assert gateway.statistics()["updates"] == updates
@@ -222,13 +219,13 @@ async def test_what_is_wrong_is_refused_whole_and_named(
             assert (answer.status_code, answer.json()["error"]) == (500, "configuration"), wrong
             assert place in answer.json()["error_description"], wrong
             assert place in caplog.records[-1].reason  # type: ignore[attr-defined]
-            assert reloading(gateway).state()["error"]
+            assert (await state(gateway))["error"]
             caplog.clear()
             await publish(gateway.mqtt_port, [("room/a", BOTH)])
         assert told.values() == ["21.5"] * len(WRONG), "the old one stays in force"
         write_profile(tmp_path, [HUMIDITY])
-        await until(lambda: reloading(gateway).outcomes["changed"] == 1)
-        assert reloading(gateway).state()["error"] == ""
+        await until_reloaded(gateway, "changed")
+        assert (await state(gateway))["error"] == ""
         await publish(gateway.mqtt_port, [("room/a", BOTH)])
         assert told.values()[-1] == "40"
 
@@ -237,12 +234,12 @@ async def test_a_missing_include_is_taken_up_when_it_comes(tmp_path: Path) -> No
     profile = write_profile(tmp_path, [TEMPERATURE])
     async with running(settings(tmp_path, profile)) as gateway:
         profile.write_text('{"include": ["later.jsap"]}')
-        await until(lambda: reloading(gateway).outcomes["refused"] == 1)
+        await until_reloaded(gateway, "refused")
         later = tmp_path / "later.jsap"
         later.write_text(json.dumps({"extended": {"mappings": [HUMIDITY]}} | NAMES))
-        await until(lambda: reloading(gateway).outcomes["changed"] == 1)
+        await until_reloaded(gateway, "changed")
         files = {str(SHIPPED), str(profile), str(later)}
-        assert set(reloading(gateway).files) == files
+        assert set((await state(gateway))["files"]) == files
 
 
 async def test_other_templates_are_used_from_then_on(tmp_path: Path) -> None:
@@ -272,9 +269,8 @@ async def test_rules_follow_their_queries(tmp_path: Path, caplog: pytest.LogCapt
             for queries, word in ((first, "hot"), (second, "warm")):
                 (name,) = queries
                 write_profile(tmp_path, rules=[{**RULE, "query": name}], queries=queries)
-                assert (await post_reload(gateway)).json()["changed"]
-                assert gateway._parts.republisher is not None
-                await gateway._parts.republisher.settled()
+                async with resubscribing(gateway):
+                    assert (await post_reload(gateway)).json()["changed"]
                 await update(gateway, f"INSERT DATA {{ <urn:x> <urn:{word}> '{word}' }}")
                 assert await asyncio.to_thread(fan.receive) == (f"fan/{word}/set", word.encode())
         finally:
@@ -352,7 +348,7 @@ def test_sighup_reads_the_files_again(tmp_path: Path) -> None:
     with Program(*command) as program:
         program.wait_for("serving")
         write_profile(tmp_path, [HUMIDITY])
-        os.kill(program._process.pid, signal.SIGHUP)
+        program.hang_up()
         program.wait_for("profiles_changed")
         assert program.terminate() == 0
 

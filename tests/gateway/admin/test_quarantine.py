@@ -292,6 +292,7 @@ def service(folder: Path, http_port: int, mqtt_port: int) -> tuple[str, ...]:
     return (*COMMAND, "run", "--config", str(path))
 
 
+@pytest.mark.alone
 def test_kill_9_while_entries_come_and_go_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """Killed in the midst of replays: each is in quarantine or in the journal, never twice."""
     write_profile(tmp_path, [TEMPERATURE])

@@ -34,7 +34,7 @@ from tests.kit.gateways import (
     write_profile,
 )
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.alone]
 
 TOPIC = "box/+"
 STREAMS = 5

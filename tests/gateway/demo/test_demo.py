@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.gateways import free_port
 from tests.paths import SHARED
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("ports of the demo")]
 
 MULTI_HOP = SHARED / "data" / "sensors" / "wsn-multi-hop" / "data.csv"
 GATEWAY = [
@@ -60,12 +60,6 @@ def read_until(process: subprocess.Popen[str], text: str) -> str:
         if text in line:
             return line
     pytest.fail(f"ended without {text!r}: {process.stderr.read() if process.stderr else ''}")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def test_the_house_lives_and_its_fan_obeys() -> None:

@@ -22,16 +22,9 @@ from gateway.demo.settings import (
     profile_of,
     standing_queries,
 )
+from tests.kit.gateways import free_port
 
 RECORDING = Recording(Path("lab.csv"), ("humidity",))
-
-
-def free_ports(count: int) -> list[int]:
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def wanted(mqtt: int, http: int, websocket: int) -> Config:
@@ -43,12 +36,12 @@ def wanted(mqtt: int, http: int, websocket: int) -> Config:
 
 
 def test_the_wanted_ports_are_used_while_they_are_free() -> None:
-    mqtt, http, websocket = free_ports(3)
+    mqtt, http, websocket = free_port(), free_port(), free_port()
     assert choose_ports(wanted(mqtt, http, websocket)) == Ports(mqtt, http, websocket)
 
 
 def test_another_port_is_used_and_told_when_one_is_taken() -> None:
-    mqtt, websocket = free_ports(2)
+    mqtt, websocket = free_port(), free_port()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         http = taken.getsockname()[1]
         ports = choose_ports(wanted(mqtt, http, websocket))

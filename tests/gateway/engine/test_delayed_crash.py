@@ -18,6 +18,8 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions
 from gateway.engine import Engine
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.alone
+
 
 def _count_up(number: int) -> str:
     node = f"<urn:update{number}>"

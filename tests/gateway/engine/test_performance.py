@@ -6,8 +6,8 @@ from itertools import accumulate, cycle
 import pytest
 from prometheus_client import generate_latest
 
-from gateway.app.measures import performance_measures
 from gateway.engine import Engine
+from gateway.engine.measures import performance_measures
 from gateway.engine.performance import Components, Kpi, LuttColumn, Performance
 from gateway.errors import SparqlSyntaxError
 from gateway.runtime.metrics import Measures

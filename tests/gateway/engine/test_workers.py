@@ -304,6 +304,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.alone
 def test_workers_end_when_the_gateway_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", _PARENT], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
@@ -326,6 +327,7 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.mark.alone
 def test_without_workers_no_thread_and_no_process_is_started() -> None:
     before = threading.active_count()
     engine = Engine.open(workers=0)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import LimitsSettings
@@ -20,6 +21,7 @@ from tests.kit.gateways import (
     watch,
     write_profile,
 )
+from tests.kit.metrics import metrics
 
 BATCH = 2_500
 RSS_GROWTH_BYTES = 40_000_000
@@ -76,6 +78,7 @@ async def check_health(gateway: Gateway) -> None:
     assert answer.status_code == 200
 
 
+@pytest.mark.alone
 async def test_ten_thousand_malformed_payloads_cost_only_themselves(tmp_path: Path) -> None:
     chance = random.Random(7)
     config = settings(tmp_path, write_profile(tmp_path, MAPPINGS))
@@ -92,9 +95,10 @@ async def test_ten_thousand_malformed_payloads_cost_only_themselves(tmp_path: Pa
         await check_health(gateway)
         await publish(gateway.mqtt_port, [("json/1", b'{"t":21.5}'), ("scalar/1", b"7")])
         assert told.values() == ["21.5", "7"]
-        quarantine = gateway._parts.ingest.quarantine
-        assert 0 < quarantine.size_bytes <= LimitsSettings().quarantine_bytes
-        assert sum(quarantine.reasons.values()) >= 4 * BATCH
+        seen = await metrics(gateway)
+        assert 0 < seen["quarantine_bytes"] <= LimitsSettings().quarantine_bytes
+        faults = [count for name, count in seen.items() if name.startswith("quarantine_total{")]
+        assert sum(faults) >= 4 * BATCH
     files = sorted((tmp_path / "data").glob("quarantine*"))
     assert (
         0

@@ -20,6 +20,8 @@ from gateway.app.gateway import Gateway
 from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError
 from gateway.ingest.inbox import Delivery, Inbox
+from gateway.journal import spool
+from gateway.journal.segment import Segment
 from gateway.rdf.delta import Delta
 from tests.kit.gateways import (
     PREFIXES,
@@ -37,6 +39,7 @@ from tests.kit.gateways import (
     watch,
     write_profile,
 )
+from tests.kit.metrics import metrics, until_metric
 
 BROKER_WINDOW = 20
 GROUP = 256
@@ -68,26 +71,38 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def received(gateway: Gateway) -> int:
-    broker = gateway._parts.embedded
-    assert broker is not None
-    return broker.statistics.received
+async def received(gateway: Gateway) -> float:
+    return (await metrics(gateway))['broker_messages_total{outcome="received"}']
+
+
+class SlowDisk:
+    """Segments of journals are written once it `goes_on`, and fail as often as `full` says."""
+
+    def __init__(self) -> None:
+        self.goes_on = threading.Event()
+        self.waiting = threading.Event()
+        self.full = 0
+
+    def segment(self, path: Path, header: bytes) -> Segment:
+        """A new one, on this disk."""
+        made = Segment(path, header)
+        made._file = SlowFile(self, made._file)  # type: ignore[assignment]
+        return made
 
 
 class SlowFile:
-    """A journal file that is written when `disk` is set; it fails as often as `full` says."""
+    """A file on a slow disk."""
 
-    def __init__(self, file: Any) -> None:
-        self.disk = threading.Event()
-        self.waiting = threading.Event()
-        self.full = 0
+    def __init__(self, disk: SlowDisk, file: Any) -> None:
+        self._disk = disk
         self._file = file
 
     def write(self, data: bytes) -> int:
-        self.waiting.set()
-        assert self.disk.wait(WAIT_S)
-        if self.full:
-            self.full -= 1
+        disk = self._disk
+        disk.waiting.set()
+        assert disk.goes_on.wait(WAIT_S)
+        if disk.full:
+            disk.full -= 1
             return int(self._file.write(data[: len(data) // 2]))
         return int(self._file.write(data))
 
@@ -95,11 +110,11 @@ class SlowFile:
         return getattr(self._file, name)
 
 
-def slow_disk(gateway: Gateway) -> SlowFile:
-    segment = gateway._parts.journal._segment
-    file = SlowFile(segment._file)
-    segment._file = file  # type: ignore[assignment]
-    return file
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> SlowDisk:
+    made = SlowDisk()
+    monkeypatch.setattr(spool, "Segment", made.segment)
+    return made
 
 
 @contextmanager
@@ -108,10 +123,11 @@ def device(port: int, client_id: str = "device") -> Iterator[Device]:
         yield made
 
 
-async def test_a_disk_that_stands_still_acknowledges_nothing(tmp_path: Path) -> None:
+async def test_a_disk_that_stands_still_acknowledges_nothing(
+    tmp_path: Path, disk: SlowDisk
+) -> None:
     boxes = ["a", "b", "c"]
     async with gateway_on(tmp_path, inbox=50) as gateway:
-        disk = slow_disk(gateway)
         with (
             device(gateway.mqtt_port, "a") as a,
             device(gateway.mqtt_port, "b") as b,
@@ -120,11 +136,13 @@ async def test_a_disk_that_stands_still_acknowledges_nothing(tmp_path: Path) -> 
             for box, client in zip(boxes, (a, b, c), strict=True):
                 for topic, payload in readings(300, box):
                     client.send(topic, payload)
-            await until(lambda: received(gateway) >= len(boxes) * BROKER_WINDOW)
+            async with asyncio.timeout(WAIT_S):
+                while await received(gateway) < len(boxes) * BROKER_WINDOW:
+                    await asyncio.sleep(0.01)
             assert await asyncio.to_thread(a.wait_acknowledged, 1, 0.2) == 0
-            assert received(gateway) <= len(boxes) * (BROKER_WINDOW + 1)
+            assert await received(gateway) <= len(boxes) * (BROKER_WINDOW + 1)
             assert journal_records(tmp_path) == []
-            disk.disk.set()
+            disk.goes_on.set()
             for client in (a, b, c):
                 assert await asyncio.to_thread(client.wait_acknowledged, 300) == 300
     assert all(journalled(tmp_path, box) == [*range(300)] for box in boxes)
@@ -159,26 +177,27 @@ async def test_a_scheduler_that_stands_still_holds_publishers_back(tmp_path: Pat
             for topic, payload in readings(count):
                 client.send(topic, payload, qos=0)
             await until(brake.reached.is_set)
-            await until(lambda: len(gateway._parts.inbox) == inbox)
+            await until_metric(gateway, "inbox", inbox)
             assert gateway.scheduler.waiting_updates <= urq
             bound = inbox + GROUP + urq + TURN + BROKER_WINDOW + 2
-            assert received(gateway) <= bound
+            assert await received(gateway) <= bound
             brake.released.set()
             await told.until(lambda: told.count_added == count)
     assert told.values() == [str(n) for n in range(count)]
     assert journalled(tmp_path) == [*range(count)]
 
 
-async def test_a_full_journal_disk_acknowledges_nothing_and_then_goes_on(tmp_path: Path) -> None:
+async def test_a_full_journal_disk_acknowledges_nothing_and_then_goes_on(
+    tmp_path: Path, disk: SlowDisk
+) -> None:
     async with gateway_on(tmp_path) as gateway:
-        disk = slow_disk(gateway)
         disk.full = 1
         with device(gateway.mqtt_port) as client:
             for topic, payload in readings(100):
                 client.send(topic, payload)
             await until(disk.waiting.is_set)
             assert await asyncio.to_thread(client.wait_acknowledged, 1, 0.1) == 0
-            disk.disk.set()
+            disk.goes_on.set()
             assert await asyncio.to_thread(client.wait_acknowledged, 100) == 100
         assert disk.full == 0
         assert [value for _, value in rows_of(gateway, VALUES)] == ["99"]
@@ -239,12 +258,13 @@ async def test_a_stop_with_a_full_store_disk_leaves_it_to_the_next_start(tmp_pat
     assert journalled(tmp_path) == [*range(30)]
 
 
-async def test_a_stop_with_a_full_journal_disk_acknowledges_nothing(tmp_path: Path) -> None:
+async def test_a_stop_with_a_full_journal_disk_acknowledges_nothing(
+    tmp_path: Path, disk: SlowDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with gateway_on(tmp_path) as gateway:
-        disk = slow_disk(gateway)
-        disk.disk.set()
+        disk.goes_on.set()
         disk.full = 1
-        gateway._parts.journal._next_path = lambda: tmp_path / "no" / "folder"  # type: ignore[method-assign]
+        monkeypatch.setattr(spool, "raw_path", lambda *_: tmp_path / "no" / "folder")
         client = Device(gateway.mqtt_port)
         with client:
             for topic, payload in readings(30):
@@ -273,7 +293,7 @@ async def test_a_stop_settles_what_was_taken(tmp_path: Path) -> None:
     assert [int(value) for value in told.values()] == numbers
     async with gateway_on(tmp_path, kind="disk") as gateway:
         assert [int(value) for _, value in rows_of(gateway, VALUES)] == numbers[-1:]
-        assert gateway._parts.ingest.statistics.replayed == 0
+        assert (await metrics(gateway))["observations_replayed_total"] == 0
 
 
 async def test_updates_beyond_the_urq_are_refused(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tests.kit.gateways import (
     watch,
     write_profile,
 )
+from tests.kit.metrics import metrics
 
 TEMPERATURE = mapping(
     "temperature", "room/+", selector="$.t", time="$.at", sequence="$.n", unit="unit:DEG_C"
@@ -80,7 +81,7 @@ async def test_an_update_that_fails_for_good_moves_the_journal_position(tmp_path
         assert values(gateway) == []  # the latest could not enter, the one before has left
         assert [position.split("-")[1] for (position,) in rows_of(gateway, POSITION)] == ["3"]
     async with running(good) as gateway:
-        assert gateway._parts.ingest.statistics.replayed == 0
+        assert (await metrics(gateway))["observations_replayed_total"] == 0
         await publish(gateway.mqtt_port, [reading(4)])
         assert values(gateway) == [("a", "4")]
         assert len(rows_of(gateway, POSITION)) == 1

@@ -2,9 +2,8 @@
 
 import asyncio
 import json
-import queue
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
@@ -22,8 +21,6 @@ from adapters.sparkplug.payload import (
 )
 from adapters.sparkplug.value import Value, array_text, value_of
 from adapters.values.fault import Fault
-from adapters.values.message import Message
-from adapters.values.notice import Liveness, Notice
 from adapters.values.result import Result
 from gateway.config.settings import SparkplugSettings
 from tests.kit.gateways import (
@@ -57,6 +54,7 @@ def metric_mapping(name: str) -> JsonObject:
 
 TEMPERATURE = metric_mapping("Temperature")
 LEVEL = metric_mapping("Level")
+ABSENT = PREFIXES + "SELECT ?feature { ?stream gw:absentSince ?at ; gw:ofFeature ?feature }"
 BY_PROPERTY = f"""{PREFIXES}SELECT ?property ?value {{
   ?o sosa:observedProperty ?property ; sosa:hasSimpleResult ?value }}"""
 
@@ -172,18 +170,13 @@ async def test_node_that_loses_its_connection_takes_its_streams_with_it(
 ) -> None:
     """The NDEATH is a last will, published by the broker."""
     profile = write_profile(tmp_path, [TEMPERATURE])
-    heard: queue.SimpleQueue[Notice] = queue.SimpleQueue()
-
-    def keep(_: Message, notices: Sequence[Notice]) -> None:
-        for notice in notices:
-            heard.put(notice)
-
     async with behind(mode, tmp_path, profile, TOPIC) as (gateway, port):
-        gateway._parts.ingest.on_notices(keep)
-        await asyncio.to_thread(live_and_die, port)
-        stream = ("urn:sensor:1", "urn:property:Temperature", "urn:room:1")
-        told = [await asyncio.to_thread(heard.get, timeout=WAIT_S) for _ in range(2)]
-        assert told == [Liveness(stream, is_online=True), Liveness(stream, is_online=False)]
+        told = await watch(gateway, ABSENT)
+        for lives in (1, 2):  # births of the second end the absence after the first
+            await asyncio.to_thread(live_and_die, port)
+            await told.until(lambda lives=lives: told.count_added == lives)  # type: ignore[misc]
+    assert told.values(0) == ["urn:room:1"] * 2
+    assert [len(each.results.removed) for each in told.notifications] == [0, 0, 1, 0]
 
 
 def live_and_die(port: int) -> None:

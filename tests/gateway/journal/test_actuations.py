@@ -1,6 +1,5 @@
 """Commands in the journal: who was told what, when, by which rule; sealed beside observations."""
 
-import asyncio
 from pathlib import Path
 
 from gateway.journal import Journal, Origin
@@ -8,7 +7,6 @@ from gateway.journal.sealing import inspect
 from tests.gateway.shipping.journals import lines_of
 from tests.kit.gateways import (
     PREFIXES,
-    WAIT_S,
     JsonObject,
     mapping,
     publish,
@@ -16,6 +14,7 @@ from tests.kit.gateways import (
     settings,
     write_profile,
 )
+from tests.kit.metrics import until_metric
 
 HOT = f"""{PREFIXES}
 SELECT ?sensor {{ ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?t FILTER(?t > 26) }}"""
@@ -34,9 +33,7 @@ async def test_a_command_is_journalled_with_its_topic_and_rule(tmp_path: Path) -
     )
     async with running(settings(tmp_path, profile)) as gateway:
         await publish(gateway.mqtt_port, [("room/a", b'{"t":27}')])
-        async with asyncio.timeout(WAIT_S):
-            while not gateway._parts.journal.actuations:
-                await asyncio.sleep(0.01)
+        await until_metric(gateway, "journal_actuations_total", 1)
     folder = tmp_path / "data" / "journal"
     with Journal(folder, Origin("test")) as journal:
         journal.seal()

@@ -25,6 +25,7 @@ from tests.kit.gateways import (
     settings,
     write_profile,
 )
+from tests.kit.metrics import metrics
 
 READINGS = 4000
 
@@ -32,13 +33,6 @@ READINGS = 4000
 async def health(gateway: Gateway) -> httpx.Response:
     async with httpx.AsyncClient() as client:
         return await client.get(f"http://{LOOPBACK}:{gateway.http_port}/health")
-
-
-async def metrics(gateway: Gateway) -> dict[str, float]:
-    async with httpx.AsyncClient() as client:
-        answer = await client.get(f"http://{LOOPBACK}:{gateway.http_port}/metrics")
-    lines = [line.rsplit(" ", 1) for line in answer.text.splitlines() if line[0] != "#"]
-    return {name.removeprefix("sosa_gateway_"): float(value) for name, value in lines}
 
 
 async def test_a_full_journal_stops_acknowledging_until_the_landing_zone_is_back(

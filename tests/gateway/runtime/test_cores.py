@@ -7,9 +7,12 @@ import pytest
 
 from gateway.runtime.process import every_core, one_core
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity"), reason="this system has no core affinity"
-)
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(
+        not hasattr(os, "sched_setaffinity"), reason="this system has no core affinity"
+    ),
+]
 
 
 def test_threads_started_meanwhile_share_the_core_but_those_that_want_every_core() -> None:

@@ -119,6 +119,7 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.alone
 def test_what_was_said_to_be_kept_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "identities.sqlite"
     with subprocess.Popen(

@@ -14,7 +14,7 @@ from tests.gateway.app.test_kill import BATCH, Sensors, Service
 from tests.gateway.shipping.journals import landed
 from tests.kit.gateways import journal_records, wait_until
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.alone]
 
 KILLS = [3, pytest.param(20, marks=pytest.mark.slow)]
 

@@ -4,11 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gateway.journal import Journal, JournalLimits, Position, read_journal
 from gateway.shipping import Shipper
 from gateway.shipping.folder import Folder
 from tests.gateway.shipping.journals import ORIGIN, landed
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.alone
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_by_a_kill_at_any_step(tmp_path: Path) -> None:

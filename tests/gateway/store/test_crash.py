@@ -22,6 +22,8 @@ from pyoxigraph import BlankNode, CanonicalizationAlgorithm, Dataset, Quad
 from gateway.engine import Engine
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.alone
+
 _FAST_ROUNDS, _LONG_ROUNDS = 3, 60
 
 

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.gateway.admin.onboarding.devices import bridge_devices
 from tests.kit.gateways import LOOPBACK, Device, Program, free_port, wait_until
+
+pytestmark = pytest.mark.alone
 
 COMMAND = (
     sys.executable,

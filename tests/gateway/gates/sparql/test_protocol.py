@@ -446,6 +446,7 @@ async def test_serve_on_a_port_in_use_says_so() -> None:
             await serve(application([]), "127.0.0.1", port).__aenter__()
 
 
+@pytest.mark.alone
 async def test_serve_ends_in_time_with_a_request_under_way() -> None:
     started = asyncio.Event()
 

@@ -349,6 +349,7 @@ async def _read_to_the_end(reader: asyncio.StreamReader) -> bytes:
     return tail
 
 
+@pytest.mark.alone
 async def test_streams_end_before_the_server_does() -> None:
     async with open_gateway() as gateway, gateway.stream() as stream:
         await stream.event()

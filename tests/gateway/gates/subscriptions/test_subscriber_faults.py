@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app.gateway import Gateway
 from tests.kit.gateways import LOOPBACK, WAIT_S, running, settings, write_profile
+from tests.kit.metrics import metrics, until_metric
 
 ALL = "SELECT ?o { ?s <urn:p> ?o }"
 SUBSCRIBE = json.dumps({"subscribe": {"sparql": ALL, "alias": "x"}})
@@ -37,21 +37,8 @@ async def _open(gateway: Gateway) -> ClientConnection:
     return await connect(_url(gateway), compression=None, proxy=None, ping_interval=None)
 
 
-async def _metrics(gateway: Gateway) -> dict[str, float]:
-    async with httpx.AsyncClient() as client:
-        answer = await client.get(f"http://{LOOPBACK}:{gateway.http_port}/metrics")
-    lines = [line.rpartition(" ") for line in answer.text.splitlines() if line[0] != "#"]
-    return {name.removeprefix("sosa_gateway_"): float(value) for name, _, value in lines}
-
-
-async def _until(gateway: Gateway, name: str, value: float) -> None:
-    async with asyncio.timeout(60):
-        while (await _metrics(gateway))[name] != value:
-            await asyncio.sleep(0.1)
-
-
 async def test_sockets_dropped_without_close_leave_nothing(gateway: Gateway) -> None:
-    before = await _metrics(gateway)
+    before = await metrics(gateway)
     opening = asyncio.Semaphore(50)
 
     async def subscribe() -> ClientConnection:
@@ -62,12 +49,12 @@ async def test_sockets_dropped_without_close_leave_nothing(gateway: Gateway) -> 
             return client
 
     clients = await asyncio.gather(*(subscribe() for _ in range(SOCKETS)))
-    assert (await _metrics(gateway))["subscriptions"] == before["subscriptions"] + SOCKETS
+    assert (await metrics(gateway))["subscriptions"] == before["subscriptions"] + SOCKETS
     await gateway.scheduler.update("INSERT DATA { <urn:a> <urn:p> 1 }")
     for client in clients:
         client.transport.abort()
-    await _until(gateway, "subscriptions", before["subscriptions"])
-    after = await _metrics(gateway)
+    await until_metric(gateway, "subscriptions", before["subscriptions"], 60)
+    after = await metrics(gateway)
     for name in ("sockets", "subscriptions_away", 'spus{tier="delta"}'):
         assert after.get(name) == before.get(name)
     gc.collect()
@@ -117,7 +104,7 @@ def _malformed(rng: random.Random) -> str | bytes:
 
 
 async def test_malformed_messages_are_answered_one_by_one(gateway: Gateway) -> None:
-    before = await _metrics(gateway)
+    before = await metrics(gateway)
     rng = random.Random(4)
     client = await _open(gateway)
     answers = asyncio.create_task(_until_alias(client, "the end"))
@@ -127,7 +114,7 @@ async def test_malformed_messages_are_answered_one_by_one(gateway: Gateway) -> N
     errors = await asyncio.wait_for(answers, 60)
     assert errors > MESSAGES / 2
     await client.close()
-    await _until(gateway, "subscriptions", before["subscriptions"])
+    await until_metric(gateway, "subscriptions", before["subscriptions"], 60)
     async with connect(_url(gateway), proxy=None) as other:
         await other.send(SUBSCRIBE)
         assert json.loads(await other.recv())["notification"]["sequence"] == 0

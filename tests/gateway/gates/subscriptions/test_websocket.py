@@ -349,6 +349,7 @@ class Flood:
                 sink(Notification(spuid, self.sent, None, self.sent, results))
 
 
+@pytest.mark.alone
 async def test_serve_ends_in_time_with_open_and_stuck_sockets() -> None:
     flood = Flood()
     server = ServerSettings(grace_s=1)

@@ -3,13 +3,10 @@
 import asyncio
 from pathlib import Path
 
-import httpx
 import pytest
 
-from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
 from tests.kit.gateways import (
-    LOOPBACK,
     MAPPINGS,
     VALUES,
     WAIT_S,
@@ -26,6 +23,7 @@ from tests.kit.gateways import (
     watch,
     write_profile,
 )
+from tests.kit.metrics import metrics
 
 TEMPERATURE = mapping("temperature", "room/+", selector="$.t")
 STATE = mapping("state", "fan/+", selector="$.state")
@@ -92,12 +90,10 @@ async def test_our_retained_command_is_not_observed_after_a_reconnection(
                 assert await asyncio.to_thread(fan.receive) == ("fan/a", b'{"state":"ON"}')
         async with running(config(tmp_path, broker, TEMPERATURE, STATE, rule=rule)) as gateway:
             told = await watch(gateway, VALUES)
-            external = gateway._parts.external
-            assert external is not None
             await subscribed(broker, "fan/+")
             await publish(broker.port, [("fan/b", b'{"state":"other"}')])
             await told.until(lambda: "other" in told.values())
-            assert external.echoes == 1
+            assert (await metrics(gateway))["echoes_total"] == 1
     values = [each.observation.lexical for each in journal_records(tmp_path)]
     assert values == ["30", "other"]
 
@@ -164,16 +160,6 @@ async def test_the_metrics_say_whether_the_broker_is_there(tmp_path: Path) -> No
                     await asyncio.sleep(0.02)
     assert (there["broker_connected"], there["broker_connections_total"]) == (1, 1)
     assert (gone["commands_dropped_total"], gone["queries_refused_total"]) == (0, 0)
-
-
-async def metrics(gateway: Gateway) -> dict[str, float]:
-    """The metrics without labels, by name without prefix."""
-    async with httpx.AsyncClient() as client:
-        answer = await client.get(f"http://{LOOPBACK}:{gateway.http_port}/metrics")
-    lines = [line.split() for line in answer.text.splitlines() if line.startswith("sosa_gateway_")]
-    return {
-        name.removeprefix("sosa_gateway_"): float(value) for name, value in lines if "{" not in name
-    }
 
 
 @pytest.mark.parametrize(
