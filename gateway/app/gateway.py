@@ -41,7 +41,7 @@ from gateway.app.subscribers import (
     subscriber_limits,
 )
 from gateway.config.settings import Config
-from gateway.engine import Engine, Limits
+from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.performance import Performance
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.http.operations import Load
@@ -208,7 +208,8 @@ class Gateway:
 
     async def _learn(self, profiles: Profiles, query: str, sink: Sink) -> None:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
-        await self.scheduler.subscribe(profiles.query_text(query), sink=sink, is_prompt=True)
+        request = SubscribeRequest(profiles.query_text(query), is_prompt=True)
+        await self.scheduler.subscribe(request, sink=sink)
 
     async def _start_reloading(
         self,

@@ -10,7 +10,7 @@ nothing, and when more waits than it holds it is forgotten and filled again at t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import TypeVar
 
@@ -18,9 +18,10 @@ from pyoxigraph import BlankNode, NamedNode, Quad
 
 from gateway.engine.dataset import LookUp, Tables
 from gateway.engine.lutt import LuttEntry, Run
-from gateway.engine.spu import Dataset
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.quad_store import QueryResults
+from gateway.store.readable import Source
 
 MOST_QUADS = 50_000
 """Of a table: some 40 MB. A predicate with more is looked up in the store."""
@@ -39,7 +40,7 @@ class Cts(Tables):
     Terms of a look-up are as the store gives them (`rdf.canonical`). Not for several threads.
     """
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._wanted: Counter[Place] = Counter()
         self._tables: dict[Place, _Table] = {}
@@ -111,14 +112,9 @@ class Cts(Tables):
             return self._store.match(subject, predicate, object_, graph)
         return table.match(subject, object_)
 
-    def query(
-        self,
-        text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
-    ) -> QueryResults:
+    def query(self, text: str, dataset: Dataset | None = None) -> QueryResults:
         """Evaluate a query in the store."""
-        return self._store.query(text, default_graphs, named_graphs)
+        return self._store.query(text, dataset)
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
@@ -139,7 +135,7 @@ class _Table:
         "_too_big",
     )
 
-    def __init__(self, store: Dataset, place: Place) -> None:
+    def __init__(self, store: Source, place: Place) -> None:
         self._store = store
         self._place = place
         self._quads: dict[Quad, None] | None = None

@@ -17,10 +17,11 @@ from time import perf_counter_ns
 
 from gateway.engine.processing import MakeCompiler, Processing
 from gateway.engine.routes import Queues
-from gateway.engine.spu import Change, Dataset, Spu, Subject
+from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.store.readable import Source
 
 Clock = Callable[[], int]
 """ns since whenever."""
@@ -206,7 +207,7 @@ class MeasuredProcessing(Processing):
 
     def __init__(
         self,
-        store: Dataset,
+        store: Source,
         compiler: MakeCompiler,
         statistics: EngineStatistics,
         performance: Performance,

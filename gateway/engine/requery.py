@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.single_member import SoleMember
-from gateway.engine.spu import Change, Dataset, Spu, Subject, evaluate
+from gateway.engine.spu import Change, Spu, Subject, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
+from gateway.store.readable import Source
 
 
 class RequeryUnit(SoleMember):
@@ -16,7 +17,7 @@ class RequeryUnit(SoleMember):
 
     def __init__(
         self,
-        store: Dataset,
+        store: Source,
         spu: Spu,
         lutt: tuple[LuttEntry, ...],
         evaluated: Subject | None = None,

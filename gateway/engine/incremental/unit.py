@@ -17,9 +17,10 @@ from gateway.engine.incremental.skeleton import skeletons
 from gateway.engine.incremental.states import Findings, Now, States, forget
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.single_member import SoleMember
-from gateway.engine.spu import Change, Dataset, Spu, evaluate
+from gateway.engine.spu import Change, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 from gateway.rdf.terms import Term
+from gateway.store.readable import Source
 
 
 class Together(Protocol):
@@ -40,7 +41,7 @@ class IncrementalUnit(SoleMember):
     tier = "incremental"
 
     def __init__(
-        self, store: Dataset, spu: Spu, lutt: tuple[LuttEntry, ...], query: IncrementalQuery
+        self, store: Source, spu: Spu, lutt: tuple[LuttEntry, ...], query: IncrementalQuery
     ) -> None:
         super().__init__(spu, lutt)
         self._store = store

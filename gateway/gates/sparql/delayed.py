@@ -1,7 +1,7 @@
 """Delayed UPDATEs by HTTP: `at` and `delay` of an UPDATE, /update/delayed to see and cancel them.
 
 Place on the way of the data: an UPDATE that waits goes to the scheduler as every other one; what
-waits is asked of it. Source: seed 000, section II.C; gateway/engine/delayed.py.
+waits is asked of it. Source: docs/engine.md, "Delayed UPDATEs".
 
 A client sees and cancels what it sent itself. Who may read the graph of delayed UPDATEs sees all of
 them, who may write it cancels any: by SPARQL they can do so anyway.
@@ -17,12 +17,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.engine import DelayedUpdate
-from gateway.engine.delayed import DueTime
+from gateway.engine.request import DueTime
 from gateway.errors import BadRequestError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import Operation
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import DELAYED_GRAPH
 from gateway.security.guard import Guard, OpenGuard
 
@@ -155,11 +156,12 @@ def _unknown(id_: str) -> NotFoundError:
 
 def _described(update: DelayedUpdate) -> JsonObject:
     request = update.request
+    default, named = (request.using or Dataset()).iris()
     return {
         **accepted(update.id, update.due),
         "sparql": ";\n".join(text for text, _ in request.updates),
-        "using-graph-uri": [graph.value for graph in request.using_graphs],
-        "using-named-graph-uri": [graph.value for graph in request.using_named_graphs],
+        "using-graph-uri": default,
+        "using-named-graph-uri": named,
     }
 
 

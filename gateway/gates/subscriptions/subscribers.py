@@ -15,6 +15,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from gateway.engine import SubscribeRequest
 from gateway.errors import (
     CannotResumeError,
     GatewayError,
@@ -143,13 +144,10 @@ class Subscribers:
         subscription = Subscription(principal, client, message.alias, outbox, holder)
         self._clients[client] += 1
         self._living += 1
+        rights = principal.policy.subscribe_rights
         try:
             subscription.spuid = await self._engine.subscribe(
-                message.sparql,
-                default_graphs=message.default_graphs,
-                named_graphs=message.named_graphs,
-                alias=message.alias,
-                rights=principal.policy.subscribe_rights,
+                SubscribeRequest(message.sparql, message.dataset, rights, message.alias),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),
             )

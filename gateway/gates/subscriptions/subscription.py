@@ -5,16 +5,13 @@ client) share, and what they ask of the scheduler.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pyoxigraph import NamedNode
-
-from gateway.engine import Notification
+from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.gates.subscriptions.outbox import Addressed, Outbox, OutboxLimits, Place
-from gateway.rdf.rights import Rights
 from gateway.security.principal import Principal
 
 
@@ -23,13 +20,9 @@ class Subscriptions(Protocol):
 
     async def subscribe(
         self,
-        text: str,
+        query: SubscribeRequest,
         /,
         *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        rights: Rights,
         sink: Callable[[Notification], None],
         ended: Callable[[GatewayError], None],
     ) -> str:
