@@ -23,14 +23,17 @@ _LOOK_AGAIN_S = 0.02
 
 
 class EmbeddedExchange:
-    """See Exchange. No more than `window` messages wait for a listener; then the outbox merges."""
+    """Sends to clients of the embedded broker.
+
+    No more than `window` messages wait for a listener; then the outbox merges.
+    """
 
     def __init__(self, broker: EmbeddedBroker, window: int = _WINDOW) -> None:
         self._broker = broker
         self._window = window
 
     async def send(self, topic: str, payload: bytes) -> bool:
-        """See Exchange."""
+        """Publish with QoS 1; False: nobody listens. Waits while a listener is behind."""
         while (waiting := self._broker.backlog(topic)) is not None:
             if waiting < self._window:
                 await self._broker.publish(topic, payload, qos=1)

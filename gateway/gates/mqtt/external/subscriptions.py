@@ -38,7 +38,10 @@ _REQUESTS = 1000
 
 
 class ExternalExchange:
-    """See Exchange; an async context manager. `serve` says whose requests it takes."""
+    """Sends to clients of an external broker; an async context manager.
+
+    `serve` says whose requests it takes.
+    """
 
     def __init__(self, settings: ExternalSettings, prefix: str) -> None:
         self.dropped = 0
@@ -81,7 +84,10 @@ class ExternalExchange:
         await asyncio.gather(*self._answering, return_exceptions=True)
 
     async def send(self, topic: str, payload: bytes) -> bool:
-        """See Exchange. Over a lost connection it waits, and may send a message a second time."""
+        """Publish with QoS 1; False: nobody listens.
+
+        Over a lost connection it waits, and may send a message a second time.
+        """
         size = len(topic.encode()) + len(payload) + _ENVELOPE
         if self._largest and size > self._largest:
             raise TooLargeError(f"a message of {size} bytes is more than the broker takes")
