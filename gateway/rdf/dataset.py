@@ -5,7 +5,7 @@ those of the text (SPARQL 1.1 Protocol, 2.1.4 and 2.2.3). Where neither does, th
 of a `Dataset`, and the store says what is asked. Source: SPARQL 1.1 Query Language, section 13.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -26,7 +26,7 @@ class Dataset:
 
     @classmethod
     def chosen(
-        cls, default_graphs: Iterable[GraphName], named_graphs: Iterable[NamedNode | BlankNode]
+        cls, default: Iterable[GraphName], named: Iterable[NamedNode | BlankNode]
     ) -> Self | None:
         """What FROM clauses or parameters choose; None where there are none.
 
@@ -34,13 +34,23 @@ class Dataset:
         >>> len(Dataset.chosen([NamedNode("urn:g")], []).default_graphs)
         1
         """
-        dataset = cls(tuple(default_graphs), tuple(named_graphs))
-        return dataset if dataset.default_graphs or dataset.named_graphs else None
+        dataset = cls(tuple(default), tuple(named))
+        return dataset if any(dataset.parts) else None
+
+    @property
+    def parts(self) -> tuple[tuple[GraphName, ...], tuple[NamedNode | BlankNode, ...]]:
+        """The graphs of the default graph, and the named ones."""
+        return self.default_graphs, self.named_graphs
+
+    def within(self, sees: Callable[[GraphName], bool]) -> "Dataset":
+        """What is left of both parts for somebody who sees these graphs only."""
+        default, named = self.parts
+        return Dataset(tuple(filter(sees, default)), tuple(filter(sees, named)))
 
     def iris(self) -> tuple[list[str], list[str]]:
         """Both parts as the protocol's parameters name them."""
         default, named = (
             [graph.value for graph in graphs if isinstance(graph, NamedNode)]
-            for graphs in (self.default_graphs, self.named_graphs)
+            for graphs in self.parts
         )
         return default, named

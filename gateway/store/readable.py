@@ -6,6 +6,7 @@ forbidden graph in FROM NAMED counts as not named there.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol
@@ -104,18 +105,15 @@ class Readable:
         """
         asked = dataset or _dataset(text)
         if asked is not None:
-            return self._source.query(text, self._seen(asked.default_graphs, asked.named_graphs))
-        default = (with_graph or DEFAULT_GRAPH,)
+            return self._source.query(text, asked.within(self._sees))
+        default = Dataset((with_graph or DEFAULT_GRAPH,)).within(self._sees)
         for _ in range(_SNAPSHOTS):
             named = self.named_graphs()
-            results = self._source.query(text, self._seen(default, named))
+            dataset = replace(default, named_graphs=tuple(named))
+            results = self._source.query(text, dataset)
             if named == self.named_graphs():
                 return results
         raise TooManyRequestsError("readable graphs come and go too fast for this query")
-
-    def _seen(self, default: Iterable[GraphName], named: Iterable[GraphNode]) -> Dataset:
-        sees = self._sees
-        return Dataset(tuple(filter(sees, default)), tuple(filter(sees, named)))
 
 
 class ReadableStore(Readable):

@@ -76,8 +76,7 @@ def incremental_query(query: Query, dataset: Dataset | None = None) -> Increment
 
 def _repeats(dataset: Dataset) -> bool:
     """Whether it names a graph twice: the store has the rows of that graph twice, then."""
-    parts = (dataset.default_graphs, dataset.named_graphs)
-    return any(len(set(graphs)) < len(graphs) for graphs in parts)
+    return any(len(set(graphs)) < len(graphs) for graphs in dataset.parts)
 
 
 def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery:

@@ -31,8 +31,8 @@ class Names:
 
     parameter: str
     media_type: str
-    default_graphs: str
-    named_graphs: str
+    default_graph: str
+    named_graph: str
 
 
 QUERY = Names("query", "application/sparql-query", "default-graph-uri", "named-graph-uri")
@@ -110,8 +110,8 @@ def _operation(names: Names, text: str, parameters: Parameters, request: Request
         names,
         _with_base(text, request),
         Dataset.chosen(
-            graph_names(value for name, value in parameters if name == names.default_graphs),
-            graph_names(value for name, value in parameters if name == names.named_graphs),
+            graph_names(value for name, value in parameters if name == names.default_graph),
+            graph_names(value for name, value in parameters if name == names.named_graph),
         ),
         parameters,
     )

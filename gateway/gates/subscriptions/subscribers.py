@@ -187,7 +187,7 @@ class Subscribers:
         return subscription
 
     def detach(self, subscription: Subscription) -> None:
-        """Its client was lost: keep it for a while."""
+        """Keep a subscription whose client was lost for a while."""
         if not self.limits.resume_s:
             self.drop(subscription)
             return
