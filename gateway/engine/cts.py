@@ -1,12 +1,13 @@
-"""CTS: the context triple store, quads that joins look up, as Python dictionaries (engine.md, 5).
+"""CTS: the context triple store, quads that joins look up, as Python dictionaries.
 
-Place: between the units and the store. A look-up in the store costs microseconds, one here a few
+Between the units and the store. A look-up in the store costs microseconds, one here a few
 tenths of one. A table holds the quads of one predicate in one graph, while a LUTT entry of a live
 subscription wants it; it is filled from the store and kept up from each Delta. It is a cache: what
 is too big for it, or has no constant predicate and graph, is asked of the store itself.
 
 Changes wait until somebody looks: a table that is changed more often than looked up costs next to
 nothing, and when more waits than it holds it is forgotten and filled again at the next look-up.
+Source: docs/engine.md, "Terms".
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from gateway.store.quad_store import QueryResults
 from gateway.store.readable import Source
 
 MOST_QUADS = 50_000
-"""Of a table: some 40 MB. A predicate with more is looked up in the store."""
+"""Room of a table: some 40 MB. A predicate with more is looked up in the store."""
 
 _FEWEST_LATE = 1_000
 """Changes that may wait at any rate."""
@@ -78,7 +79,7 @@ class Cts(Tables):
                     table.note(run)
 
     def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
-        """See Tables."""
+        """The quads of one predicate and graph, until the next change."""
         table = self._tables.get((predicate, graph))
         if table is not None and table.is_current():
             return table.match
@@ -95,7 +96,7 @@ class Cts(Tables):
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad] | None:
-        """See store.tables."""
+        """The quads of a pattern, for the store; None where there is no table of it."""
         table = self._tables.get((predicate, graph))  # type: ignore[arg-type]
         return None if table is None or not table.is_current() else table.match(subject, object_)
 

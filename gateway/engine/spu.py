@@ -1,10 +1,13 @@
-"""SPU: SPARQL processing unit, one per distinct subscribed query and dataset (engine.md, 1).
+"""SPU: SPARQL processing unit, one per distinct subscribed query and dataset.
 
-An `Spu` names what is subscribed. The work is done by a `Unit`: it owns the LUTT entries of the
-SPUs that it serves, its members, and answers one question for them: the store has changed by what
-is in my ARTQ; which rows did each answer gain and lose? Kinds of units, the cheapest first:
-`join`, `incremental`, `requery`. A unit needs of its store what `Source` says and nothing of the
-engine, so a worker process can build the same one on its own CTS.
+In the paper an SPU is the process that works for one subscribed query. Here an `Spu` is what those
+who subscribe to the same share: a value that names the query and stands for its answer. The work of
+one or many is done by a `Unit`: it owns the LUTT entries of its members and answers one question
+for them: the store has changed by what is in my ARTQ; which rows did each answer gain and lose?
+Kinds of units, the cheapest first: `join`, `incremental`, `requery`. A unit needs of its store what
+`Source` says and nothing of the engine, so a worker process can build the same one on its own CTS.
+Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016,
+section III.
 """
 
 from collections import Counter
@@ -67,7 +70,7 @@ class Unit(Protocol):
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
-        """Those of `lutt` whose quads it looks up when something changed: what a CTS holds."""
+        """The part of `lutt` whose quads are looked up when something changed: what a CTS holds."""
 
     @property
     def members(self) -> Collection[Spu]:
