@@ -35,6 +35,7 @@
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
     └── StorageError            503  storage               disk full, store or journal broken
+        └── UnreachableError        503  storage               no gateway answers there
 
 `code` and `http_status` are stable and part of the wire protocol (README, "Errors").
 """
@@ -293,6 +294,10 @@ class StorageError(GatewayError):
 
     code = "storage"
     http_status = 503
+
+
+class UnreachableError(StorageError):
+    """Nobody answers at the address of a gateway."""
 
 
 class ShippingError(GatewayError):

@@ -21,6 +21,7 @@ from pyoxigraph import Store
 from bench.city.streets import CITY, city, road_iri, sroad, uroad
 from bench.report import Experiment, Outcome, TableRow, digest
 from gateway.engine import Engine, Notification
+from gateway.engine.options import EngineOptions
 from gateway.engine.performance import Performance
 from gateway.engine.workers.worker_link import ProcessLink
 from gateway.engine.workers.workers import worker_count
@@ -121,7 +122,10 @@ def run(workload: Workload, workers: int, rounds: int, roads: int) -> Mode:
     store.bulk_extend(city({*range(1, roads + 1), *_ROADS}))
     performance = None if workers else Performance()
     engine = Engine(
-        QuadStore(store), workers=workers, on_notification=listener, performance=performance
+        QuadStore(store),
+        workers=workers,
+        options=EngineOptions(performance=performance),
+        on_notification=listener,
     )
     names = {engine.subscribe(text).spuid: number for number, text in enumerate(workload.queries)}
     _updates(engine, workload, range(1))

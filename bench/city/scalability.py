@@ -15,6 +15,7 @@ from bench.city.profile import Lamps, Model, Profile, Update
 from bench.city.ways import loaded, notified_rows
 from bench.report import Experiment, Outcome, TableRow, digest
 from gateway.engine import Engine, Notification
+from gateway.engine.options import EngineOptions
 from gateway.engine.performance import Performance
 from gateway.store.quad_store import QuadStore
 
@@ -37,7 +38,7 @@ class _Crowd:
         self.expected: list[str] = []
         self._performance = Performance(process_time_ns)
         store = QuadStore(loaded(Profile("road", roads)))
-        self._engine = Engine(store, performance=self._performance)
+        self._engine = Engine(store, options=EngineOptions(performance=self._performance))
         self._model = Model([lamps])
         self._values = count(100)
         self._first = ""

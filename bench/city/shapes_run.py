@@ -17,6 +17,7 @@ from pyoxigraph import QuerySolutions, Store
 from bench.city.shapes import SHAPES, Data, query
 from bench.report import Experiment, Outcome, TableRow, digest
 from gateway.engine import Engine
+from gateway.engine.options import EngineOptions
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.store.quad_store import QuadStore
 
@@ -67,7 +68,8 @@ class _Shape:
         data = Data(self.nodes, self.name)
         bare = _store(data)
         ours, oracle = (
-            _Listener(Engine(QuadStore(_store(data)), oracle=oracle)) for oracle in (False, True)
+            _Listener(Engine(QuadStore(_store(data)), options=EngineOptions(oracle=oracle)))
+            for oracle in (False, True)
         )
         for each in (ours, oracle):
             each.subscribe(query(self.name))

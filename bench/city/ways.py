@@ -16,6 +16,7 @@ from bench.city.profile import Profile, Update, row_text
 from bench.city.streets import ULAMP_TEMPLATE, UROAD_TEMPLATE, city, elsewhere, lamp_iri, road_iri
 from bench.city.way import Way
 from gateway.engine import Engine, Outcome
+from gateway.engine.options import EngineOptions
 from gateway.engine.performance import Performance
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
 from gateway.rdf.terms import Term
@@ -83,7 +84,7 @@ class EngineMeasured(EngineByText):
     def open(self, store: QuadStore) -> Engine:
         """See EngineByText."""
         self._performance = Performance(process_time_ns)
-        return Engine(store, performance=self._performance)
+        return Engine(store, options=EngineOptions(performance=self._performance))
 
     def begin(self) -> None:
         """See Way."""
@@ -114,7 +115,7 @@ class EngineWithoutLutt(EngineByText):
 
     def open(self, store: QuadStore) -> Engine:
         """See EngineByText."""
-        return Engine(store, lutt=False)
+        return Engine(store, options=EngineOptions(lutt=False))
 
 
 class BareStore(Way):

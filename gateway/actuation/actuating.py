@@ -23,7 +23,7 @@ from gateway.actuation.orders import Confirmation, Order, Orders
 from gateway.actuation.recovery import recover
 from gateway.actuation.requests import requests, time_of
 from gateway.actuation.templates import ActuationTemplates
-from gateway.engine import Notification
+from gateway.engine import Notification, SubscribeRequest
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.sosa import Identity, payload_literal
 from gateway.journal import Actuation, Journal
@@ -119,7 +119,7 @@ class Actuating:
     async def _subscribe(self, query: str, sink: Sink) -> None:
         around = self._around
         text = around.profiles.query_text(query)
-        await around.scheduler.subscribe(text, sink=sink, is_prompt=True)
+        await around.scheduler.subscribe(SubscribeRequest(text, is_prompt=True), sink=sink)
 
     def _requested(self, notification: Notification) -> None:
         self._around.loop_calls.call(self.consumer.take, requests(notification))

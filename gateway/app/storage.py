@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gateway.admin.profile_reload import ProfileFiles
 from gateway.config.journal import ShippingSettings
 from gateway.config.settings import Config
-from gateway.engine import Engine, Limits
+from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.measures import engine_measures
 from gateway.engine.performance import Performance
 from gateway.ingest.sosa import Identity
@@ -58,8 +58,8 @@ class Storage:
 
     async def learn(self, query: str, sink: Sink) -> None:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""
-        text = self.profiles.query_text(query)
-        await self.scheduler.subscribe(text, sink=sink, is_prompt=True)
+        request = SubscribeRequest(self.profiles.query_text(query), is_prompt=True)
+        await self.scheduler.subscribe(request, sink=sink)
 
     def measures(self) -> tuple[Measure, ...]:
         """What its parts count."""

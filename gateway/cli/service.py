@@ -27,7 +27,7 @@ from gateway.errors import (
     ClientError,
     ConfigurationError,
     GatewayError,
-    StorageError,
+    UnreachableError,
 )
 
 TIMEOUT_S = 60.0
@@ -147,7 +147,7 @@ def print_table(console: Console, body: str) -> None:
 def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[Mapping[str, Any]]:
     """Subscribe, then yield each notification until the socket is closed.
 
-    Raises ClientError for what the gateway refuses, StorageError when it cannot be reached.
+    Raises ClientError for what the gateway refuses, UnreachableError when it cannot be reached.
     """
     headers = access.headers(url)
     tls = access.context() if url.startswith("wss:") else None
@@ -159,9 +159,9 @@ def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[
             for message in socket:
                 yield _notification(message)
     except ConnectionClosed as error:
-        raise StorageError(f"{url} closed the connection: {error}") from error
+        raise UnreachableError(f"{url} closed the connection: {error}") from error
     except (OSError, WebSocketException) as error:
-        raise StorageError(f"cannot subscribe at {url}: {error}", _IS_IT_RUNNING) from error
+        raise UnreachableError(f"cannot subscribe at {url}: {error}", _IS_IT_RUNNING) from error
 
 
 def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: bool) -> None:
@@ -202,7 +202,7 @@ def _send(
         with error:
             raise _refusal(error.read().decode(errors="replace"), str(error)) from error
     except OSError as error:
-        raise StorageError(f"cannot reach {url}: {error}", _IS_IT_RUNNING) from error
+        raise UnreachableError(f"cannot reach {url}: {error}", _IS_IT_RUNNING) from error
     return body.decode()
 
 

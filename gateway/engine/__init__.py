@@ -5,14 +5,22 @@ from gateway.engine.engine import Engine, Outcome
 from gateway.engine.explain import Explanation
 from gateway.engine.limits import Limits
 from gateway.engine.notification import Notification
+from gateway.engine.options import EngineOptions
+from gateway.engine.request import QueryRequest, SubscribeRequest, UpdateRequest
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import Rights
 
 __all__ = [
+    "Dataset",
     "DelayedUpdate",
     "Engine",
+    "EngineOptions",
     "Explanation",
     "Limits",
     "Notification",
     "Outcome",
+    "QueryRequest",
     "Rights",
+    "SubscribeRequest",
+    "UpdateRequest",
 ]

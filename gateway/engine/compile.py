@@ -11,15 +11,15 @@ from gateway.engine.join.join import JoinUnit, UnfilteredUnit
 from gateway.engine.join.shapes import Shapes
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.requery import RequeryUnit
-from gateway.engine.spu import Dataset, Placed, Spu, Subject, Unit
+from gateway.engine.spu import Placed, Spu, Subject, Unit
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
-from gateway.sparql import algebra, patterns
+from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.constants import with_constants
 from gateway.sparql.parser import parse_query
-from gateway.store.readable import Readable
+from gateway.store.readable import Readable, Source
 
 
 class Compiler(Protocol):
@@ -38,7 +38,7 @@ class Compiler(Protocol):
 class TierCompiler:
     """Chooses the first tier that is exact; joins of one shape share a unit."""
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._shapes = Shapes(store)
 
@@ -63,7 +63,7 @@ class TierCompiler:
         lutt = _lutt(query, subject)
         unit: Unit
         try:
-            found = incremental_query(query, subject.default_graphs, subject.named_graphs)
+            found = incremental_query(query, subject.dataset)
             unit = IncrementalUnit(self._store, spu, lutt, found)
         except NotIncrementalError as error:
             refused["incremental"] = str(error)
@@ -80,7 +80,7 @@ class TierCompiler:
 class OracleCompiler:
     """Re-queries after every change: trusts no look-up table and no tier."""
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
 
     def place(self, subject: Subject) -> Placed:
@@ -125,16 +125,13 @@ def parse_subscribed(subject: Subject) -> Query:
 
 
 def _join(query: Query, subject: Subject) -> Conjunction:
-    dataset = query.dataset
-    if subject.has_dataset:
-        dataset = algebra.Dataset(subject.default_graphs, subject.named_graphs)
-    return conjunction(query, dataset)
+    return conjunction(query, subject.dataset or query.dataset)
 
 
 def _lutt(query: Query, subject: Subject) -> tuple[LuttEntry, ...]:
     if patterns.reads_clock(query):
         return (EVERYTHING,)
-    lookups = patterns.quad_patterns(query, subject.default_graphs, subject.named_graphs)
+    lookups = patterns.quad_patterns(query, subject.dataset)
     entries = (
         LuttEntry(each.subject, each.predicate, _canonical(each.object), each.graph)
         for each in lookups

@@ -1,16 +1,17 @@
-"""CTS: the context triple store, quads that joins look up, as Python dictionaries (engine.md, 5).
+"""CTS: the context triple store, quads that joins look up, as Python dictionaries.
 
-Place: between the units and the store. A look-up in the store costs microseconds, one here a few
+Between the units and the store. A look-up in the store costs microseconds, one here a few
 tenths of one. A table holds the quads of one predicate in one graph, while a LUTT entry of a live
 subscription wants it; it is filled from the store and kept up from each Delta. It is a cache: what
 is too big for it, or has no constant predicate and graph, is asked of the store itself.
 
 Changes wait until somebody looks: a table that is changed more often than looked up costs next to
 nothing, and when more waits than it holds it is forgotten and filled again at the next look-up.
+Source: docs/engine.md, "Terms".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import TypeVar
 
@@ -18,12 +19,13 @@ from pyoxigraph import BlankNode, NamedNode, Quad
 
 from gateway.engine.dataset import LookUp, Tables
 from gateway.engine.lutt import LuttEntry, Run
-from gateway.engine.spu import Dataset
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.quad_store import QueryResults
+from gateway.store.readable import Source
 
 MOST_QUADS = 50_000
-"""Of a table: some 40 MB. A predicate with more is looked up in the store."""
+"""Room of a table: some 40 MB. A predicate with more is looked up in the store."""
 
 _FEWEST_LATE = 1_000
 """Changes that may wait at any rate."""
@@ -39,7 +41,7 @@ class Cts(Tables):
     Terms of a look-up are as the store gives them (`rdf.canonical`). Not for several threads.
     """
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._wanted: Counter[Place] = Counter()
         self._tables: dict[Place, _Table] = {}
@@ -77,7 +79,7 @@ class Cts(Tables):
                     table.note(run)
 
     def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
-        """See Tables."""
+        """The quads of one predicate and graph, until the next change."""
         table = self._tables.get((predicate, graph))
         if table is not None and table.is_current():
             return table.match
@@ -94,7 +96,7 @@ class Cts(Tables):
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad] | None:
-        """See store.tables."""
+        """The quads of a pattern, for the store; None where there is no table of it."""
         table = self._tables.get((predicate, graph))  # type: ignore[arg-type]
         return None if table is None or not table.is_current() else table.match(subject, object_)
 
@@ -111,14 +113,9 @@ class Cts(Tables):
             return self._store.match(subject, predicate, object_, graph)
         return table.match(subject, object_)
 
-    def query(
-        self,
-        text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
-    ) -> QueryResults:
+    def query(self, text: str, dataset: Dataset | None = None) -> QueryResults:
         """Evaluate a query in the store."""
-        return self._store.query(text, default_graphs, named_graphs)
+        return self._store.query(text, dataset)
 
     def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
         """Whether the named graph exists, be it empty."""
@@ -139,7 +136,7 @@ class _Table:
         "_too_big",
     )
 
-    def __init__(self, store: Dataset, place: Place) -> None:
+    def __init__(self, store: Source, place: Place) -> None:
         self._store = store
         self._place = place
         self._quads: dict[Quad, None] | None = None

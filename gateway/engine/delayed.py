@@ -1,35 +1,36 @@
-"""Delayed UPDATEs: requests that wait in the store for their time (seed 000, section II.C).
+"""Delayed UPDATEs: requests that wait in the store for their time.
 
 Each is an entry in the graph `…/graph/delayed`: its due time and the request, as JSON. What that
 graph says is the truth, so the requests survive a restart; whoever may read it can ask for them,
 and whoever may write it can take them back or put in others, DROP ALL included. An entry goes in
-the transaction that executes it, so it is executed exactly once.
+the transaction that executes it, so it is executed exactly once. Source: Roffia et al., "A Semantic
+Publish-Subscribe Architecture for the Internet of Things", 2016, section II.C.
 """
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
-from typing import Never
+from typing import Never, Self
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.request import Request
+from gateway.engine.request import DueTime, UpdateRequest
 from gateway.engine.spu import Change, Spu
 from gateway.errors import BadRequestError, GatewayError, NotFoundError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import DELAYED_GRAPH, GW, RDF
-from gateway.rdf.rights import Graphs, Rights
+from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.store.quad_store import QuadStore
+from gateway.store.update import BoundUpdate, compile_update, evaluate
 
 log = logging.getLogger(__name__)
-
-DueTime = int | datetime | timedelta
-"""µs since the Unix epoch, an aware datetime, or a delay from now."""
 
 _TYPE = NamedNode(RDF + "type")
 _CLASS = NamedNode(GW + "DelayedUpdate")
@@ -40,12 +41,42 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
+class LastingRequest:
+    """An UPDATE that outlives the process: texts, each with its forced bindings.
+
+    `owner` is the identity that sent it, "" where nobody was asked who they are.
+    """
+
+    updates: tuple[tuple[str, Mapping[str, Term]], ...]
+    using: Dataset | None = None
+    rights: Rights = ALL_RIGHTS
+    owner: str = ""
+
+    @classmethod
+    def of(cls, request: UpdateRequest, bound: Sequence[BoundUpdate]) -> Self:
+        """What is kept of a request and its plans."""
+        update = request.update
+        texts = [update] if isinstance(update, str) else [plan.text for plan, _ in bound]
+        bindings = [
+            {name: term for name, term in each.items() if not name.startswith(HIDDEN_PREFIX)}
+            for _, each in bound
+        ]
+        updates = tuple(zip(texts, bindings, strict=True))
+        return cls(updates, request.using, request.rights, request.owner)
+
+    def change(self, store: QuadStore, present: Rights = ALL_RIGHTS) -> Delta:
+        """What it would change now, by the rights of then and `present`. Raises a GatewayError."""
+        plans = [(compile_update(text, self.using), bindings) for text, bindings in self.updates]
+        return evaluate(store, plans, self.rights.within(present))
+
+
+@dataclass(frozen=True, slots=True)
 class DelayedUpdate:
     """A request that waits; `due` is µs since the Unix epoch. `id` is an IRI."""
 
     id: str
     due: int
-    request: Request
+    request: LastingRequest
 
 
 def due_time(at: DueTime, now: int) -> int:
@@ -104,7 +135,7 @@ class DelayedUpdates:
             heappop(self._heap)
         return self._heap[0] if self._heap else None
 
-    def request(self, id_: str) -> Request:
+    def request(self, id_: str) -> LastingRequest:
         """What an entry asks for. Raises NotFoundError, BadRequestError for a wrong one."""
         self.require(id_)
         quad = next(iter(self._store.match(NamedNode(id_), _REQUEST, None, DELAYED_GRAPH)))
@@ -121,7 +152,7 @@ class DelayedUpdates:
         if id_ not in self._due:
             raise NotFoundError(f"there is no delayed update {id_}", "it may have run already")
 
-    def entry(self, request: Request, due: int, now: int) -> tuple[str, Delta]:
+    def entry(self, request: LastingRequest, due: int, now: int) -> tuple[str, Delta]:
         """The id of a new entry and the change that puts it in."""
         number = 0
         while (id_ := f"{_IDS}{now:020}-{number:06}") in self._due:
@@ -147,7 +178,7 @@ class DelayedUpdates:
         return replace(change, removed=tuple(gone), graphs_dropped=tuple(dropped))
 
     def initial(self, spu: Spu) -> Never:
-        """It has no members."""
+        """Nothing to give: there are no members."""
         raise AssertionError(spu)
 
     def reach(self, artq: Artq) -> int:
@@ -156,7 +187,7 @@ class DelayedUpdates:
         return 0
 
     def hits(self, spu: Spu) -> int:
-        """It has no members."""
+        """None: there are no members."""
         del spu
         return 0
 
@@ -187,15 +218,16 @@ def _time(quad: Quad) -> int | None:
         return None
 
 
-def _encoded(request: Request) -> str:
+def _encoded(request: LastingRequest) -> str:
+    default, named = (request.using or Dataset()).iris()
     return json.dumps(
         {
             "updates": [
                 {"sparql": text, "bindings": {name: str(term) for name, term in bindings.items()}}
                 for text, bindings in request.updates
             ],
-            "using": [graph.value for graph in request.using_graphs],
-            "using_named": [graph.value for graph in request.using_named_graphs],
+            "using": default,
+            "using_named": named,
             "read": _names(request.rights.read),
             "write": _names(request.rights.write),
             "reserved": _names(request.rights.reserved),
@@ -205,15 +237,14 @@ def _encoded(request: Request) -> str:
     )
 
 
-def _decoded(text: str) -> Request:
+def _decoded(text: str) -> LastingRequest:
     value = json.loads(text)
-    return Request(
+    return LastingRequest(
         tuple(
             (each["sparql"], {name: _term(term) for name, term in each["bindings"].items()})
             for each in value["updates"]
         ),
-        tuple(map(NamedNode, value["using"])),
-        tuple(map(NamedNode, value["using_named"])),
+        Dataset.chosen(map(NamedNode, value["using"]), map(NamedNode, value["using_named"])),
         Rights(
             _graphs(value["read"]),
             _graphs(value["write"]),

@@ -1,7 +1,7 @@
 """`Delivery`: notifications to the one listener that an engine may have.
 
-Place: behind `Subscriptions`. Without a listener the notifications of an UPDATE are in its
-Outcome; those of workers come later and need a listener.
+Behind `Subscriptions`. Those that an UPDATE makes are in its Outcome besides, for callers without a
+listener; those of workers come later and need one.
 """
 
 import logging
@@ -14,6 +14,8 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.errors import GatewayError, SubscriptionFailedError
 
 log = logging.getLogger(__name__)
+
+_NO_LISTENER = "an engine with workers needs a listener: on_notification"
 
 Listener = Callable[[Notification], None]
 
@@ -40,17 +42,23 @@ class Delivery:
             return self._subscriptions.add(spu, alias)
 
     def remove(self, spuid: str) -> Spu | None:
-        """End a subscription: from now on it is told nothing. See Subscriptions."""
+        """End a subscription, which is told nothing from now on; the SPU, if it was its last one.
+
+        Raises NotFoundError.
+        """
         with self._lock:
             return self._subscriptions.remove(spuid)
 
-    def deliver(self, notifications: tuple[Notification, ...]) -> tuple[Notification, ...]:
-        """Tell the listener, in the thread of the UPDATE; what is left without one."""
-        if self.listener is None:
-            return notifications
+    def deliver(self, notifications: tuple[Notification, ...]) -> None:
+        """Tell the listener, if there is one, in the thread of the UPDATE."""
+        listener = self.listener
+        if listener is None:
+            return
         for notification in notifications:
-            self._tell(notification)
-        return ()
+            try:
+                listener(notification)
+            except Exception:  # a defect of the listener, which the other subscribers survive
+                log.exception("notification_not_taken")
 
     def arrived(self, changes: Sequence[Change], time: int) -> None:
         """Tell the listener what a worker answered, in the thread that receives from it.
@@ -58,9 +66,11 @@ class Delivery:
         The lock is held until it is told, so that nobody is told who has unsubscribed.
         """
         with self._lock:
-            for notification in self._subscriptions.address(changes, time):
-                self.late += 1
-                self._tell(notification)
+            late = tuple(self._subscriptions.address(changes, time))
+            self.late += len(late)
+            if late and self.listener is None:
+                log.error("notification_not_taken", extra={"reason": _NO_LISTENER})
+            self.deliver(late)
 
     def given_up(self, spu: Spu) -> None:
         """Tell `on_end`, in the thread that receives from the worker; it must end them soon."""
@@ -72,11 +82,3 @@ class Delivery:
             for spuid in self._subscriptions.spuids(spu):
                 if self.on_end is not None:
                     self.on_end(spuid, error)
-
-    def _tell(self, notification: Notification) -> None:
-        try:
-            if self.listener is None:
-                raise ValueError("an engine with workers needs a listener: on_notification")
-            self.listener(notification)
-        except Exception:  # a defect of the listener, which the other subscribers survive
-            log.exception("notification_not_taken")

@@ -1,9 +1,9 @@
-"""`Engine`: UPDATE in, exact notifications out; synchronous, one writer (engine.md, 2 and 5).
+"""`Engine`: UPDATE in, exact notifications out; synchronous, one writer.
 
     UPDATE -> net Delta -> store, atomically -> LUTT index -> ARTQ -> SPU -> Notification
 
 One thread owns the engine and calls it; only `query` may be called from others: it sees the
-snapshot of a whole update.
+snapshot of a whole update. What is exact and why: docs/engine.md.
 """
 
 import logging
@@ -16,20 +16,25 @@ from typing import Self
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.compile import Compiler, OracleCompiler, TierCompiler, UnfilteredCompiler
-from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, DueTime, due_time
+from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation
 from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
+from gateway.engine.options import DEFAULT_OPTIONS, EngineOptions
 from gateway.engine.performance import MeasuredProcessing, Performance
 from gateway.engine.processing import Processing
-from gateway.engine.request import Request, Update, bind, restriction
-from gateway.engine.spu import Dataset, Spu, Subject
+from gateway.engine.request import (
+    DueTime,
+    QueryRequest,
+    SubscribeRequest,
+    Update,
+    UpdateRequest,
+)
+from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.workers.parallel import ParallelProcessing
-from gateway.engine.workers.worker_link import Link, ProcessLink
 from gateway.engine.workers.workers import (
     ARTQ,
     WorkerCount,
@@ -38,6 +43,7 @@ from gateway.engine.workers.workers import (
     worker_count,
 )
 from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.solutions import ResultsDelta
@@ -46,7 +52,7 @@ from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.readable import Readable
-from gateway.store.update import UpdatePlan, compile_update, evaluate
+from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +61,7 @@ log = logging.getLogger(__name__)
 class Outcome:
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
+    `notifications` are those that it made itself; those of workers come later, to a listener.
     `id` is that of a delayed UPDATE: the change is that of delaying or of executing it. `due` is
     when one that was delayed just now is to be executed, µs since the epoch.
     """
@@ -86,45 +93,43 @@ class Engine:
         store: QuadStore,
         workers: WorkerCount = 0,
         *,
-        clock: Callable[[], int] = microseconds,
-        oracle: bool = False,
-        lutt: bool = True,
-        performance: Performance | None = None,
-        limits: Limits = UNLIMITED,
-        artq: int = ARTQ,
+        options: EngineOptions = DEFAULT_OPTIONS,
         on_notification: Listener | None = None,
-        launch: Callable[[], Link] = ProcessLink,
     ) -> None:
-        """See `open`; `launch` starts a worker."""
+        """An engine on a store that is open; for `workers` and `on_notification` see `open`."""
         self.store = store
         self.statistics = EngineStatistics()
-        self.performance = performance
-        self._limits = limits
-        self._clock = store.clock = Clock(clock)
+        self.performance = options.performance
+        self._limits = options.limits
+        self._clock = store.clock = Clock(options.clock)
         self._subscriptions = Subscriptions()
         self.delivery = Delivery(self._subscriptions, on_notification)
-        parts = (store, _compiler(oracle=oracle, lutt=lutt), self.statistics)
         self.workers: Workers | None = None
-        self._processing: Processing
-        number = worker_count(workers)
-        if number and performance is None:
-            delivery = self.delivery
-            self.workers = Workers(
-                store, launch, delivery.arrived, delivery.given_up, number=number, bound=artq
-            )
-            self._processing = ParallelProcessing(*parts, self.workers)
-        elif number:
-            raise ValueError("performance is that of the sequential mode: workers = 0")
-        elif performance is None:
-            self._processing = Processing(*parts)
-        else:
-            self._processing = MeasuredProcessing(*parts, performance)
+        self._processing = self._open_processing(worker_count(workers), options)
         store.lend(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._delayed = DelayedUpdates(store)
         self._processing.watch(self._delayed)
+
+    def _open_processing(self, workers: int, options: EngineOptions) -> Processing:
+        parts = (self.store, options.compiler, self.statistics)
+        if not workers:
+            performance = options.performance
+            return MeasuredProcessing(*parts, performance) if performance else Processing(*parts)
+        if options.performance is not None:
+            raise ValueError("performance is that of the sequential mode: workers = 0")
+        delivery = self.delivery
+        self.workers = Workers(
+            self.store,
+            options.launch,
+            delivery.arrived,
+            delivery.given_up,
+            number=workers,
+            bound=options.artq,
+        )
+        return ParallelProcessing(*parts, self.workers)
 
     @classmethod
     def open(
@@ -142,29 +147,19 @@ class Engine:
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError.
 
-        With `oracle`, every query is evaluated again after every update: slow and simple. Without
-        `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance` is told
-        where the time of each update goes. `limits` are those of the first answer of a
-        subscription.
+        For clock, oracle, lutt, performance, limits and artq see EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
-        `artq` UPDATEs to do. Notifications then come to `on_notification`, from several threads,
-        those of one subscription in order. It may be set without workers too; where it is not, an
-        Outcome has the notifications. It must not raise and must not wait for the engine.
+        `artq` UPDATEs to do.
+
+        `on_notification` is told everything, those of one subscription in order: in the thread of
+        an UPDATE what it makes, which its Outcome has besides; in several others what comes from
+        workers, which comes by no other way. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
-        return cls(
-            store,
-            workers,
-            clock=clock,
-            oracle=oracle,
-            lutt=lutt,
-            performance=performance,
-            limits=limits,
-            artq=artq,
-            on_notification=on_notification,
-        )
+        options = EngineOptions(clock, oracle, lutt, performance, limits, artq)
+        return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
         """Hand the store to the disk and forget every subscription; workers finish before.
@@ -193,46 +188,51 @@ class Engine:
 
     def update(
         self,
-        update: Update,
+        update: Update | UpdateRequest,
         bindings: Mapping[str, Term] | None = None,
         *,
         using_graphs: Sequence[NamedNode] = (),
         using_named_graphs: Sequence[NamedNode] = (),
         rights: Rights | None = None,
         at: DueTime | None = None,
-        owner: str = "",
         deferred: bool = False,
     ) -> Outcome:
         """Run a text, a prepared update, or several bound ones as one request: all or nothing.
 
-        The bindings are for all of them. A graph that `rights` do not let read is as if empty;
-        None are all rights. Raises ForbiddenError where the request would touch one that they
-        do not let write.
+        What else is given is for these; an UpdateRequest says it all itself. A graph that `rights`
+        do not let read is as if empty; None are all rights. With `at` the request waits for its
+        time, with its bindings and rights: see `run_due`. Its text is compiled at once; what else
+        may be wrong with it shows when it is executed.
 
-        With `at` (µs since the epoch, an aware datetime, or a timedelta from now) the request
-        waits in the store for its time, with its bindings and rights: see `run_due`. Its text is
-        compiled at once; what else may be wrong with it shows when it is executed. Of an `owner`
-        `rights_of` is asked then: the request has only those rights that it has at both times.
-
-        `deferred` leaves writing to the disk to the next `flush`; it is for requests that the
-        caller can repeat after a crash. Everybody sees their effect at once all the same.
-        Raises a GatewayError when it cannot be done; then nothing has changed.
+        Raises a GatewayError when it cannot be done, ForbiddenError where the request would touch
+        a graph that may not be written; then nothing has changed.
         """
+        if isinstance(update, UpdateRequest):
+            return self._run(update)
+        using = Dataset.chosen(using_graphs, using_named_graphs)
+        known = rights or ALL_RIGHTS
+        return self._run(
+            UpdateRequest(update, bindings or {}, using, known, at, is_deferred=deferred)
+        )
+
+    def _run(self, request: UpdateRequest) -> Outcome:
         if self.performance is not None:
             self.performance.begin()
-        using = (tuple(using_graphs), tuple(using_named_graphs))
-        bound = bind(update, bindings or {}, using)
+        bound = request.bound()
         with self._writing() as time:
-            if at is not None:
-                request = Request.of(update, bound, using, rights or ALL_RIGHTS, owner)
-                due = due_time(at, time)
-                id_, delta = self._delayed.entry(request, due, time)
-                return replace(self._change(delta, self.store.apply, time, id_), due=due)
-            delta = evaluate(self.store, bound, rights or ALL_RIGHTS)
-            outcome = self._change(delta, self.store.defer if deferred else self.store.apply, time)
-        if self.performance is not None:
+            outcome = self._changed(request, bound, time)
+        if self.performance is not None and request.at is None:
             self.performance.end(outcome.delta, len(outcome.notifications))
-        return outcome
+        return self._told(outcome)
+
+    def _changed(self, request: UpdateRequest, bound: Sequence[BoundUpdate], time: int) -> Outcome:
+        store = self.store
+        if request.at is None:
+            delta = evaluate(store, bound, request.rights)
+            return self._change(delta, store.defer if request.is_deferred else store.apply, time)
+        due = due_time(request.at, time)
+        id_, delta = self._delayed.entry(LastingRequest.of(request, bound), due, time)
+        return replace(self._change(delta, store.apply, time, id_), due=due)
 
     def _change(
         self, delta: Delta, apply: Callable[[Delta], None], time: int, id_: str | None = None
@@ -264,7 +264,8 @@ class Engine:
         """Take a delayed UPDATE back. Raises NotFoundError."""
         with self._writing() as time:
             self._delayed.require(id_)
-            return self._change(self._delayed.without(id_), self.store.apply, time, id_)
+            outcome = self._change(self._delayed.without(id_), self.store.apply, time, id_)
+        return self._told(outcome)
 
     def run_due(self) -> Outcome | None:
         """Execute the first delayed UPDATE that has fallen due; None when there is none.
@@ -281,7 +282,7 @@ class Engine:
             outcome = self._change(delta, self.store.apply, time, id_)
             self.statistics.delayed_executed += 1
             self.statistics.delayed_late += due < self._opened
-            return outcome
+        return self._told(outcome)
 
     def _execute(self, id_: str) -> Delta:
         try:
@@ -301,7 +302,7 @@ class Engine:
 
     def query(
         self,
-        text: str,
+        query: str | QueryRequest,
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
@@ -309,42 +310,44 @@ class Engine:
     ) -> QueryResults:
         """Evaluate a QUERY now, on whole updates only. May be called from any thread.
 
-        A graph that `rights` do not let read is as if it did not exist.
+        Graphs and rights are for a text. A graph that rights do not let read is as if it did not
+        exist.
         """
-        self.store.remote.require_services(text)
-        readable = (rights or ALL_RIGHTS).read
+        if isinstance(query, str):
+            dataset = Dataset.chosen(default_graphs, named_graphs)
+            query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
+        self.store.remote.require_services(query.text)
+        readable = query.rights.read
         store = self.store if readable is None else Readable(self.store, readable)
-        if default_graphs or named_graphs:
-            return store.query(text, default_graphs, named_graphs)
-        return store.query(text)
+        return store.query(query.text, query.dataset)
 
     def subscribe(
         self,
-        text: str,
+        query: str | SubscribeRequest,
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
         rights: Rights | None = None,
-        is_prompt: bool = False,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
-        A graph that `rights` do not let read is as if it did not exist. What `is_prompt` is told
-        before an UPDATE returns, in parallel mode too.
+        Graphs, alias and rights are for a text. A graph that rights do not let read is as if it
+        did not exist.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit. Then nothing is subscribed.
         """
-        clocked = next(self._clocked) if calls_clock(text) else 0
-        graphs = (tuple(default_graphs), tuple(named_graphs))
-        readable = restriction(text, *graphs, (rights or ALL_RIGHTS).read)
-        subject = Subject(text, *graphs, clocked, readable, is_prompt)
+        if isinstance(query, str):
+            dataset = Dataset.chosen(default_graphs, named_graphs)
+            query = SubscribeRequest(query, dataset, rights or ALL_RIGHTS, alias)
+        clocked = next(self._clocked) if calls_clock(query.text) else 0
+        subject = Subject(query.text, query.dataset, clocked, query.readable, query.is_prompt)
         with self._clock.held() as time:
             spu, results = self._first_answer(subject)
-        subscription = self.delivery.add(spu, alias)
+        subscription = self.delivery.add(spu, query.alias)
         self.statistics.subscriptions += 1
-        return Notification(subscription.spuid, 0, alias, time, results, spu.form)
+        return Notification(subscription.spuid, 0, query.alias, time, results, spu.form)
 
     def _first_answer(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
         try:
@@ -377,7 +380,7 @@ class Engine:
 
     def explain(
         self,
-        text: str,
+        query: str | QueryRequest,
         *,
         default_graphs: Sequence[NamedNode] = (),
         named_graphs: Sequence[NamedNode] = (),
@@ -385,11 +388,12 @@ class Engine:
     ) -> Explanation:
         """Which tier serves a query, subscribed or not, why no cheaper one, and its costs so far.
 
-        Raises SparqlSyntaxError or UnsupportedQueryError.
+        Graphs and rights are for a text. Raises SparqlSyntaxError or UnsupportedQueryError.
         """
-        graphs = (tuple(default_graphs), tuple(named_graphs))
-        readable = restriction(text, *graphs, (rights or ALL_RIGHTS).read)
-        subject = Subject(text, *graphs, readable=readable)
+        if isinstance(query, str):
+            dataset = Dataset.chosen(default_graphs, named_graphs)
+            query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
+        subject = Subject(query.text, query.dataset, readable=query.readable)
         return self._processing.explain(subject, self._subscriptions.spu(subject))
 
     def unsubscribe(self, spuid: str) -> None:
@@ -408,7 +412,12 @@ class Engine:
         changes = self._processing.process(queues)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)
-        return self.delivery.deliver(notifications)
+        return notifications
+
+    def _told(self, outcome: Outcome) -> Outcome:
+        if outcome.notifications:
+            self.delivery.deliver(outcome.notifications)
+        return outcome
 
     @contextmanager
     def _writing(self) -> Iterator[int]:
@@ -417,9 +426,3 @@ class Engine:
             yield time
         if self.workers is not None:
             self.workers.pump()
-
-
-def _compiler(*, oracle: bool, lutt: bool) -> Callable[[Dataset], Compiler]:
-    if oracle:
-        return OracleCompiler
-    return TierCompiler if lutt else UnfilteredCompiler

@@ -1,6 +1,6 @@
 """`Explanation`: how the engine serves a query, and what that has cost.
 
-Place: beside the way of the data. A query is served as a whole by one tier; what it looks at are
+A query is served as a whole by one tier; what it looks at are
 the entries of its LUTT, what it looks up the CTS has, if it is not too big.
 """
 

@@ -1,4 +1,4 @@
-"""LUTT: look-up triples tables, one index over those of all SPUs (seed 000, section III).
+"""LUTT: look-up triples tables, one index over those of all SPUs.
 
 An entry is a quad pattern with wildcards. The paper scans every SPU's table for each changed
 triple; here a changed quad is looked up once per combination of constants in use, so
@@ -6,7 +6,8 @@ the cost does not grow with the number of SPUs. What a table lets through goes i
 its SPU: the added and the removed quads that may concern it.
 
 An UPDATE mostly changes many quads of one predicate: they are looked at as one `Run`, and what is
-read of its quads is read once for all who look at them.
+read of its quads is read once for all who look at them. Source: Roffia et al., "A Semantic
+Publish-Subscribe Architecture for the Internet of Things", 2016, section III.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ class Run:
 
     @property
     def subjects(self) -> Sequence[Term]:
-        """Of each quad; each read makes new objects, hence once."""
+        """The subject of each quad; each read makes new objects, hence once."""
         found = self._subjects
         if found is None:
             found = self._subjects = [quad.subject for quad in self.quads]
@@ -62,14 +63,14 @@ class Run:
 
     @property
     def objects(self) -> Sequence[Term]:
-        """Of each quad."""
+        """The object of each quad."""
         found = self._objects
         if found is None:
             found = self._objects = [quad.object for quad in self.quads]
         return found
 
     def some(self, quads: Sequence[Quad]) -> "Run":
-        """Those of its quads alone."""
+        """A run of these of its quads alone."""
         return Run(self.predicate, self.graph, quads, is_added=self.is_added)
 
 
@@ -99,12 +100,12 @@ class Artq:
 
     @property
     def added(self) -> list[Quad]:
-        """Those of the runs; made anew by each read."""
+        """All added quads; made anew by each read."""
         return [quad for run in self.runs if run.is_added for quad in run.quads]
 
     @property
     def removed(self) -> list[Quad]:
-        """As `added`."""
+        """All removed quads; made anew by each read."""
         return [quad for run in self.runs if not run.is_added for quad in run.quads]
 
 

@@ -1,4 +1,4 @@
-"""`Notification`: what one UPDATE changed in one subscription's answer (engine.md, section 1)."""
+"""`Notification`: what one UPDATE changed in one subscription's answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

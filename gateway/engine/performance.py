@@ -1,11 +1,13 @@
-"""Where the time of an UPDATE goes: timing components and KPIs (seed 000, section IV, Table 1).
+"""Where the time of an UPDATE goes: timing components and KPIs.
 
     T_ELAPSED = T_OVERHEAD + T_UPDATE + T_LUTT + T_BOOSTER + T_NOTIFY
 
-Place: around the engine in sequential mode, one clock reading at the end of each stage; an engine
+Around the engine in sequential mode, one clock reading at the end of each stage; an engine
 without a `Performance` reads no clock. T_UPDATE is parsing, evaluating and storing; T_LUTT the
 look-up in the index of all LUTTs, which is one for all SPUs; T_BOOSTER the work of the units that
 it reached; T_NOTIFY the addressing of every subscriber; T_OVERHEAD what measuring itself takes.
+Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016,
+section IV and Table 1; docs/engine.md, "Performance model".
 """
 
 from collections import deque
@@ -17,10 +19,11 @@ from time import perf_counter_ns
 
 from gateway.engine.processing import MakeCompiler, Processing
 from gateway.engine.routes import Queues
-from gateway.engine.spu import Change, Dataset, Spu, Subject
+from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.store.readable import Source
 
 Clock = Callable[[], int]
 """ns since whenever."""
@@ -206,7 +209,7 @@ class MeasuredProcessing(Processing):
 
     def __init__(
         self,
-        store: Dataset,
+        store: Source,
         compiler: MakeCompiler,
         statistics: EngineStatistics,
         performance: Performance,
@@ -218,13 +221,13 @@ class MeasuredProcessing(Processing):
         performance.watch(self)
 
     def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
-        """See Processing."""
+        """A new SPU, whose hits are counted from now on; as Processing."""
         spu, results = super().add(subject)
         self._since[spu] = (self._matched, 0)
         return spu, results
 
     def remove(self, spu: Spu) -> None:
-        """See Processing."""
+        """The reverse of `add`."""
         super().remove(spu)
         self._since.pop(spu, None)
 
@@ -233,7 +236,7 @@ class MeasuredProcessing(Processing):
         self._since = {spu: (self._matched, self._hits(spu)) for spu in self._since}
 
     def lutt_columns(self) -> Sequence[LuttColumn]:
-        """See Performance."""
+        """The LUTT matrix by SPU, in the order of their first subscription."""
         return [self._column(spu, *since) for spu, since in self._since.items()]
 
     def _column(self, spu: Spu, matched: int, had: int) -> LuttColumn:
@@ -244,7 +247,7 @@ class MeasuredProcessing(Processing):
         return self._units[spu].hits(spu)
 
     def match(self, delta: Delta) -> Queues:
-        """See Processing."""
+        """As Processing, with the time that it takes."""
         self._performance.stored()
         self._matched += 1
         seen = self._statistics
@@ -254,7 +257,7 @@ class MeasuredProcessing(Processing):
         return queues
 
     def process(self, queues: Queues) -> list[Change]:
-        """See Processing; one unit after the other, each with its time."""
+        """The answers that changed; one unit after the other, each with its time."""
         changes: list[Change] = []
         for unit, artq in queues.items():
             found = super().process({unit: artq})

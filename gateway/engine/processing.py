@@ -16,16 +16,17 @@ from gateway.engine.explain import Costs, Explanation
 from gateway.engine.join.join import JoinUnit
 from gateway.engine.lutt import runs
 from gateway.engine.routes import Queues, Routes
-from gateway.engine.spu import Change, Dataset, Spu, Subject, Unit
+from gateway.engine.spu import Change, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.store.readable import Source
 from gateway.store.tables import Tables
 
 log = logging.getLogger(__name__)
 
-MakeCompiler = Callable[[Dataset], Compiler]
+MakeCompiler = Callable[[Source], Compiler]
 
 
 class Processing:
@@ -33,7 +34,7 @@ class Processing:
 
     def __init__(
         self,
-        store: Dataset,
+        store: Source,
         compiler: MakeCompiler,
         statistics: EngineStatistics,
     ) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from gateway.engine.incremental.family import Family, family_name
 from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.lutt import Artq, LuttIndex, Run, runs
-from gateway.engine.spu import Dataset, Unit
+from gateway.engine.spu import Unit
 from gateway.rdf.delta import Delta
+from gateway.store.readable import Source
 
 Queues = Mapping[Unit, Artq]
 
@@ -20,7 +21,7 @@ Queues = Mapping[Unit, Artq]
 class Routes:
     """The LUTTs of all units; those of a family are partly its own."""
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._lutt: LuttIndex[Unit | Family] = LuttIndex()
         self._families: dict[Hashable, Family] = {}

@@ -1,10 +1,10 @@
-"""`SoleMember`: what all units have in common that serve one SPU."""
+"""`SingleMember`: what all units have in common that serve one SPU."""
 
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.spu import Spu
 
 
-class SoleMember:
+class SingleMember:
     """A member, its LUTT, and how often something came through."""
 
     def __init__(self, spu: Spu, lutt: tuple[LuttEntry, ...]) -> None:
@@ -14,7 +14,7 @@ class SoleMember:
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
-        """It looks up nothing."""
+        """None: nothing is looked up."""
         return ()
 
     def reach(self, artq: Artq) -> int:
@@ -24,6 +24,6 @@ class SoleMember:
         return 1
 
     def hits(self, spu: Spu) -> int:
-        """How many updates reached it."""
+        """How many updates reached the member."""
         del spu
         return self._hits

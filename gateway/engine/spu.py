@@ -1,50 +1,47 @@
-"""SPU: SPARQL processing unit, one per distinct subscribed query and dataset (engine.md, 1).
+"""SPU: SPARQL processing unit, one per distinct subscribed query and dataset.
 
-An `Spu` names what is subscribed. The work is done by a `Unit`: it owns the LUTT entries of the
-SPUs that it serves, its members, and answers one question for them: the store has changed by what
-is in my ARTQ; which rows did each answer gain and lose? Kinds of units, the cheapest first:
-`join`, `requery`. A unit needs of its store what `Dataset` says and nothing of
-the engine, so a worker process can build the same one on its own CTS.
+In the paper an SPU is the process that works for one subscribed query. Here an `Spu` is what those
+who subscribe to the same share: a value that names the query and stands for its answer. The work of
+one or many is done by a `Unit`: it owns the LUTT entries of its members and answers one question
+for them: the store has changed by what is in my ARTQ; which rows did each answer gain and lose?
+Kinds of units, the cheapest first: `join`, `incremental`, `requery`. A unit needs of its store what
+`Source` says and nothing of the engine, so a worker process can build the same one on its own CTS.
+Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016,
+section III.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pyoxigraph import BlankNode, NamedNode, QueryBoolean, QuerySolutions
+from pyoxigraph import QueryBoolean, QuerySolutions
 
-from gateway.engine.dataset import Quads
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
 from gateway.sparql.tie_break import with_tie_break
-from gateway.store.quad_store import QueryResults
+from gateway.store.readable import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is subscribed: a query text and its dataset. Equal subjects share one SPU.
 
-    Without graphs the text's own FROM clauses hold; otherwise the two replace them, as the
-    SPARQL 1.1 Protocol says (2.1.4). A query that reads the clock has a number in `clocked`, its
-    own: its first answer is that of another moment, so it shares no SPU. `readable` are the graphs
-    that may be read, where that restricts what the query looks at; None restricts nothing. What
-    `is_prompt` is told before the UPDATE returns, in parallel mode too.
+    A dataset replaces the text's own FROM clauses, as the SPARQL 1.1 Protocol says (2.1.4). A query
+    that reads the clock has a number in `clocked`, its own: its first answer is that of another
+    moment, so it shares no SPU. `readable` are the graphs that may be read, where that restricts
+    what the query looks at; None restricts nothing. What `is_prompt` is told before the UPDATE
+    returns, in parallel mode too.
     """
 
     text: str
-    default_graphs: tuple[NamedNode, ...] = ()
-    named_graphs: tuple[NamedNode, ...] = ()
+    dataset: Dataset | None = None
     clocked: int = 0
     readable: frozenset[GraphName] | None = None
     is_prompt: bool = False
-
-    @property
-    def has_dataset(self) -> bool:
-        """Whether the protocol's graphs replace those of the text."""
-        return bool(self.default_graphs or self.named_graphs)
 
 
 @dataclass(slots=True, eq=False)
@@ -54,21 +51,6 @@ class Spu:
     subject: Subject
     form: str
     variables: tuple[str, ...]
-
-
-class Dataset(Quads, Protocol):
-    """What a unit asks: look-ups, and queries in SPARQL."""
-
-    def query(
-        self,
-        text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
-    ) -> QueryResults:
-        """Evaluate a query; None leaves that part of the dataset to the text."""
-
-    def contains_graph(self, graph: NamedNode | BlankNode) -> bool:
-        """Whether the named graph exists, be it empty."""
 
 
 Change = tuple[Spu, ResultsDelta]
@@ -88,7 +70,7 @@ class Unit(Protocol):
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
-        """Those of `lutt` whose quads it looks up when something changed: what a CTS holds."""
+        """The part of `lutt` whose quads are looked up when something changed: what a CTS holds."""
 
     @property
     def members(self) -> Collection[Spu]:
@@ -121,16 +103,13 @@ class Placed:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def evaluate(store: Dataset, subject: Subject) -> SolutionBag:
+def evaluate(store: Source, subject: Subject) -> SolutionBag:
     """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples.
 
     Keeps to the limits in force (gateway/engine/limits.py). What a LIMIT takes is decided by a
     total order (gateway/sparql/tie_break.py).
     """
-    dataset = (
-        (subject.default_graphs, subject.named_graphs) if subject.has_dataset else (None, None)
-    )
-    results = store.query(with_tie_break(subject.text), *dataset)
+    results = store.query(with_tie_break(subject.text), subject.dataset)
     if isinstance(results, QuerySolutions):
         return Counter(tuple(row) for row in bounded(results))
     if isinstance(results, QueryBoolean):

@@ -17,7 +17,7 @@ class EngineStatistics:
     subscriptions: int = 0
     delayed_executed: int = 0
     delayed_late: int = 0
-    """Those that fell due before this engine was opened."""
+    """Delayed UPDATEs that fell due before this engine was opened."""
     delayed_failed: int = 0
     spus: dict[str, int] = field(default_factory=dict)
     """SPUs now, by tier."""

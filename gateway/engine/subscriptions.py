@@ -1,7 +1,7 @@
 """`Subscriptions`: who subscribed to what, and the notifications of each, numbered without a gap.
 
-Place: at the end of the way from an UPDATE to its subscribers. Several may share an SPU; each has
-a spuid, a sequence and an alias of its own (engine.md, section 1).
+At the end of the way from an UPDATE to its subscribers. Several may share an SPU; each has
+a spuid, a sequence and an alias of its own.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ class Subscriptions:
         return self._spus.get(subject)
 
     def spuids(self, spu: Spu) -> list[str]:
-        """Those who share an SPU."""
+        """The spuids of all who share an SPU."""
         return [each.spuid for each in self._subscribers.get(spu, ())]
 
     def add(self, spu: Spu, alias: str | None) -> Subscription:

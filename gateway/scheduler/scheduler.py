@@ -1,30 +1,38 @@
 """The scheduler: one thread, the only writer; takes UPDATEs from URQ and SUBSCRIBEs from SRQ.
 
-Source: seed 000, section III. The engine is called here and nowhere else, so every UPDATE has its
-place in one order and each subscriber's notifications have sequence 0, 1, 2 ... on the way to its
-sink. Both queues have bounds: a gate is refused with TooManyRequestsError, ingest waits.
+    request -> URQ or SRQ -> engine -> its listener -> the sink of each subscription
+
+The engine is called here and nowhere else, so every UPDATE has its place in one order and each
+subscriber's notifications have sequence 0, 1, 2 ... on the way to its sink. Both queues have
+bounds: a gate is refused with TooManyRequestsError, ingest waits. Source: Roffia et al., "A
+Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, section III.
 """
 
 import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
-from pyoxigraph import NamedNode
-
-from gateway.engine import DelayedUpdate, Engine, Explanation, Notification, Outcome
-from gateway.engine.delayed import DueTime
+from gateway.engine import (
+    DelayedUpdate,
+    Engine,
+    Explanation,
+    Notification,
+    Outcome,
+    QueryRequest,
+    SubscribeRequest,
+    UpdateRequest,
+)
+from gateway.engine.request import Update
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
-from gateway.rdf.rights import Rights
-from gateway.rdf.terms import Term
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
 
@@ -93,8 +101,7 @@ class Scheduler:
         self._sinks: dict[str, Sink] = {}
         self._on_end: dict[str, Ended] = {}
         self._flush_at: float | None = None
-        if engine.workers is not None:
-            engine.delivery.listener = self._tell
+        engine.delivery.listener = self._tell
         engine.delivery.on_end = self._ended
         self._timers = Timers(engine)
         self._due_has_place = False
@@ -143,33 +150,9 @@ class Scheduler:
                 else:
                     self._enqueue(_Request(partial(self._run_submitted, each), True))
 
-    async def update(
-        self,
-        update: str | Sequence[BoundUpdate],
-        bindings: Mapping[str, Term] | None = None,
-        *,
-        using_graphs: Sequence[NamedNode] = (),
-        using_named_graphs: Sequence[NamedNode] = (),
-        rights: Rights | None = None,
-        at: DueTime | None = None,
-        owner: str = "",
-    ) -> Outcome:
-        """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails.
-
-        With `at` it waits for that time; the outcome has its id. `owner` is who sent it.
-        """
-        return await self._call(
-            lambda: self._update(
-                update,
-                bindings,
-                using_graphs=using_graphs,
-                using_named_graphs=using_named_graphs,
-                rights=rights,
-                at=at,
-                owner=owner,
-            ),
-            is_update=True,
-        )
+    async def update(self, update: Update | UpdateRequest) -> Outcome:
+        """Run an UPDATE in its place in the URQ. Raises a GatewayError when it fails."""
+        return await self._call(lambda: self.engine.update(update), is_update=True)
 
     async def decide(self, decision: Callable[[Engine], Delta]) -> Outcome | None:
         """Make the change that `decision` finds right; None where that is an empty one.
@@ -198,55 +181,17 @@ class Scheduler:
 
     async def cancel(self, id_: str) -> None:
         """Take a delayed UPDATE back. Raises NotFoundError."""
-        await self._call(lambda: self._told(self.engine.cancel(id_)), is_update=True)
+        await self._call(lambda: self.engine.cancel(id_), is_update=True)
 
     async def subscribe(
-        self,
-        text: str,
-        *,
-        default_graphs: Sequence[NamedNode] = (),
-        named_graphs: Sequence[NamedNode] = (),
-        alias: str | None = None,
-        rights: Rights | None = None,
-        is_prompt: bool = False,
-        sink: Sink,
-        ended: Ended | None = None,
+        self, query: str | SubscribeRequest, *, sink: Sink, ended: Ended | None = None
     ) -> str:
-        """Subscribe; the sink gets sequence 0 first. Returns the spuid.
+        """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
+        return await self._call(lambda: self._subscribe(query, sink, ended), is_update=False)
 
-        A sink that `is_prompt` is called before an UPDATE is answered, whatever workers there are.
-        """
-        return await self._call(
-            lambda: self._subscribe(
-                sink,
-                ended,
-                text,
-                default_graphs=default_graphs,
-                named_graphs=named_graphs,
-                alias=alias,
-                rights=rights,
-                is_prompt=is_prompt,
-            ),
-            is_update=False,
-        )
-
-    async def explain(
-        self,
-        text: str,
-        *,
-        default_graphs: Sequence[NamedNode] = (),
-        named_graphs: Sequence[NamedNode] = (),
-        rights: Rights | None = None,
-    ) -> Explanation:
+    async def explain(self, query: QueryRequest) -> Explanation:
         """How a query is served, or would be. Raises as `Engine.explain` does."""
-        work = partial(
-            self.engine.explain,
-            text,
-            default_graphs=default_graphs,
-            named_graphs=named_graphs,
-            rights=rights,
-        )
-        return await self._call(work, is_update=False)
+        return await self._call(lambda: self.engine.explain(query), is_update=False)
 
     async def unsubscribe(self, spuid: str) -> None:
         """End a subscription. Raises NotFoundError."""
@@ -261,7 +206,7 @@ class Scheduler:
 
         Who calls it has a bound of their own. Raises a GatewayError when it fails.
         """
-        return await self._call(lambda: self._update(updates), is_update=True, is_own=True)
+        return await self._call(lambda: self.engine.update(updates), is_update=True, is_own=True)
 
     async def _call(self, work: Callable[[], T], *, is_update: bool, is_own: bool = False) -> T:
         future: Future[T] = Future()
@@ -314,8 +259,7 @@ class Scheduler:
 
     def _run_due(self) -> None:
         self._due_has_place = False
-        for outcome in self._timers.run():
-            self._told(outcome)
+        self._timers.run()
 
     def _flush_when_due(self) -> None:
         """Readings are on the disk of the store this long after they came; in the journal before.
@@ -333,21 +277,9 @@ class Scheduler:
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
 
-    def _update(
-        self,
-        update: str | Sequence[BoundUpdate],
-        bindings: Mapping[str, Term] | None = None,
-        **options: Any,
-    ) -> Outcome:
-        return self._told(self.engine.update(update, bindings, **options))
-
     def _decided(self, decision: Callable[[Engine], Delta]) -> Outcome | None:
         delta = decision(self.engine)
-        return None if delta.is_empty else self._update([change(delta)])
-
-    def _told(self, outcome: Outcome) -> Outcome:
-        self._deliver(outcome.notifications)
-        return outcome
+        return None if delta.is_empty else self.engine.update([change(delta)])
 
     def give_up(self) -> None:
         """Wait no longer for a disk that does not take what `submit` brought."""
@@ -382,7 +314,7 @@ class Scheduler:
         pause_s = 0.1
         while self._missing is None:
             try:
-                return self._update(updates, deferred=True)
+                return self.engine.update(UpdateRequest(updates, is_deferred=True))
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
                 with self._changed:
@@ -391,12 +323,12 @@ class Scheduler:
                 pause_s = min(10.0, pause_s * 2)
         raise self._missing
 
-    def _subscribe(self, sink: Sink, ended: Ended | None, text: str, **options: Any) -> str:
-        first = self.engine.subscribe(text, **options)
+    def _subscribe(self, query: str | SubscribeRequest, sink: Sink, ended: Ended | None) -> str:
+        first = self.engine.subscribe(query)
         self._sinks[first.spuid] = sink
         if ended is not None:
             self._on_end[first.spuid] = ended
-        self._deliver((first,))
+        sink(first)
         return first.spuid
 
     def _unsubscribe(self, spuid: str) -> None:
@@ -408,10 +340,6 @@ class Scheduler:
         ended = self._on_end.get(spuid)
         if ended is not None:
             ended(error)
-
-    def _deliver(self, notifications: Iterable[Notification]) -> None:
-        for notification in notifications:
-            self._tell(notification)
 
     def _tell(self, notification: Notification) -> None:
         sink = self._sinks.get(notification.spuid)

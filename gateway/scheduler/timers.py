@@ -1,14 +1,13 @@
 """`Timers`: when the scheduler has to look after delayed UPDATEs.
 
-Place: asked by the scheduler whenever it waits. An UPDATE that has fallen due gets its place in the
-URQ, behind what is there already (seed 000, section II.C; engine.md, section 3).
+Asked by the scheduler whenever it waits. An UPDATE that has fallen due gets its place in the URQ,
+behind what is there already (docs/engine.md, "Delayed UPDATEs").
 """
 
 import logging
-from collections.abc import Iterator
 from time import monotonic
 
-from gateway.engine.engine import Engine, Outcome
+from gateway.engine.engine import Engine
 from gateway.errors import StorageError
 
 log = logging.getLogger(__name__)
@@ -41,11 +40,11 @@ class Timers:
         left_s = max((due - self._engine.time()) / 1e6, self._not_before - monotonic(), 0.0)
         return min(left_s, _LONGEST_S)
 
-    def run(self) -> Iterator[Outcome]:
-        """Execute all that is due, in order; each outcome before the next one is begun."""
+    def run(self) -> None:
+        """Execute all that is due, in order."""
         try:
-            while (outcome := self._engine.run_due()) is not None:
-                yield outcome
+            while self._engine.run_due() is not None:
+                pass
         except StorageError as error:
             self._not_before = monotonic() + _RETRY_S
             log.error("delayed_not_executed", extra={"reason": str(error)})

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
+from gateway.rdf.dataset import Dataset
 from gateway.sparql.paths import Path
 
 HIDDEN_PREFIX = ":"
@@ -240,24 +241,13 @@ class OrderKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
-    """FROM and FROM NAMED, or the graphs of a protocol request, which replace them (RDF merge).
-
-    Either part may be empty: then the default graph is empty, or there is no named graph.
-    """
-
-    default_graphs: tuple[NamedNode, ...] = ()
-    named_graphs: tuple[NamedNode, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
     """A query, or a sub-query; what its form does not have is empty or None.
 
     `projection` None is `SELECT *`; `describe` None is `DESCRIBE *`. `template` is CONSTRUCT's,
     with blank nodes. A DESCRIBE without WHERE has an empty group. `values` is the clause after
-    the solution modifiers. `prefixes` and `base` are the prologue, resolved; they do not take
-    part in comparison.
+    the solution modifiers. `dataset` is that of FROM; None where the text leaves it to the service.
+    `prefixes` and `base` are the prologue, resolved; they do not take part in comparison.
     """
 
     form: QueryForm
@@ -267,8 +257,7 @@ class Query:
     reduced: bool = False
     template: tuple[TriplePattern, ...] = ()
     describe: tuple[VarOrIri, ...] | None = ()
-    default_graphs: tuple[NamedNode, ...] = ()
-    named_graphs: tuple[NamedNode, ...] = ()
+    dataset: Dataset | None = None
     group_by: tuple[GroupKey, ...] = ()
     having: tuple[Expression, ...] = ()
     order_by: tuple[OrderKey, ...] = ()
@@ -277,13 +266,6 @@ class Query:
     values: Values | None = None
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     base: str | None = field(default=None, compare=False)
-
-    @property
-    def dataset(self) -> Dataset | None:
-        """The dataset that the text asks for; None where it leaves that to the service."""
-        if not (self.default_graphs or self.named_graphs):
-            return None
-        return Dataset(self.default_graphs, self.named_graphs)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -392,16 +374,15 @@ class Modify:
     """`DELETE ... INSERT ... WHERE`, and `DELETE WHERE`, whose patterns are its `delete` template.
 
     Blank nodes of `insert` are fresh for each solution; `delete` has none. The dataset of `where`:
-    `using` and `using_named` where one of them is given, else `with_graph` as default graph, else
-    the whole store's. `prefixes` and `base` are those in force at this operation.
+    `using` where it is given, else `with_graph` as default graph, else the whole store's.
+    `prefixes` and `base` are those in force at this operation.
     """
 
     delete: tuple[QuadPattern, ...]
     insert: tuple[QuadPattern, ...]
     where: Group
     with_graph: NamedNode | None = None
-    using: tuple[NamedNode, ...] = ()
-    using_named: tuple[NamedNode, ...] = ()
+    using: Dataset | None = None
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     base: str | None = field(default=None, compare=False)
 

@@ -9,13 +9,13 @@ Invariant: a change that hits no look-up of a query leaves its answer as it was.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Variable
+from pyoxigraph import BlankNode, NamedNode, Variable
 
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import CLOCK
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import (
-    Dataset,
     Element,
     Exists,
     Group,
@@ -26,7 +26,7 @@ from gateway.sparql.algebra import (
 )
 from gateway.sparql.scope import walk
 
-_Graphs = Sequence[NamedNode | DefaultGraph | None]
+_Graphs = Sequence[GraphName | None]
 _Edge = tuple[Term | None, NamedNode | None, Term | None]
 
 _ANY_EDGE: _Edge = (None, None, None)
@@ -61,33 +61,23 @@ class Lookup:
     subject: Term | None = None
     predicate: NamedNode | None = None
     object: Term | None = None
-    graph: NamedNode | DefaultGraph | None = None
+    graph: GraphName | None = None
 
 
-def quad_patterns(
-    query: Query,
-    default_graphs: Sequence[NamedNode] = (),
-    named_graphs: Sequence[NamedNode] = (),
-) -> tuple[Lookup, ...]:
+def quad_patterns(query: Query, dataset: Dataset | None = None) -> tuple[Lookup, ...]:
     """Every pattern anywhere in the query, each once.
 
-    The graphs are those of a protocol request; if there are any, they replace FROM and FROM NAMED.
+    The dataset of a protocol request replaces FROM and FROM NAMED.
     """
-    dataset = query.dataset
-    if default_graphs or named_graphs:
-        dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    dataset = dataset or query.dataset
     reader = _Reader(dataset)
     reader.read_query(query, (DEFAULT_GRAPH,) if dataset is None else dataset.default_graphs)
     return tuple(reader.found)
 
 
-def graphs_looked_at(
-    query: Query,
-    default_graphs: Sequence[NamedNode] = (),
-    named_graphs: Sequence[NamedNode] = (),
-) -> frozenset[GraphName] | None:
+def graphs_looked_at(query: Query, dataset: Dataset | None = None) -> frozenset[GraphName] | None:
     """The graphs that the answer depends on; None where that is every named graph there may be."""
-    graphs = {each.graph for each in quad_patterns(query, default_graphs, named_graphs)}
+    graphs = {each.graph for each in quad_patterns(query, dataset)}
     return None if None in graphs else frozenset(graph for graph in graphs if graph is not None)
 
 

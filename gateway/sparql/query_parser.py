@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
+from gateway.rdf.dataset import Dataset
 from gateway.sparql.algebra import (
     BasicPattern,
     Expression,
@@ -28,7 +29,6 @@ from gateway.sparql.group_parser import GroupParser
 from gateway.sparql.scope import hide_blanks, wrong_columns
 from gateway.sparql.triples_parser import Blanks
 
-_Graphs = tuple[NamedNode, ...]
 _Columns = tuple[Projection, ...] | None
 
 _GROUP_KEY_STARTS = CONSTRAINT_STARTS | {"var"}
@@ -61,7 +61,7 @@ class QueryParser(GroupParser):
         """A SELECT within a group: without dataset clauses."""
         return self._select(_no_dataset)
 
-    def _select(self, dataset: Callable[[], tuple[_Graphs, _Graphs]]) -> Query:
+    def _select(self, dataset: Callable[[], Dataset | None]) -> Query:
         outer_count, self._aggregate_count = self._aggregate_count, 0
         start = self.advance().start
         distinct = self.accept("DISTINCT")
@@ -133,12 +133,12 @@ class QueryParser(GroupParser):
     def _body(
         self,
         form: QueryForm,
-        dataset: Callable[[], tuple[_Graphs, _Graphs]],
+        dataset: Callable[[], Dataset | None],
         where: Callable[[], Group],
         projection: _Columns = None,
     ) -> Query:
         """The clauses that all forms share, in the order of the grammar."""
-        default_graphs, named_graphs = dataset()
+        graphs = dataset()
         group = where()
         group_by, having, order_by = self._group_by(), self._having(), self._order_by()
         limit, offset = self._slice()
@@ -146,8 +146,7 @@ class QueryParser(GroupParser):
             form=form,
             where=group,
             projection=projection,
-            default_graphs=default_graphs,
-            named_graphs=named_graphs,
+            dataset=graphs,
             group_by=group_by,
             having=having,
             order_by=order_by,
@@ -158,17 +157,17 @@ class QueryParser(GroupParser):
             base=self.base or None,
         )
 
-    def _dataset(self) -> tuple[_Graphs, _Graphs]:
-        return self.graphs_after("FROM")
+    def _dataset(self) -> Dataset | None:
+        return self.dataset_after("FROM")
 
-    def graphs_after(self, keyword: str) -> tuple[_Graphs, _Graphs]:
-        """FROM or USING clauses: the default graphs and the named ones."""
+    def dataset_after(self, keyword: str) -> Dataset | None:
+        """What FROM or USING clauses choose."""
         default: list[NamedNode] = []
         named: list[NamedNode] = []
         while self.accept(keyword):
             graphs = named if self.accept("NAMED") else default
             graphs.append(self.iri())
-        return tuple(default), tuple(named)
+        return Dataset.chosen(default, named)
 
     def _where(self) -> Group:
         if not self.accept("WHERE") and self.key != "{":
@@ -239,5 +238,5 @@ class QueryParser(GroupParser):
         return self.data_block() if self.accept("VALUES") else None
 
 
-def _no_dataset() -> tuple[_Graphs, _Graphs]:
-    return (), ()
+def _no_dataset() -> Dataset | None:
+    return None

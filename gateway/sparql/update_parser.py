@@ -106,13 +106,11 @@ class UpdateParser(QueryParser):
             self.fail("DELETE or INSERT")
         delete = self._template(Blanks.REFUSED) if self.accept("DELETE") else ()
         insert = self._template(Blanks.FRESH) if self.accept("INSERT") else ()
-        using, using_named = self.graphs_after("USING")
+        using = self.dataset_after("USING")
         self.expect("WHERE")
         prefixes = self._prefixes()
         where = self.group()
-        return algebra.Modify(
-            delete, insert, where, with_graph, using, using_named, prefixes, self.base or None
-        )
+        return algebra.Modify(delete, insert, where, with_graph, using, prefixes, self.base or None)
 
     def _prefixes(self) -> tuple[tuple[str, str], ...]:
         return tuple(self.prefixes.items())

@@ -26,6 +26,7 @@ from pyoxigraph import (
 )
 
 from gateway.errors import StorageError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
@@ -228,11 +229,12 @@ class QuadStore:
     def query(
         self,
         text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[NamedNode | BlankNode] | None = None,
+        dataset: Dataset | None = None,
+        with_graph: NamedNode | None = None,
     ) -> QueryResults:
-        """Evaluate a query on a snapshot; None leaves that part of the dataset to the text.
+        """Evaluate a query on a snapshot; without a dataset, on what the text chooses.
 
+        `with_graph` is that of an UPDATE's WITH: the default graph, where nothing chooses.
         Its clock is `clock`, at one value for the whole query.
         """
         self._asking.add(get_ident())  # before `flush`, which waits for one that goes on
@@ -240,8 +242,8 @@ class QuadStore:
             self.flush()
             return self._store.query(
                 with_clock(text),
-                default_graph=None if default_graphs is None else list(default_graphs),
-                named_graphs=None if named_graphs is None else list(named_graphs),
+                default_graph=with_graph if dataset is None else list(dataset.default_graphs),
+                named_graphs=None if dataset is None else list(dataset.named_graphs),
                 custom_functions=self.clock.functions(),
             )
         except (SyntaxError, RuntimeError, ValueError, OSError) as error:

@@ -12,7 +12,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions
 
 from gateway.errors import UpdateFailedError
 from gateway.rdf.canonical import canonical
-from gateway.rdf.terms import GraphName, Term
+from gateway.rdf.dataset import Dataset
+from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 from gateway.sparql.parameters import Parameters
 from gateway.store.clock import with_clock
@@ -20,9 +21,6 @@ from gateway.store.remote import services
 from gateway.store.templates import Bindings, Row
 from gateway.store.working import Working
 from jsap.lexer import splice, substitute, tokenize
-
-Dataset = tuple[tuple[NamedNode, ...], tuple[NamedNode, ...]]
-"""Default graphs and named graphs of a WHERE; both empty: those of the store."""
 
 _CAPTURE = NamedNode("https://sosa-gateway.example/ns#internal-capture")
 _UNBOUND = NamedNode("https://sosa-gateway.example/ns#internal-unbound")
@@ -36,7 +34,7 @@ class QueryWhere:
         text: str,
         modify: algebra.Modify,
         columns: Sequence[str],
-        using: Dataset,
+        using: Dataset | None,
         parameters: Parameters,
     ) -> None:
         self._prologue = algebra.prologue_text(modify)
@@ -79,14 +77,8 @@ class QueryWhere:
         self, working: Working, where: str, wanted: Sequence[str]
     ) -> Iterable[tuple[Term | None, ...]]:
         projection = " ".join(f"?{name}" for name in wanted) or "(1 AS ?one)"
-        default: Sequence[GraphName] | None = None
-        named: Sequence[NamedNode] | None = None
-        if any(self._using):
-            default, named = self._using
-        elif self._with is not None:
-            default = [self._with]
         results = working.store.query(
-            f"{self._prologue}SELECT {projection} WHERE {where}", default, named
+            f"{self._prologue}SELECT {projection} WHERE {where}", self._using, self._with
         )
         if not isinstance(results, QuerySolutions):
             raise UpdateFailedError("the WHERE of the update gave no solutions")
@@ -103,18 +95,22 @@ class QueryWhere:
 
         arguments = ", ".join(f"COALESCE(?{name}, {_UNBOUND})" for name in wanted)
         changes, functions = working.store.update_text(working.delta())
-        using = "".join(f" USING {graph}" for graph in self._using[0]) + "".join(
-            f" USING NAMED {graph}" for graph in self._using[1]
-        )
         with_graph = f"WITH {self._with} " if self._with is not None else ""
         first = f"{changes} ; " if changes else ""
         working.store.rehearse(
             # A prologue may stand at the beginning only: the store takes none after a `;`.
-            f"{self._prologue} {first}{with_graph}INSERT {{}}{using} "
+            f"{self._prologue} {first}{with_graph}INSERT {{}}{_using_text(self._using)} "
             f"WHERE {{ {where} BIND({_CAPTURE}({arguments}) AS ?{next(self._fresh)}) }}",
             {**functions, _CAPTURE: write_down},
         )
         return rows
+
+
+def _using_text(dataset: Dataset | None) -> str:
+    if dataset is None:
+        return ""
+    default = (f" USING {graph}" for graph in dataset.default_graphs)
+    return "".join((*default, *(f" USING NAMED {graph}" for graph in dataset.named_graphs)))
 
 
 def _with_variables(

@@ -5,7 +5,8 @@ other graphs are as if they did not exist: not matched, not named by `GRAPH ?g`,
 forbidden graph in FROM NAMED counts as not named there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import Protocol
@@ -13,10 +14,10 @@ from typing import Protocol
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
 from gateway.errors import TooManyRequestsError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
-from gateway.sparql.algebra import Dataset
 from gateway.sparql.parser import parse_query
 from gateway.store.delta_text import Functions
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -42,13 +43,8 @@ class Source(Protocol):
     def contains_graph(self, graph: GraphNode) -> bool:
         """Whether the named graph exists, be it empty."""
 
-    def query(
-        self,
-        text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[GraphNode] | None = None,
-    ) -> QueryResults:
-        """Evaluate a query; None leaves that part of the dataset to the text."""
+    def query(self, text: str, dataset: Dataset | None = None) -> QueryResults:
+        """Evaluate a query; without a dataset, on what the text chooses."""
 
 
 class Readable:
@@ -99,29 +95,22 @@ class Readable:
         return (graph for graph in named if self._sees(graph))
 
     def query(
-        self,
-        text: str,
-        default_graphs: Sequence[GraphName] | None = None,
-        named_graphs: Sequence[GraphNode] | None = None,
+        self, text: str, dataset: Dataset | None = None, with_graph: NamedNode | None = None
     ) -> QueryResults:
         """Evaluate a query on the readable part of its dataset.
 
         The store takes a list of the graphs that `GRAPH ?g` names, so the list must be that of the
         snapshot: where graphs came or went meanwhile, another snapshot is taken. Raises
-        TooManyRequestsError where they never rest.
+        TooManyRequestsError where they never rest. For `with_graph` see QuadStore.
         """
-        asked = _dataset(text) if default_graphs is None or named_graphs is None else None
-        if default_graphs is None:
-            default_graphs = (DEFAULT_GRAPH,) if asked is None else asked.default_graphs
-        if named_graphs is None and asked is not None:
-            named_graphs = asked.named_graphs
-        default = [graph for graph in default_graphs if self._sees(graph)]
-        if named_graphs is not None:
-            named = [graph for graph in named_graphs if self._sees(graph)]
-            return self._source.query(text, default, named)
+        asked = dataset or _dataset(text)
+        if asked is not None:
+            return self._source.query(text, asked.within(self._sees))
+        default = Dataset((with_graph or DEFAULT_GRAPH,)).within(self._sees)
         for _ in range(_SNAPSHOTS):
             named = self.named_graphs()
-            results = self._source.query(text, default, named)
+            dataset = replace(default, named_graphs=tuple(named))
+            results = self._source.query(text, dataset)
             if named == self.named_graphs():
                 return results
         raise TooManyRequestsError("readable graphs come and go too fast for this query")

@@ -16,6 +16,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Variable
 
 from gateway.errors import BadRequestError, UpdateFailedError
 from gateway.rdf.canonical import canonical, canonical_quad
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
@@ -27,7 +28,7 @@ from gateway.sparql.shape import Shapes
 from gateway.store.conjunction import Conjunction, conjunction, in_graph
 from gateway.store.join_where import JoinWhere
 from gateway.store.quad_store import QuadStore
-from gateway.store.query_where import Dataset, QueryWhere
+from gateway.store.query_where import QueryWhere
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
 from gateway.store.where import OneSolution, Where, canonical_bindings
 from gateway.store.working import Working
@@ -62,38 +63,30 @@ def evaluate(
 
 
 @lru_cache(maxsize=4096)
-def compile_update(
-    text: str,
-    using_graphs: tuple[NamedNode, ...] = (),
-    using_named_graphs: tuple[NamedNode, ...] = (),
-) -> UpdatePlan:
-    """Parse and compile; `using_graphs` are the protocol's dataset for every WHERE.
+def compile_update(text: str, using: Dataset | None = None) -> UpdatePlan:
+    """Parse and compile; `using` is the protocol's dataset for every WHERE.
 
     Raises SparqlSyntaxError; BadRequestError where the text has its own USING or WITH beside the
     protocol's (SPARQL 1.1 Protocol, 2.2.3); UnsupportedQueryError for `SERVICE ?variable`.
     """
-    return _compiled(text, Parameters({}), (using_graphs, using_named_graphs))
+    return _compiled(text, Parameters({}), using)
 
 
-def bind_update(
-    text: str,
-    using_graphs: tuple[NamedNode, ...] = (),
-    using_named_graphs: tuple[NamedNode, ...] = (),
-) -> BoundUpdate:
+def bind_update(text: str, using: Dataset | None = None) -> BoundUpdate:
     """A text as a plan and its bindings, those of its shape if that came before.
 
     Raises what `compile_update` raises.
     """
-    found = _shapes((using_graphs, using_named_graphs)).find(text)
-    return found or (compile_update(text, using_graphs, using_named_graphs), {})
+    found = _shapes(using).find(text)
+    return found or (compile_update(text, using), {})
 
 
 @lru_cache(maxsize=64)
-def _shapes(using: Dataset) -> Shapes[UpdatePlan]:
+def _shapes(using: Dataset | None) -> Shapes[UpdatePlan]:
     return Shapes(lambda text, parameters: _compiled(text, parameters, using))
 
 
-def _compiled(text: str, parameters: Parameters, using: Dataset) -> UpdatePlan:
+def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> UpdatePlan:
     operations = parse_update(text, parameters=parameters).operations
     steps = (_compile(text, operation, using, parameters) for operation in operations)
     return UpdatePlan(text, tuple(steps))
@@ -300,7 +293,7 @@ def _graph_name(graph: NamedNode | None) -> GraphName:
 
 
 def _compile(
-    text: str, operation: algebra.UpdateOperation, using: Dataset, parameters: Parameters
+    text: str, operation: algebra.UpdateOperation, using: Dataset | None, parameters: Parameters
 ) -> Step:
     match operation:
         case algebra.InsertData(quads=quads):
@@ -329,15 +322,15 @@ def _only_pattern(modify: algebra.Modify, joined: Conjunction | None) -> algebra
 
 
 def _compile_modify(
-    text: str, modify: algebra.Modify, using: Dataset, parameters: Parameters
+    text: str, modify: algebra.Modify, using: Dataset | None, parameters: Parameters
 ) -> Step:
-    if any(using) and (modify.using or modify.using_named or modify.with_graph):
+    if using is not None and (modify.using or modify.with_graph):
         raise BadRequestError(
             "the request names its dataset twice",
             "leave out using-graph-uri, or USING and WITH in the text",
         )
-    dataset = using if any(using) else (modify.using, modify.using_named)
-    joined = None if any(dataset) else conjunction(modify)
+    dataset = using or modify.using
+    joined = conjunction(modify) if dataset is None else None
     only = _only_pattern(modify, joined)
     if only is not None:
         return DeleteMatches(only)

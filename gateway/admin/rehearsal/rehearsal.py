@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
-from pyoxigraph import NamedNode, Quad, RdfFormat, parse
+from pyoxigraph import Quad, RdfFormat, parse
 
 from adapters.registry import Registry
 from adapters.values.fault import Fault
@@ -24,7 +24,7 @@ from adapters.values.repetition import LastResults
 from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
-from gateway.engine import Engine, Limits
+from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
 from gateway.ingest.current_state import CurrentState
@@ -35,16 +35,16 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import quads_delta
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A standing query and its dataset, graphs as IRIs."""
+    """A standing query and its dataset."""
 
     text: str
-    default_graphs: tuple[str, ...] = ()
-    named_graphs: tuple[str, ...] = ()
+    dataset: Dataset | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,7 @@ class _Side:
     def ask(self, number: int, query: Asked) -> None:
         """Subscribe; what the engine refuses is told."""
         try:
-            first = self._engine.subscribe(
-                query.text,
-                default_graphs=tuple(map(NamedNode, query.default_graphs)),
-                named_graphs=tuple(map(NamedNode, query.named_graphs)),
-            )
+            first = self._engine.subscribe(SubscribeRequest(query.text, query.dataset))
         except GatewayError as error:
             self.refused[number] = str(error)
             return

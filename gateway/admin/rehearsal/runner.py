@@ -101,13 +101,7 @@ class RehearsalRunner:
 
         def look(engine: Engine) -> list[Asked]:
             return [
-                Asked(
-                    each.text,
-                    tuple(graph.value for graph in each.default_graphs),
-                    tuple(graph.value for graph in each.named_graphs),
-                )
-                for each in engine.standing
-                if not each.is_prompt
+                Asked(each.text, each.dataset) for each in engine.standing if not each.is_prompt
             ]
 
         return list(dict.fromkeys(await self._scheduler.look(look)))

@@ -14,8 +14,9 @@ from gateway.engine.incremental.states import Findings, States, forget
 from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.join.members import Members
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
-from gateway.engine.spu import Dataset, Spu, Unit
+from gateway.engine.spu import Spu, Unit
 from gateway.rdf.terms import Term
+from gateway.store.readable import Source
 
 FEWEST_ROUTED = 4
 """Members from which on finding out who is concerned is cheaper than asking each."""
@@ -37,7 +38,7 @@ class Family:
     Who is hit by another entry of its own LUTT is concerned anyway, and not asked for here.
     """
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._units: dict[Spu, IncrementalUnit] = {}
         self._constants: dict[Spu, Constants] = {}

@@ -20,10 +20,11 @@ from gateway.engine.incremental.states import Now, States
 from gateway.engine.incremental.translate import Translator, computed, only_projects
 from gateway.engine.join.join_pattern import Slot
 from gateway.rdf.canonical import canonical
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
-from gateway.sparql.algebra import Dataset, Query, QueryForm
+from gateway.sparql.algebra import Query, QueryForm
 
 Rows = Callable[[Solutions], list[Row]]
 
@@ -57,18 +58,12 @@ class IncrementalQuery:
         return self.rows(solutions)
 
 
-def incremental_query(
-    query: Query,
-    default_graphs: Sequence[NamedNode] = (),
-    named_graphs: Sequence[NamedNode] = (),
-) -> IncrementalQuery:
+def incremental_query(query: Query, dataset: Dataset | None = None) -> IncrementalQuery:
     """The query for this tier. Raises NotIncrementalError where it is not exact, or dearer.
 
-    The graphs are those of a protocol request; if there are any, they replace the text's.
+    The dataset of a protocol request replaces the text's.
     """
-    dataset = query.dataset
-    if default_graphs or named_graphs:
-        dataset = Dataset(tuple(default_graphs), tuple(named_graphs))
+    dataset = dataset or query.dataset
     if dataset is not None and _repeats(dataset):
         raise NotIncrementalError("a graph that the dataset names twice")
     translator = Translator(query.base or "", dataset)
@@ -81,8 +76,7 @@ def incremental_query(
 
 def _repeats(dataset: Dataset) -> bool:
     """Whether it names a graph twice: the store has the rows of that graph twice, then."""
-    parts = (dataset.default_graphs, dataset.named_graphs)
-    return any(len(set(graphs)) < len(graphs) for graphs in parts)
+    return any(len(set(graphs)) < len(graphs) for graphs in dataset.parts)
 
 
 def _ungrouped(query: Query, translator: Translator) -> IncrementalQuery:

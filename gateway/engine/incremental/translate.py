@@ -31,9 +31,10 @@ from gateway.engine.incremental.plan import (
 from gateway.engine.incremental.syntax import Expression, Replacement, is_known, replaced
 from gateway.engine.join.join_pattern import Slot
 from gateway.rdf.canonical import canonical
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import algebra, paths
-from gateway.sparql.algebra import Dataset, Element, Exists, Group, Query
+from gateway.sparql.algebra import Element, Exists, Group, Query
 from gateway.sparql.constants import iri_equality
 from gateway.sparql.scope import walk
 

@@ -12,9 +12,10 @@ from pyoxigraph import NamedNode, Variable
 
 from gateway.engine.join.join_pattern import JoinPattern, Slot, put
 from gateway.rdf.canonical import canonical
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
-from gateway.sparql.algebra import Dataset, Element, Group, Query, QueryForm
+from gateway.sparql.algebra import Element, Group, Query, QueryForm
 from gateway.sparql.constants import iri_equality
 from gateway.sparql.paths import Path
 

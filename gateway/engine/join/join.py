@@ -15,9 +15,10 @@ from gateway.engine.join.members import Members
 from gateway.engine.join.reach import Reach
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import EVERYTHING, Artq, LuttEntry
-from gateway.engine.spu import Change, Dataset, Spu, evaluate
+from gateway.engine.spu import Change, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate, difference
 from gateway.rdf.terms import Term
+from gateway.store.readable import Source
 
 
 class JoinUnit:
@@ -26,9 +27,7 @@ class JoinUnit:
     `general` has names for the `parameters`; all members have the same `variables`.
     """
 
-    def __init__(
-        self, store: Dataset, general: Conjunction, parameters: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, store: Source, general: Conjunction, parameters: Sequence[str] = ()) -> None:
         self._store = store
         self._members = Members(len(parameters))
         self._reach = Reach(general.patterns, parameters, self._members)
@@ -113,7 +112,7 @@ class JoinUnit:
 class UnfilteredUnit(JoinUnit):
     """A join of one member that is given every Delta, as if there were no LUTTs."""
 
-    def __init__(self, store: Dataset, spu: Spu, join: Conjunction) -> None:
+    def __init__(self, store: Source, spu: Spu, join: Conjunction) -> None:
         super().__init__(store, join)
         self.lutt = (EVERYTHING,)
         self.join(spu)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from gateway.engine.join.conjunction import Conjunction
 from gateway.engine.join.join import JoinUnit
-from gateway.engine.spu import Dataset, Placed, Spu, Unit
+from gateway.engine.spu import Placed, Spu, Unit
 from gateway.rdf.terms import Term
+from gateway.store.readable import Source
 
 MOST_UNITS = 4
 """Of one shape."""
@@ -51,7 +52,7 @@ class _Shared:
 class Shapes:
     """The units of all joins, by shape."""
 
-    def __init__(self, store: Dataset) -> None:
+    def __init__(self, store: Source) -> None:
         self._store = store
         self._shapes: dict[Shape, list[_Shared]] = {}
         self._shape_of: dict[Unit, Shape] = {}

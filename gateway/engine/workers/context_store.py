@@ -1,7 +1,8 @@
 """CTS: context triple store, the quads that match at least one LUTT entry of a worker's SPUs.
 
-Place: in a worker process, between the pipe and the units (seed 000, section III). What an answer
-depends on matches the query's LUTT, so evaluating on the CTS and on the whole store is the same.
+In a worker process, between the pipe and the units. What an answer depends on matches the query's
+LUTT, so evaluating on the CTS and on the whole store is the same. Source: Roffia et al., "A
+Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, section III.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,7 @@
-"""`ParallelProcessing`: some SPUs here, the others in worker processes (engine.md, section 5).
+"""`ParallelProcessing`: some SPUs here, the others in worker processes.
 
-Place: where `Processing` is in sequential mode. Which SPUs go where, `placement` says.
+Where `Processing` is in sequential mode (docs/engine.md, "Parallel mode"). Which SPUs go where,
+`placement` says.
 """
 
 from collections import Counter
@@ -35,7 +36,7 @@ class ParallelProcessing(Processing):
         self._workers = workers
 
     def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
-        """See Processing."""
+        """A new SPU and its whole answer; it may live in a worker from now on."""
         spu, results = super().add(subject)
         unit = self.unit(spu)
         if unit is not None and belongs_in_worker(subject, unit):
@@ -47,7 +48,7 @@ class ParallelProcessing(Processing):
         return spu, results
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """See Processing; waits until its worker has done what it was given.
+        """The whole answer of a known SPU; waits until its worker has done what it was given.
 
         Raises UpdateFailedError for an SPU that was given up.
         """
@@ -65,7 +66,7 @@ class ParallelProcessing(Processing):
         return alone.unit.initial(alone.spu)
 
     def remove(self, spu: Spu) -> None:
-        """See Processing; what a worker still answers is dropped."""
+        """The reverse of `add`; what a worker still answers is dropped."""
         if super().unit(spu) is not None:
             super().remove(spu)
         else:

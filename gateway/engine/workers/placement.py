@@ -1,6 +1,6 @@
-"""Which SPUs may live in a worker process, and which are better there (engine.md, section 5).
+"""Which SPUs may live in a worker process, and which are better there.
 
-Place: asked once per SPU by `ParallelProcessing`. One whose answer is cheaper than a message stays
+Asked once per SPU by `ParallelProcessing`. One whose answer is cheaper than a message stays
 with the scheduler. So do those that read the clock, those with rights that hide something (which
 graphs there are, only the store knows), those whose CTS would be a copy of a graph, and those that
 LIMIT or SAMPLE: of equal datasets in two stores they may take different rows.

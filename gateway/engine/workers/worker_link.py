@@ -70,14 +70,14 @@ class ProcessLink:
         return self._process.pid
 
     def send(self, message: bytes) -> None:
-        """See Link."""
+        """Hand over a packed request. Raises LinkBrokenError."""
         try:
             self._requests.send_bytes(message)
         except OSError as error:
             raise LinkBrokenError from error
 
     def receive(self) -> Reply:
-        """See Link."""
+        """The next reply. Raises LinkBrokenError."""
         try:
             message = unpack(self._replies.recv_bytes())
         except (EOFError, OSError) as error:
@@ -85,16 +85,16 @@ class ProcessLink:
         return message  # type: ignore[return-value]
 
     def finish(self) -> None:
-        """See Link."""
+        """Close the pipe of requests: the worker ends when it is empty."""
         self._requests.close()
 
     def kill(self) -> None:
-        """See Link."""
+        """End the process now and wait until it has ended."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """See Link."""
+        """Give the pipes back."""
         self._requests.close()
         self._replies.close()
         if self._process.stdin is not None:

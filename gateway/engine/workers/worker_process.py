@@ -1,10 +1,11 @@
-"""A worker: SPUs on their own CTS, in a process of their own (engine.md, section 5).
+"""A worker: SPUs on their own CTS, in a process of their own.
 
     requests -> CTS -> LUTT index -> units -> answers
 
-Place: at the other end of the scheduler's pipes. It does one request after another, exactly as the
-sequential mode does with the whole store, so an answer is the same from both. It keeps nothing
-that the scheduler could not give it again, and ends when its pipe is closed.
+At the other end of the scheduler's pipes (docs/engine.md, "Parallel mode"). It does one request
+after another, exactly as the sequential mode does with the whole store, so an answer is the same
+from both. It keeps nothing that the scheduler could not give it again, and ends when its pipe is
+closed.
 """
 
 import logging
@@ -65,15 +66,15 @@ class PipeChannel:
         self._outlet: Connection[Reply, Request] = Connection(outlet, readable=False)
 
     def receive(self) -> Request:
-        """See Channel."""
+        """The next request. Raises EOFError at the end."""
         return unpack(self._inlet.recv_bytes())  # type: ignore[return-value]
 
     def send(self, reply: Reply) -> None:
-        """See Channel."""
+        """Hand over a reply."""
         self._outlet.send_bytes(pack(reply))
 
     def is_empty(self) -> bool:
-        """See Channel."""
+        """Whether no request waits."""
         return not self._inlet.poll()
 
 
@@ -187,7 +188,7 @@ class Records(QueueHandler):
         self._taken: list[logging.LogRecord] = []
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """See QueueHandler."""
+        """Keep the record for the next reply."""
         self._taken.append(record)
 
     def take(self) -> tuple[logging.LogRecord, ...]:

@@ -1,8 +1,8 @@
 """`Workers`: all worker processes; who has which SPU, and what each has to be sent.
 
-Place: beside `Processing`, between the store and the addressing of subscribers (engine.md,
-section 5, parallel mode). One LUTT index over the workers says what of a Delta goes to whom, once
-for all SPUs of a worker, which looks more closely itself.
+Between the store and the addressing of subscribers (docs/engine.md, "Parallel mode"). One LUTT
+index over the workers says what of a Delta goes to whom, once for all SPUs of a worker, which looks
+more closely itself.
 """
 
 import logging
@@ -184,7 +184,7 @@ class Workers:
             worker.close(_FINISH_S)
 
     def done(self, reply: Done, time: int) -> None:
-        """See Listener."""
+        """Tell what a worker answered; called in the thread that receives from it."""
         for record in reply.records:
             logging.getLogger(record.name).handle(record)
         with self._lock:
@@ -202,7 +202,7 @@ class Workers:
                 yield placed.spu, results
 
     def given_up(self, worker: Worker, placed: Placed, gone: tuple[LuttEntry, ...]) -> None:
-        """See Listener."""
+        """Tell that an SPU is served no more, and forget it."""
         self._forget(worker, placed, gone)
         self.statistics.given_up += 1
         log.error("spu_given_up", extra={"query": placed.spu.subject.text})

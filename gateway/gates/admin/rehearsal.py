@@ -23,6 +23,7 @@ from gateway.admin.onboarding.edits import Edits
 from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.admin.rehearsal.rehearsal import Asked
 from gateway.admin.rehearsal.runner import Ground, RehearsalRunner
+from gateway.engine import QueryRequest
 from gateway.errors import BadRequestError, InvalidMappingError
 from gateway.gates.admin.mapping_bodies import ApplyBody
 from gateway.gates.admin.rehearsal_answers import Report
@@ -106,10 +107,7 @@ class RehearsalGate:
     def _copy(self, policy: Policy) -> bytes | None:
         """What the asker may read, as N-Quads; None where it is too much."""
         rows = self._pool.evaluate(
-            _EVERYTHING.format(MOST_QUADS + 1),
-            default_graphs=(),
-            named_graphs=(),
-            rights=policy.query_rights,
+            QueryRequest(_EVERYTHING.format(MOST_QUADS + 1), rights=policy.query_rights)
         )
         if not isinstance(rows, QuerySolutions):
             raise BadRequestError("the store cannot be copied")

@@ -16,6 +16,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutio
 from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
+from gateway.engine import QueryRequest
 from gateway.errors import BadRequestError, ForbiddenError
 from gateway.gates.admin.why_answers import (
     KeptMessage,
@@ -133,9 +134,7 @@ class WhyGate:
         """What the store says, as far as the asker may see it; in a thread of the pool."""
 
         def ask(text: str) -> object:
-            return self._pool.evaluate(
-                text, default_graphs=(), named_graphs=(), rights=policy.query_rights
-            )
+            return self._pool.evaluate(QueryRequest(text, rights=policy.query_rights))
 
         subject, quad = question.subject, question.quad
         own = self._provenance.observation_of(subject.value)

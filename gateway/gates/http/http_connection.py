@@ -13,9 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import h11
+from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from gateway.gates.protocol.wire import error_object
+
+AppState = dict[str, Any]
+"""What an ASGI application keeps from its start on."""
 
 _UNANSWERED = (h11.IDLE, h11.SEND_RESPONSE)
 
@@ -36,9 +41,15 @@ class Connections:
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     clients: Counter[str] = field(default_factory=Counter)
 
-    def protocol(self, **uvicorns: Any) -> "HttpConnection":
-        """A connection; uvicorn asks for it."""
-        return HttpConnection(self, **uvicorns)
+    def protocol(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: AppState,
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> "HttpConnection":
+        """A connection; uvicorn asks for it, by these names."""
+        return HttpConnection(self, config, server_state, app_state, _loop)
 
     def has_room(self, address: str) -> bool:
         """Whether one more of an address may come."""
@@ -58,8 +69,15 @@ class Connections:
 class HttpConnection(H11Protocol):
     """One connection."""
 
-    def __init__(self, connections: Connections, **uvicorns: Any) -> None:
-        super().__init__(**uvicorns)
+    def __init__(
+        self,
+        connections: Connections,
+        config: Config,
+        server_state: ServerState,
+        app_state: AppState,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, loop)
         self._connections = connections
         self._counted: str | None = None
         self._head: asyncio.TimerHandle | None = None
@@ -76,7 +94,7 @@ class HttpConnection(H11Protocol):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no longer."""
+        """Count the connection no longer."""
         self._stop()
         super().connection_lost(exc)
 

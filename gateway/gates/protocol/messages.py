@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode
 
 from gateway.errors import BadRequestError
+from gateway.rdf.dataset import Dataset
 
 
 class BadMessageError(BadRequestError):
@@ -28,8 +29,7 @@ class Subscribe:
 
     sparql: str
     alias: str | None = None
-    default_graphs: tuple[NamedNode, ...] = ()
-    named_graphs: tuple[NamedNode, ...] = ()
+    dataset: Dataset | None = None
     authorization: str | None = None
 
 
@@ -106,8 +106,10 @@ def _decode_subscribe(body: Mapping[str, object], alias: str | None) -> Subscrib
     return Subscribe(
         _text(body, "sparql"),
         alias,
-        graph_names(_strings(body, "default-graph-uri")),
-        graph_names(_strings(body, "named-graph-uri")),
+        Dataset.chosen(
+            graph_names(_strings(body, "default-graph-uri")),
+            graph_names(_strings(body, "named-graph-uri")),
+        ),
         authorization,
     )
 

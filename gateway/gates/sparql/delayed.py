@@ -1,8 +1,7 @@
 """Delayed UPDATEs by HTTP: `at` and `delay` of an UPDATE, /update/delayed to see and cancel them.
 
 Place on the way of the data: an UPDATE that waits goes to the scheduler as every other one; what
-waits is asked of it. Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the
-Internet of Things", 2016, section II.C; docs/engine.md, Delayed UPDATEs.
+waits is asked of it. Source: docs/engine.md, "Delayed UPDATEs".
 
 A client sees and cancels what it sent itself. Who may read the graph of delayed UPDATEs sees all of
 them, who may write it cancels any: by SPARQL they can do so anyway.
@@ -17,13 +16,14 @@ from fastapi import Depends, Path
 from pydantic import Field
 
 from gateway.engine import DelayedUpdate
-from gateway.engine.delayed import DueTime
+from gateway.engine.request import DueTime
 from gateway.errors import BadRequestError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf
 from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import Operation
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import DELAYED_GRAPH
 
 PATH = "/update/delayed"
@@ -180,12 +180,13 @@ def _unknown(id_: str) -> NotFoundError:
 
 def _described(update: DelayedUpdate) -> Delayed:
     request = update.request
+    default, named = (request.using or Dataset()).iris()
     return Delayed(
         id=_name(update.id),
         due=_written(update.due),
         sparql=";\n".join(text for text, _ in request.updates),
-        using_graph_uri=[graph.value for graph in request.using_graphs],
-        using_named_graph_uri=[graph.value for graph in request.using_named_graphs],
+        using_graph_uri=default,
+        using_named_graph_uri=named,
     )
 
 

@@ -1,21 +1,20 @@
 """/explain: how the engine serves a query, or would, and what that has cost so far.
 
-Place on the way of the data: beside it; the scheduler asks the engine in the turn of the SUBSCRIBE
-requests. Source: `Engine.explain`; the request is that of a QUERY (SPARQL 1.1 Protocol, 2.1).
+The scheduler asks the engine in the turn of the SUBSCRIBE requests. Source: `Engine.explain`; the
+request is that of a QUERY (SPARQL 1.1 Protocol, 2.1).
 
 The sizes and counts are about what all clients do together, so it takes the capability for
 operations; what the query reads is restricted as a subscription of the same client would be.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
-from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from gateway.engine import Explanation
+from gateway.engine import Explanation, QueryRequest
 from gateway.engine.lutt import LuttEntry
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
@@ -23,7 +22,6 @@ from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.protocol.media_types import choose
 from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import QUERY, read_operation
-from gateway.rdf.rights import Rights
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
 
@@ -36,15 +34,7 @@ _TEXT = "text/plain"
 class Explains(Protocol):
     """Explains a query; raises a GatewayError."""
 
-    async def explain(
-        self,
-        text: str,
-        /,
-        *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        rights: Rights,
-    ) -> Explanation:
+    async def explain(self, query: QueryRequest, /) -> Explanation:
         """As the engine is now."""
         ...
 
@@ -70,11 +60,9 @@ class ExplainGate:
         caller = Caller.of(request, self._guard)
         caller.principal.require(Capability.OPERATIONS)
         operation = await read_operation(request, (QUERY,), self._limits)
+        rights = caller.principal.policy.subscribe_rights
         explanation = await self._engine.explain(
-            operation.text,
-            default_graphs=operation.default_graphs,
-            named_graphs=operation.named_graphs,
-            rights=caller.principal.policy.subscribe_rights,
+            QueryRequest(operation.text, operation.dataset, rights)
         )
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:

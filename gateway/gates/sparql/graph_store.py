@@ -9,7 +9,6 @@ the endpoint. POST to the endpoint itself makes a new graph there, named in Loca
 in a document are resolved against the graph's name.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
@@ -21,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.engine import Outcome, QueryRequest, UpdateRequest
 from gateway.errors import BadRequestError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
@@ -31,12 +31,12 @@ from gateway.gates.protocol.media_types import GRAPHS, require
 from gateway.gates.protocol.messages import graph_names
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.rdf_document import Document
-from gateway.rdf.delta import Delta
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.security.guard import Guard, OpenGuard
 from gateway.store.graph_store import delete, post, put
-from gateway.store.update import BoundUpdate, UpdatePlan
+from gateway.store.update import UpdatePlan
 
 PATH = "/rdf-graph-store"
 
@@ -44,20 +44,11 @@ _TRIPLES = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
 _MOST_PARAMETERS = 100
 
 
-class Outcome(Protocol):
-    """What an UPDATE did."""
+class Updates(Protocol):
+    """Runs an UPDATE in its place in the URQ; raises a GatewayError."""
 
-    @property
-    def delta(self) -> Delta:
-        """The net change."""
-        ...
-
-
-class Writes(Protocol):
-    """Runs plans in their place in the URQ; raises a GatewayError."""
-
-    async def update(self, update: Sequence[BoundUpdate], /, *, rights: Rights) -> Outcome:
-        """Returns when the change is in the store."""
+    async def update(self, request: UpdateRequest, /) -> Outcome:
+        """Returns when the change, or the UPDATE that is to wait, is in the store."""
         ...
 
 
@@ -79,12 +70,12 @@ class GraphStoreGate:
 
     def __init__(
         self,
-        writes: Writes,
+        updates: Updates,
         queries: QueryPool,
         guard: Guard | None = None,
         limits: RequestLimits | None = None,
     ) -> None:
-        self._writes = writes
+        self._updates = updates
         self._queries = queries
         self._guard = guard or OpenGuard()
         self._limits = limits or RequestLimits()
@@ -115,10 +106,8 @@ class GraphStoreGate:
         self, body: BoundedBody, graph: GraphName, media_type: str, rights: Rights
     ) -> Answer:
         """In the pool's thread. An empty graph that exists is an answer; a hidden one is not."""
-        named = [graph] if isinstance(graph, NamedNode) else []
-        triples = self._queries.evaluate(
-            _TRIPLES, default_graphs=named, named_graphs=(), rights=rights
-        )
+        dataset = Dataset((graph,)) if isinstance(graph, NamedNode) else None
+        triples = self._queries.evaluate(QueryRequest(_TRIPLES, dataset, rights))
         assert isinstance(triples, QueryTriples)  # noqa: S101  what CONSTRUCT gives
         first = next(triples, None)
         if first is None and isinstance(graph, NamedNode) and not self._exists(graph, rights):
@@ -128,9 +117,7 @@ class GraphStoreGate:
         return Answer(media_type, body.getvalue())
 
     def _exists(self, graph: NamedNode, rights: Rights) -> bool:
-        known = self._queries.evaluate(
-            f"ASK {{ GRAPH {graph} {{}} }}", default_graphs=(), named_graphs=(), rights=rights
-        )
+        known = self._queries.evaluate(QueryRequest(f"ASK {{ GRAPH {graph} {{}} }}", rights=rights))
         return isinstance(known, QueryBoolean) and bool(known)
 
     async def _put(self, request: Request) -> Response:
@@ -161,7 +148,7 @@ class GraphStoreGate:
     async def _write(self, caller: Caller, target: _Target, plan: UpdatePlan) -> Response:
         """201 with a new graph, else 204; who may not read the graph is not told which."""
         rights = caller.principal.policy.update_rights
-        outcome = await self._writes.update([(plan, {})], rights=rights)
+        outcome = await self._updates.update(UpdateRequest([(plan, {})], rights=rights))
         is_created = target.graph in outcome.delta.graphs_created and rights.may_read(target.graph)
         headers = {"Location": target.base} if target.is_new else None
         return Response(status_code=201 if is_created else 204, headers=headers)

@@ -8,14 +8,12 @@ answer to an UPDATE. A GET of /update is answered with 405 and Allow, as RFC 911
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from pyoxigraph import NamedNode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.engine.delayed import DueTime
+from gateway.engine import UpdateRequest
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
@@ -25,46 +23,7 @@ from gateway.gates.sparql.delayed import accepted, due_time, location
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
-from gateway.rdf.delta import Delta
-from gateway.rdf.rights import Rights
 from gateway.security.guard import Guard, OpenGuard
-
-
-class Outcome(Protocol):
-    """What an UPDATE did."""
-
-    @property
-    def delta(self) -> Delta:
-        """The net change."""
-        ...
-
-    @property
-    def id(self) -> str | None:
-        """Of one that waits: its name."""
-        ...
-
-    @property
-    def due(self) -> int | None:
-        """Of one that waits: when it is executed, µs since the Unix epoch."""
-        ...
-
-
-class Updates(Protocol):
-    """Runs an UPDATE in its place in the URQ; raises a GatewayError."""
-
-    async def update(
-        self,
-        text: str,
-        /,
-        *,
-        using_graphs: Sequence[NamedNode],
-        using_named_graphs: Sequence[NamedNode],
-        rights: Rights,
-        at: DueTime | None,
-        owner: str,
-    ) -> Outcome:
-        """Returns when the change, or the UPDATE that is to wait, is in the store."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +44,7 @@ class HttpGate:
 
     def __init__(
         self,
-        updates: Updates,
+        updates: graph_store.Updates,
         queries: QueryPool,
         limits: RequestLimits | None = None,
         *,
@@ -141,14 +100,14 @@ class HttpGate:
         return await self._change(operation, caller)
 
     async def _change(self, operation: Operation, caller: Caller) -> Response:
-        outcome = await self._updates.update(
+        request = UpdateRequest(
             operation.text,
-            using_graphs=operation.default_graphs,
-            using_named_graphs=operation.named_graphs,
+            using=operation.dataset,
             rights=caller.principal.policy.update_rights,
             at=due_time(operation),
             owner=caller.principal.identity,
         )
+        outcome = await self._updates.update(request)
         if outcome.id is not None and outcome.due is not None:
             headers = {"Location": location(outcome.id)}
             return JSONResponse(accepted(outcome.id, outcome.due), 202, headers)

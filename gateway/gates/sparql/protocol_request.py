@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from pyoxigraph import NamedNode
 from starlette.requests import Request
 
 from gateway.errors import BadRequestError, UnsupportedMediaTypeError
 from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
 from gateway.gates.protocol.messages import graph_names
+from gateway.rdf.dataset import Dataset
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 1000
@@ -31,8 +31,8 @@ class Names:
 
     parameter: str
     media_type: str
-    default_graphs: str
-    named_graphs: str
+    default_graph: str
+    named_graph: str
 
 
 QUERY = Names("query", "application/sparql-query", "default-graph-uri", "named-graph-uri")
@@ -45,8 +45,7 @@ class Operation:
 
     names: Names
     text: str
-    default_graphs: tuple[NamedNode, ...] = ()
-    named_graphs: tuple[NamedNode, ...] = ()
+    dataset: Dataset | None = None
     parameters: Parameters = ()
 
     def parameter(self, name: str) -> str | None:
@@ -110,8 +109,10 @@ def _operation(names: Names, text: str, parameters: Parameters, request: Request
     return Operation(
         names,
         _with_base(text, request),
-        graph_names(value for name, value in parameters if name == names.default_graphs),
-        graph_names(value for name, value in parameters if name == names.named_graphs),
+        Dataset.chosen(
+            graph_names(value for name, value in parameters if name == names.default_graph),
+            graph_names(value for name, value in parameters if name == names.named_graph),
+        ),
         parameters,
     )
 

@@ -8,20 +8,18 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from pyoxigraph import NamedNode
-
+from gateway.engine import QueryRequest
 from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
 from gateway.gates.http.caller import Caller, PeerLeftError
 from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.protocol_request import Operation
-from gateway.rdf.rights import Rights
 from gateway.runtime.process import every_core
 from gateway.store.quad_store import QueryResults
 
@@ -48,15 +46,7 @@ class QueryLimits:
 class Evaluate(Protocol):
     """Evaluates a QUERY, in any thread; raises a GatewayError."""
 
-    def __call__(
-        self,
-        text: str,
-        /,
-        *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        rights: Rights,
-    ) -> QueryResults:
+    def __call__(self, query: QueryRequest, /) -> QueryResults:
         """The results, lazy where possible."""
         ...
 
@@ -102,15 +92,11 @@ class QueryPool:
     async def answer(self, operation: Operation, accept: str, caller: Caller) -> Answer:
         """The result in a media type that `accept` chooses. Raises a GatewayError."""
         acceptable = Acceptable.of(accept)
+        rights = caller.principal.policy.query_rights
+        query = QueryRequest(operation.text, operation.dataset, rights)
 
         def work(body: BoundedBody) -> Answer:
-            results = self.evaluate(
-                operation.text,
-                default_graphs=operation.default_graphs,
-                named_graphs=operation.named_graphs,
-                rights=caller.principal.policy.query_rights,
-            )
-            answer = body.render(results, acceptable)
+            answer = body.render(self.evaluate(query), acceptable)
             return answer.packed() if caller.takes_gzip else answer
 
         return await self.run(work, caller)

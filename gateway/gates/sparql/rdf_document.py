@@ -32,7 +32,7 @@ class Document:
     content_type: str
 
     def quads(self, graph: GraphName, base: str) -> list[Quad]:
-        """Its triples in `graph`, canonical and distinct, blank nodes fresh.
+        """The triples in `graph`, canonical and distinct, blank nodes fresh.
 
         Relative IRIs are resolved against `base`. Raises UnsupportedMediaTypeError,
         BadRequestError, TooLargeError.

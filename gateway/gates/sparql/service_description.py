@@ -1,6 +1,6 @@
 """The service description: what a GET of an endpoint without a query answers.
 
-Place on the way of the data: beside it; what a client may read before its first request. Source:
+What a client may read before its first request. Source:
 SPARQL 1.1 Service Description (W3C, 2013), sections 2 and 3. The Subscribe language is announced
 as `sd:languageExtension`, with where to subscribe. Graphs are not listed: who may read which one
 differs, and `SELECT DISTINCT ?g { GRAPH ?g {} }` tells each client its own.

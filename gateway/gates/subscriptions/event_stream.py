@@ -105,7 +105,7 @@ class _Stream:
     def stop(self) -> None:
         """End it: the gateway stops."""
         self._is_stopping = True
-        self._subscriber.stir()
+        self._subscriber.wake()
 
     async def run(self, request: Request, wanted: StreamRequest) -> None:
         """Subscribe, then send until one of both ends."""

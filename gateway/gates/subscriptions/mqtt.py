@@ -2,7 +2,7 @@
 
 Place on the way of the data: a client publishes its requests to `PREFIX/CLIENT/request`; answers
 go to `PREFIX/CLIENT/answer`, what a subscription has to tell to `PREFIX/CLIENT/notification/ID`,
-never retained. An `Exchange` is the broker, embedded or external (docs/subscribing.md, "MQTT").
+never retained. A `TopicSender` is the broker, embedded or external (docs/subscribing.md, "MQTT").
 
 A subscription ends when its client says so (by its MQTT will, too), and when nobody has listened
 to its topic for `patience_s`. Sources: SPARQL 1.1 SE protocol; MQTT 3.1.1, section 3.1.2.5 (will);
@@ -36,7 +36,7 @@ TRANSPORT = "mqtt"
 _LOOK_AGAIN_S = 0.25
 
 
-class Exchange(Protocol):
+class TopicSender(Protocol):
     """A broker, as this transport uses it."""
 
     async def send(self, topic: str, payload: bytes) -> bool:
@@ -63,12 +63,12 @@ class MqttGate:
     def __init__(
         self,
         subscribers: Subscribers,
-        exchange: Exchange,
+        sender: TopicSender,
         prefix: str = "sparql",
         patience_s: float = 10.0,
     ) -> None:
         self.subscribers = subscribers
-        self.exchange = exchange
+        self.sender = sender
         self.prefix = prefix
         self.patience_s = patience_s
         self._clients: dict[str, _MqttClient] = {}
@@ -99,7 +99,7 @@ class MqttGate:
         try:
             known = self._clients.get(name) or self._open(name, client)
         except (OverloadedError, TooManyRequestsError) as error:
-            await self.exchange.send(f"{self.prefix}/{name}/answer", encode_error(error).encode())
+            await self.sender.send(f"{self.prefix}/{name}/answer", encode_error(error).encode())
             return
         await asyncio.shield(self._task(known.request(payload), f"mqtt request {name}"))
 
@@ -151,7 +151,7 @@ class _MqttClient:
                     await self._answer(answer)
         finally:
             self._requests -= 1
-            self._subscriber.stir()
+            self._subscriber.wake()
 
     async def run(self) -> None:
         """Send what there is to tell, until nobody is there any more."""
@@ -190,7 +190,7 @@ class _MqttClient:
     async def _is_heard(self, topic: str, text: str, spuid: str) -> bool:
         """Send it to somebody who listens, or will soon; also True where it has ended meanwhile."""
         end = asyncio.get_running_loop().time() + self._gate.patience_s
-        while not await self._gate.exchange.send(topic, text.encode()):
+        while not await self._gate.sender.send(topic, text.encode()):
             if asyncio.get_running_loop().time() > end:
                 return False
             await asyncio.sleep(min(_LOOK_AGAIN_S, self._gate.patience_s))
@@ -209,7 +209,7 @@ class _MqttClient:
     async def _answer(self, text: str) -> None:
         """Whoever asks without listening does not want to know."""
         with suppress(TooLargeError):
-            await self._gate.exchange.send(f"{self._topics}/answer", text.encode())
+            await self._gate.sender.send(f"{self._topics}/answer", text.encode())
 
 
 def _text(payload: bytes) -> str | None:

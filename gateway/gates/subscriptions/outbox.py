@@ -2,12 +2,12 @@
 
 Place on the way of the data: engine → **outbox** → a transport's writer. The scheduler's thread
 (or one that receives from a worker) puts notifications, the writer in the event loop takes
-messages. It belongs to a place, that of its subscriber or of those whose client is away, and can
-be moved: the numbering goes on, and what was sent last can be sent again.
+messages. Its consumer is its subscriber, or one for all whose client is away, and can change: the
+numbering goes on, and what was sent last can be sent again.
 
 Policy when full: above `messages` waiting, a notification is added to the waiting one (bag
 algebra: from R0 to R1 and from R1 to R2 is from R0 to R2), so a slow subscriber gets fewer and
-larger steps to the same answer. Above `rows` waiting in its place, the place overflows.
+larger steps to the same answer. Above `rows` waiting for one consumer, it overflows.
 
 Invariant: what a subscriber has received adds up to an answer that was true at the `time` of the
 last message; the sequence counts the messages from 0 without a gap.
@@ -25,7 +25,7 @@ from gateway.rdf.solutions import ResultsDelta, Row
 
 @dataclass(frozen=True, slots=True)
 class OutboxLimits:
-    """Above `messages` waiting, notifications merge; above `rows` in one place, it overflows.
+    """Above `messages` waiting, notifications merge; above `rows` for one consumer, it overflows.
 
     The last `kept` messages that were sent, of `kept_rows` rows in all, can be sent again.
     """
@@ -36,8 +36,8 @@ class OutboxLimits:
     kept_rows: int = 10_000
 
 
-class Place(Protocol):
-    """Where outboxes stand that share a limit of rows; `rows` is guarded by their one lock.
+class Consumer(Protocol):
+    """Takes messages out of outboxes, which share its limit of rows; their one lock guards `rows`.
 
     Both methods are called with that lock held, in any thread: they must neither wait nor raise.
     """
@@ -45,10 +45,10 @@ class Place(Protocol):
     rows: int
 
     def ready(self, outbox: "Outbox") -> None:
-        """It has one message more to take; told once for each, in the order of all outboxes."""
+        """Know of one message more to take; told once for each, in the order of all outboxes."""
 
     def overflow(self, outbox: "Outbox") -> None:
-        """It was closed: more rows wait than may."""
+        """Know that the outbox was closed: more rows wait than may."""
 
 
 class Addressed(NamedTuple):
@@ -119,7 +119,7 @@ class _Step:
 
 
 class Outbox:
-    """First in, first out; `lock` is that of its place and of every place it may be moved to."""
+    """First in, first out; `lock` is that of every consumer that it may have."""
 
     __slots__ = (
         "_again",
@@ -131,11 +131,11 @@ class Outbox:
         "_rows",
         "_sequence",
         "_steps",
-        "place",
+        "consumer",
     )
 
-    def __init__(self, lock: Lock, place: Place, limits: OutboxLimits) -> None:
-        self.place = place
+    def __init__(self, lock: Lock, consumer: Consumer, limits: OutboxLimits) -> None:
+        self.consumer = consumer
         self._lock = lock
         self._limits = limits
         self._steps: deque[Notification | _Step] = deque()
@@ -151,9 +151,9 @@ class Outbox:
         with self._lock:
             if self._closed:
                 return
-            if self.place.rows > self._limits.rows:
+            if self.consumer.rows > self._limits.rows:
                 self._close()
-                self.place.overflow(self)
+                self.consumer.overflow(self)
                 return
             self._append_or_merge(notification)
 
@@ -181,14 +181,14 @@ class Outbox:
             self._again = missed
             return True
 
-    def move(self, place: Place) -> None:
-        """Belong to another place from now on, with all that waits."""
+    def move(self, consumer: Consumer) -> None:
+        """Have another consumer from now on, for all that waits too."""
         with self._lock:
-            self.place.rows -= self._rows
-            self.place = place
-            place.rows += self._rows
+            self.consumer.rows -= self._rows
+            self.consumer = consumer
+            consumer.rows += self._rows
             for _ in range(self._again + len(self._steps)):
-                place.ready(self)
+                consumer.ready(self)
 
     def close(self) -> None:
         """Drop everything and whatever comes later."""
@@ -206,11 +206,11 @@ class Outbox:
         else:
             self._steps.append(notification)
             self._count(_size(notification))
-            self.place.ready(self)
+            self.consumer.ready(self)
 
     def _count(self, rows: int) -> None:
         self._rows += rows
-        self.place.rows += rows
+        self.consumer.rows += rows
 
     def _address(self, notification: Notification, merged: int) -> Addressed:
         if notification.sequence != self._sequence:

@@ -47,8 +47,7 @@ async def read_request(request: Request, limits: RequestLimits) -> StreamRequest
     subscribe = Subscribe(
         operation.text,
         operation.parameter("alias"),
-        operation.default_graphs,
-        operation.named_graphs,
+        operation.dataset,
         authorization,
     )
     return StreamRequest(subscribe, resume)

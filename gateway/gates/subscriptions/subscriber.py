@@ -49,7 +49,7 @@ class Client:
 class Subscriber:
     """Answers one client's requests, one after another, and gives out what it has to be told.
 
-    All methods but those of `Place` are for the event loop. `close` must be called at the end.
+    All methods but those of `Consumer` are for the event loop. `close` must be called at the end.
     """
 
     def __init__(self, subscribers: Subscribers, client: Client) -> None:
@@ -62,12 +62,12 @@ class Subscriber:
         self._notices: deque[Ended | Resumed] = deque()
         self._loop = asyncio.get_running_loop()
         self._waiter: asyncio.Future[None] | None = None
-        self._stirred = False
-        self._awake = False
+        self._woken = False
+        self._is_waking = False
 
     @property
     def address(self) -> str:
-        """See Holder."""
+        """Where the client is, for limits."""
         return self.client.address
 
     async def answer(self, text: str | None) -> str | None:
@@ -111,7 +111,7 @@ class Subscriber:
         subscription = self._all.resume(message.spuid, message.sequence, principal, self)
         alias = message.alias if message.alias is not None else subscription.alias
         self._notices.append(Resumed(message.spuid, alias, message.sequence))
-        self.stir()
+        self.wake()
 
     async def _unsubscribe(self, message: Unsubscribe) -> str:
         mine = self._owned_by_who_asks(message)
@@ -132,18 +132,18 @@ class Subscriber:
 
     async def wait(self) -> None:
         """Wait until there is something to take, or the subscriber has overflowed; for one task."""
-        if not self._stirred:
+        if not self._woken:
             self._waiter = self._loop.create_future()
             try:
                 await self._waiter
             finally:
                 self._waiter = None
-        self._stirred = False
-        self._awake = False
+        self._woken = False
+        self._is_waking = False
 
-    def stir(self) -> None:
+    def wake(self) -> None:
         """End a `wait`."""
-        self._stirred = True
+        self._woken = True
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -153,7 +153,7 @@ class Subscriber:
             return self._notices.popleft()
         while self._ready:
             outbox = self._ready.popleft()
-            message = outbox.take() if outbox.place is self else None
+            message = outbox.take() if outbox.consumer is self else None
             if message is not None:
                 return message
         return None
@@ -163,39 +163,39 @@ class Subscriber:
         return self._all.encode(message)
 
     def hold(self, subscription: Subscription) -> None:
-        """It is this client's from now on."""
+        """Have a subscription from now on."""
         self.subscriptions[subscription.spuid] = subscription
 
     def release(self, subscription: Subscription) -> None:
-        """It is not this client's any more."""
+        """Have it no longer."""
         self.subscriptions.pop(subscription.spuid, None)
-        self.stir()
+        self.wake()
 
     def end(self, ended: Ended) -> None:
         """Have the client told that a subscription has ended."""
         self._notices.append(ended)
-        self.stir()
+        self.wake()
 
     def close(self, *, is_lost: bool = False) -> None:
         """End what it holds; where the connection was lost, keep it for who comes back in time."""
         for subscription in list(self.subscriptions.values()):
             if is_lost and not self.overflowed:
-                self._all.leave(subscription)
+                self._all.detach(subscription)
             else:
                 self._all.drop(subscription)
 
     def ready(self, outbox: Outbox) -> None:
-        """See Place."""
+        """Know of one message more to take; called in any thread."""
         self._ready.append(outbox)
-        self._wake()
+        self._wake_from_any_thread()
 
     def overflow(self, outbox: Outbox) -> None:
-        """See Place."""
+        """Give everything up; called in any thread."""
         del outbox
         self.overflowed = True
-        self._wake()
+        self._wake_from_any_thread()
 
-    def _wake(self) -> None:
-        if not self._awake:
-            self._awake = True
-            self._all.loop_calls.call(self.stir)
+    def _wake_from_any_thread(self) -> None:
+        if not self._is_waking:
+            self._is_waking = True
+            self._all.loop_calls.call(self.wake)

@@ -15,6 +15,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from gateway.engine import SubscribeRequest
 from gateway.errors import (
     CannotResumeError,
     GatewayError,
@@ -26,8 +27,8 @@ from gateway.gates.protocol.wire import NotificationEncoder, encode_error, encod
 from gateway.gates.subscriptions.outbox import Outbox
 from gateway.gates.subscriptions.subscription import (
     Ended,
-    Holder,
     Outgoing,
+    Owner,
     Resumed,
     SubscriberLimits,
     SubscriberStatistics,
@@ -46,18 +47,18 @@ _TOGETHER = 64
 """So many subscriptions are ended with one wait for the scheduler."""
 
 
-class _Away:
-    """The place of outboxes whose client is away: nobody takes, and the rows have a limit."""
+class _Detached:
+    """The consumer of outboxes whose client is away: nobody takes, and the rows have a limit."""
 
     def __init__(self, overflowed: Callable[[Outbox], None]) -> None:
         self.rows = 0
         self._overflowed = overflowed
 
     def ready(self, outbox: Outbox) -> None:
-        """See Place; nobody is there."""
+        """Nobody is there to take it."""
 
     def overflow(self, outbox: Outbox) -> None:
-        """See Place."""
+        """Have its subscription dropped."""
         self._overflowed(outbox)
 
 
@@ -86,8 +87,8 @@ class Subscribers:
         self._by_spuid: dict[str, Subscription] = {}
         self._clients: Counter[str] = Counter()
         self._living = 0
-        self._away_place = _Away(lambda outbox: loop_calls.call(self._overflowed, outbox))
-        self._away: dict[str, tuple[float, Subscription]] = {}
+        self._nobody = _Detached(lambda outbox: loop_calls.call(self._overflowed, outbox))
+        self._detached: dict[str, tuple[float, Subscription]] = {}
         self._expiring: asyncio.TimerHandle | None = None
         self._to_end: deque[str] = deque()
         self._gone = asyncio.Event()
@@ -135,21 +136,18 @@ class Subscribers:
             _less(connections, address)
             self.statistics.connections[transport] -= 1
 
-    async def subscribe(self, message: Subscribe, principal: Principal, holder: Holder) -> None:
-        """A new subscription for a holder. Raises a GatewayError."""
-        client = principal.identity or holder.address
+    async def subscribe(self, message: Subscribe, principal: Principal, owner: Owner) -> None:
+        """A new subscription for an owner. Raises a GatewayError."""
+        client = principal.identity or owner.address
         self._require_room(client)
-        outbox = Outbox(self._lock, holder, self.limits.outbox)
-        subscription = Subscription(principal, client, message.alias, outbox, holder)
+        outbox = Outbox(self._lock, owner, self.limits.outbox)
+        subscription = Subscription(principal, client, message.alias, outbox, owner)
         self._clients[client] += 1
         self._living += 1
+        rights = principal.policy.subscribe_rights
         try:
             subscription.spuid = await self._engine.subscribe(
-                message.sparql,
-                default_graphs=message.default_graphs,
-                named_graphs=message.named_graphs,
-                alias=message.alias,
-                rights=principal.policy.subscribe_rights,
+                SubscribeRequest(message.sparql, message.dataset, rights, message.alias),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),
             )
@@ -159,15 +157,13 @@ class Subscribers:
             self._living -= 1
             raise
         self._by_spuid[subscription.spuid] = subscription
-        holder.hold(subscription)
+        owner.hold(subscription)
         self._watch(subscription)
         if subscription.refused is not None:
             self.end(subscription, subscription.refused)
 
-    def resume(
-        self, spuid: str, sequence: int, principal: Principal, holder: Holder
-    ) -> Subscription:
-        """Let a holder go on with a subscription of its own, also one that another one still holds.
+    def resume(self, spuid: str, sequence: int, principal: Principal, owner: Owner) -> Subscription:
+        """Let an owner go on with a subscription of theirs, also one that another still has.
 
         Raises CannotResumeError, which tells no difference between what there is not and what is
         somebody else's.
@@ -176,35 +172,35 @@ class Subscribers:
         if subscription is None or subscription.principal.identity != principal.identity:
             raise CannotResumeError
         if not subscription.outbox.rewind(sequence):
-            if subscription.holder is None:
+            if subscription.owner is None:
                 self.drop(subscription)
             raise CannotResumeError
         self._return(subscription)
-        if subscription.holder is not None:
-            subscription.holder.release(subscription)
+        if subscription.owner is not None:
+            subscription.owner.release(subscription)
         subscription.unwatch()
-        subscription.principal, subscription.holder = principal, holder
-        holder.hold(subscription)
-        subscription.outbox.move(holder)
+        subscription.principal, subscription.owner = principal, owner
+        owner.hold(subscription)
+        subscription.outbox.move(owner)
         self._watch(subscription)
         self.statistics.resumed += 1
         return subscription
 
-    def leave(self, subscription: Subscription) -> None:
-        """Its client was lost: keep it for a while."""
+    def detach(self, subscription: Subscription) -> None:
+        """Keep a subscription whose client was lost for a while."""
         if not self.limits.resume_s:
             self.drop(subscription)
             return
-        if len(self._away) >= self.limits.away:
-            _, oldest = next(iter(self._away.values()))
+        if len(self._detached) >= self.limits.away:
+            _, oldest = next(iter(self._detached.values()))
             self.drop(oldest)
-        if subscription.holder is not None:
-            subscription.holder.release(subscription)
-        subscription.holder = None
+        if subscription.owner is not None:
+            subscription.owner.release(subscription)
+        subscription.owner = None
         until = asyncio.get_running_loop().time() + self.limits.resume_s
-        self._away[subscription.spuid] = (until, subscription)
-        self.statistics.away = len(self._away)
-        subscription.outbox.move(self._away_place)
+        self._detached[subscription.spuid] = (until, subscription)
+        self.statistics.away = len(self._detached)
+        subscription.outbox.move(self._nobody)
         if self._expiring is None:
             self._expire()
 
@@ -216,10 +212,10 @@ class Subscribers:
         if self._by_spuid.get(subscription.spuid) is not subscription:
             return
         self.statistics.ended += 1
-        holder = subscription.holder
+        owner = subscription.owner
         self.drop(subscription)
-        if holder is not None:
-            holder.end(Ended(subscription.spuid, subscription.alias, error))
+        if owner is not None:
+            owner.end(Ended(subscription.spuid, subscription.alias, error))
 
     def drop(self, subscription: Subscription) -> None:
         """End it; nobody is told."""
@@ -237,8 +233,8 @@ class Subscribers:
         self._return(subscription)
         subscription.unwatch()
         subscription.outbox.close()
-        if subscription.holder is not None:
-            subscription.holder.release(subscription)
+        if subscription.owner is not None:
+            subscription.owner.release(subscription)
         if self._by_spuid.pop(subscription.spuid, None) is None:
             return False
         _less(self._clients, subscription.client)
@@ -269,15 +265,15 @@ class Subscribers:
         )
 
     def _return(self, subscription: Subscription) -> None:
-        self._away.pop(subscription.spuid, None)
-        self.statistics.away = len(self._away)
+        self._detached.pop(subscription.spuid, None)
+        self.statistics.away = len(self._detached)
 
     def _expire(self) -> None:
         """Drop those whose time is over; then wait for that of the next one."""
         loop = asyncio.get_running_loop()
         self._expiring = None
-        while self._away:
-            until, subscription = next(iter(self._away.values()))
+        while self._detached:
+            until, subscription = next(iter(self._detached.values()))
             if until > loop.time():
                 self._expiring = loop.call_at(until, self._expire)
                 return
@@ -285,7 +281,7 @@ class Subscribers:
 
     def _overflowed(self, outbox: Outbox) -> None:
         self.statistics.overflows += 1
-        for _, subscription in list(self._away.values()):
+        for _, subscription in list(self._detached.values()):
             if subscription.outbox is outbox:
                 self.drop(subscription)
 

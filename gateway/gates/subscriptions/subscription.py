@@ -5,16 +5,13 @@ client) share, and what they ask of the scheduler.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pyoxigraph import NamedNode
-
-from gateway.engine import Notification
+from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
-from gateway.gates.subscriptions.outbox import Addressed, Outbox, OutboxLimits, Place
-from gateway.rdf.rights import Rights
+from gateway.gates.subscriptions.outbox import Addressed, Consumer, Outbox, OutboxLimits
 from gateway.security.principal import Principal
 
 
@@ -23,13 +20,9 @@ class Subscriptions(Protocol):
 
     async def subscribe(
         self,
-        text: str,
+        query: SubscribeRequest,
         /,
         *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        rights: Rights,
         sink: Callable[[Notification], None],
         ended: Callable[[GatewayError], None],
     ) -> str:
@@ -44,7 +37,7 @@ class Subscriptions(Protocol):
         ...
 
 
-class Holder(Place, Protocol):
+class Owner(Consumer, Protocol):
     """Who has a subscription: a `Subscriber`."""
 
     @property
@@ -52,24 +45,24 @@ class Holder(Place, Protocol):
         """Where the client is, for limits."""
 
     def hold(self, subscription: "Subscription") -> None:
-        """It is this client's from now on."""
+        """Have a subscription from now on."""
 
     def release(self, subscription: "Subscription") -> None:
-        """It is not this client's any more."""
+        """Have it no longer."""
 
     def end(self, ended: "Ended") -> None:
-        """Have the client told that it has ended."""
+        """Have the client told that a subscription has ended."""
 
 
 @dataclass(slots=True, eq=False)
 class Subscription:
-    """One subscription of somebody; `holder` is None while its client is away."""
+    """One subscription of somebody; `owner` is None while its client is away."""
 
     principal: Principal
     client: str
     alias: str | None
     outbox: Outbox
-    holder: Holder | None
+    owner: Owner | None
     spuid: str = ""
     refused: GatewayError | None = None
     unwatch: Callable[[], None] = lambda: None

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions
 
 from gateway.engine import Engine, Notification, Outcome
+from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Subject
 from gateway.errors import GatewayError
 from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
@@ -70,11 +72,7 @@ def _rounded(term: Term | None) -> Term | None:
 
 def answer(engine: Engine, subject: Subject) -> SolutionBag:
     """The oracle: the query evaluated by the store, ASK and CONSTRUCT as engine.md has them."""
-    results = engine.query(
-        with_tie_break(subject.text),
-        default_graphs=subject.default_graphs,
-        named_graphs=subject.named_graphs,
-    )
+    results = engine.query(QueryRequest(with_tie_break(subject.text), subject.dataset))
     if isinstance(results, QuerySolutions):
         return bag(subject, (tuple(row) for row in results))
     if isinstance(results, QueryBoolean):
@@ -116,7 +114,9 @@ class Session:
         match step:
             case Subscribe():
                 text = self._texts[step.query % len(self._texts)]
-                self._subscribe(Subject(text, step.default_graphs, step.named_graphs))
+                self._subscribe(
+                    Subject(text, Dataset.chosen(step.default_graphs, step.named_graphs))
+                )
             case Unsubscribe():
                 self._unsubscribe(step.place)
             case Update():
@@ -128,9 +128,7 @@ class Session:
             assert subscriber.rows == answer(self.engine, subscriber.subject), subscriber.subject
 
     def _subscribe(self, subject: Subject) -> None:
-        first = self.engine.subscribe(
-            subject.text, default_graphs=subject.default_graphs, named_graphs=subject.named_graphs
-        )
+        first = self.engine.subscribe(SubscribeRequest(subject.text, subject.dataset))
         subscriber = Subscriber(subject, first)
         assert subscriber.rows == answer(self.engine, subject)
         self._subscribers[first.spuid] = subscriber

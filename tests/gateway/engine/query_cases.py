@@ -69,8 +69,8 @@ class Case:
     def quads(self) -> list[Quad]:
         """Its data: graphs of FROM and FROM NAMED are files too, named by their IRI."""
         dataset = parse_query(self.text).dataset
-        files = () if dataset is None else (*dataset.default_graphs, *dataset.named_graphs)
-        named = dict.fromkeys((*self.named, *(_path(graph.value) for graph in files)))
+        default, others = ([], []) if dataset is None else dataset.iris()
+        named = dict.fromkeys((*self.named, *map(_path, (*default, *others))))
         found = [quad for path in self.default for quad in _triples(path, DefaultGraph())]
         for path in named:
             found += _triples(path, NamedNode(path.as_uri()))

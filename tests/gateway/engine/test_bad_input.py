@@ -11,6 +11,7 @@ import pytest
 from pyoxigraph import Quad, QuerySolutions
 
 from gateway.engine import Engine, Limits, Notification
+from gateway.engine.options import EngineOptions
 from gateway.engine.workers.workers import WorkerCount
 from gateway.errors import (
     BadRequestError,
@@ -38,10 +39,9 @@ class Bystanders:
         self.told: list[Notification] = []
         self.engine = Engine(
             QuadStore.open(None),
-            limits=Limits(solutions=3),
             workers=workers,
+            options=EngineOptions(limits=Limits(solutions=3), launch=ThreadLink),
             on_notification=self.told.append,
-            launch=ThreadLink,
         )
         self.engine.update("INSERT DATA { <urn:s> <urn:p> 1, 2 ; <urn:many> 1, 2, 3, 4 }")
         self.engine.update(

@@ -18,6 +18,7 @@ from _pytest.mark.structures import ParameterSet
 from pyoxigraph import BlankNode, NamedNode, QuerySolutions, RdfFormat, Store
 
 from gateway.engine import Engine, Notification
+from gateway.engine.options import EngineOptions
 from gateway.engine.workers import placement
 from gateway.rdf.solutions import Solution
 from gateway.store.quad_store import QuadStore
@@ -120,10 +121,9 @@ def _engine(mode: str, data: str, told: list[Notification]) -> Engine:
     store.load(data, RdfFormat.TRIG)
     return Engine(
         QuadStore(store),
-        oracle=mode == "oracle",
         workers=1 if mode == "parallel" else 0,
+        options=EngineOptions(oracle=mode == "oracle", launch=ThreadLink),
         on_notification=told.append,
-        launch=ThreadLink,
     )
 
 

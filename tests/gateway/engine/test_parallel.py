@@ -23,6 +23,7 @@ from gateway.engine.workers.parallel import ParallelProcessing
 from gateway.engine.workers.worker_link import Link, ProcessLink
 from gateway.engine.workers.workers import Workers
 from gateway.errors import GatewayError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
 from gateway.store.quad_store import QuadStore
@@ -144,7 +145,8 @@ def run(
         for step in taken:
             match step:
                 case Subscribe(query=query, default_graphs=default, named_graphs=named):
-                    twins.subscribe(Subject(texts[query % len(texts)], default, named))
+                    dataset = Dataset.chosen(default, named)
+                    twins.subscribe(Subject(texts[query % len(texts)], dataset))
                 case Update(text=text, deferred=deferred):
                     twins.update(text, deferred=deferred)
                 case Unsubscribe(place=place):

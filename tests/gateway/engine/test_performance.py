@@ -8,6 +8,7 @@ from prometheus_client import generate_latest
 
 from gateway.engine import Engine
 from gateway.engine.measures import performance_measures
+from gateway.engine.options import EngineOptions
 from gateway.engine.performance import Components, Kpi, LuttColumn, Performance
 from gateway.errors import SparqlSyntaxError
 from gateway.runtime.metrics import Measures
@@ -25,7 +26,7 @@ def ticking(*steps: int) -> Callable[[], int]:
 
 
 def engine_with(performance: Performance, *queries: str) -> Engine:
-    engine = Engine(QuadStore.open(None), performance=performance)
+    engine = Engine(QuadStore.open(None), options=EngineOptions(performance=performance))
     for query in queries:
         engine.subscribe(query)
     return engine

@@ -15,6 +15,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, QueryBoolean, QuerySolutio
 
 from gateway.engine import Engine, Notification, Rights
 from gateway.errors import ForbiddenError, GatewayError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
 from gateway.rdf.terms import GraphName
@@ -85,11 +86,11 @@ def expected(engine: Engine, text: str, readable: Graphs) -> SolutionBag:
     text = with_tie_break(text)
     if dataset is None:
         return bag(only_visible.query(text))
-    default, named = (
-        [graph for graph in graphs if graph in readable]
-        for graphs in (dataset.default_graphs, dataset.named_graphs)
+    seen = Dataset(
+        tuple(graph for graph in dataset.default_graphs if graph in readable),
+        tuple(graph for graph in dataset.named_graphs if graph in readable),
     )
-    return bag(only_visible.store.query(text, default, named))
+    return bag(only_visible.store.query(text, seen))
 
 
 def added_up(rows: SolutionBag, notification: Notification) -> SolutionBag:

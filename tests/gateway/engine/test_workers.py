@@ -20,6 +20,8 @@ from gateway.engine.compile import TierCompiler
 from gateway.engine.engine import Engine
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.notification import Notification
+from gateway.engine.options import EngineOptions
+from gateway.engine.request import SubscribeRequest
 from gateway.engine.spu import Change, Placed, Subject, Unit, evaluate
 from gateway.engine.workers import placement, worker_process
 from gateway.engine.workers.context_store import ContextStore, matches, quads_then
@@ -73,7 +75,10 @@ def open_engine(
     launch: Callable[[], Link] = ThreadLink,
 ) -> Engine:
     return Engine(
-        QuadStore.open(None), workers=workers, artq=artq, on_notification=listener, launch=launch
+        QuadStore.open(None),
+        workers=workers,
+        options=EngineOptions(artq=artq, launch=launch),
+        on_notification=listener,
     )
 
 
@@ -360,7 +365,12 @@ def test_a_listener_that_raises_costs_its_own_notification_only(
         if notification.sequence == 1:
             raise ValueError("cannot take it")
 
-    engine = Engine(QuadStore.open(None), workers=1, on_notification=take, launch=ThreadLink)
+    engine = Engine(
+        QuadStore.open(None),
+        workers=1,
+        options=EngineOptions(launch=ThreadLink),
+        on_notification=take,
+    )
     first = engine.subscribe(COARSE)
     with caplog.at_level(logging.ERROR):
         for number in range(3):
@@ -390,9 +400,9 @@ async def test_the_scheduler_tells_who_is_prompt_before_the_update_is_answered()
         return links[-1]
 
     prompt, later = list[Notification](), list[Notification]()
-    engine = Engine(QuadStore.open(None), workers=1, launch=launch)
+    engine = Engine(QuadStore.open(None), workers=1, options=EngineOptions(launch=launch))
     with Scheduler(engine) as scheduler:
-        await scheduler.subscribe(OPTIONAL, sink=prompt.append, is_prompt=True)
+        await scheduler.subscribe(SubscribeRequest(OPTIONAL, is_prompt=True), sink=prompt.append)
         spuid = await scheduler.subscribe(OPTIONAL, sink=later.append)
         await scheduler.update(insert(1))
         assert [each.sequence for each in prompt] == [0, 1]
@@ -469,10 +479,9 @@ def test_delayed_update_is_told_by_workers_and_clock_subscriptions_alike() -> No
     listener, now = Listener(), [1_700_000_000_000_000]
     engine = Engine(
         QuadStore.open(None),
-        clock=lambda: now[0],
         workers=1,
+        options=EngineOptions(clock=lambda: now[0], launch=ThreadLink),
         on_notification=listener,
-        launch=ThreadLink,
     )
     coarse, clocked = engine.subscribe(COARSE), engine.subscribe("SELECT (NOW() AS ?n) { }")
     engine.update(insert(1), at=timedelta(seconds=1))

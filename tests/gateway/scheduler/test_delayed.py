@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.engine import Engine, Notification
+from gateway.engine.request import UpdateRequest
 from gateway.errors import NotFoundError, StorageError
 from gateway.rdf.delta import Delta
 from gateway.scheduler.scheduler import Scheduler
@@ -32,7 +33,7 @@ async def test_due_update_runs_and_its_subscribers_are_told() -> None:
         scheduler.start_timers()
         assert (await inbox.next()).sequence == 0
         outcome = await scheduler.update(
-            "INSERT DATA { <urn:s> <urn:p> 1 }", at=timedelta(milliseconds=50)
+            UpdateRequest("INSERT DATA { <urn:s> <urn:p> 1 }", at=timedelta(milliseconds=50))
         )
         told = await inbox.next()
         assert told.sequence == 1
@@ -55,7 +56,7 @@ async def test_late_updates_wait_for_the_subscribers_of_the_start() -> None:
 async def test_cancelled_update_is_not_run() -> None:
     with Scheduler(Engine.open()) as scheduler:
         scheduler.start_timers()
-        outcome = await scheduler.update("INSERT DATA {}", at=timedelta(hours=1))
+        outcome = await scheduler.update(UpdateRequest("INSERT DATA {}", at=timedelta(hours=1)))
         (waiting,) = await scheduler.delayed()
         assert waiting.id == outcome.id
         await scheduler.cancel(waiting.id)
@@ -71,7 +72,9 @@ async def test_clock_that_jumps_is_noticed() -> None:
         await scheduler.subscribe("SELECT ?o { ?s <urn:p> ?o }", sink=inbox)
         await inbox.next()
         scheduler.start_timers()
-        await scheduler.update("INSERT DATA { <urn:s> <urn:p> 1 }", at=timedelta(days=1))
+        await scheduler.update(
+            UpdateRequest("INSERT DATA { <urn:s> <urn:p> 1 }", at=timedelta(days=1))
+        )
         time[0] += 86_400_000_000
         assert len((await inbox.next()).added) == 1
 

@@ -3,6 +3,7 @@
 import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode
 
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import CLOCK
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.sparql.patterns import (
@@ -127,8 +128,8 @@ def test_graphs_of_a_dataset(graphs: str, expected: set[Lookup]) -> None:
 
 def test_graphs_of_the_protocol_replace_those_of_the_text() -> None:
     query = parse_query("SELECT * FROM <urn:d> { ?s <urn:a> ?o GRAPH ?g { ?s <urn:b> ?o } }")
-    assert quad_patterns(query, [C]) == (Lookup(None, A, None, C),)
-    assert quad_patterns(query, [], [C]) == (Lookup(None, B, None, C),)
+    assert quad_patterns(query, Dataset((C,))) == (Lookup(None, A, None, C),)
+    assert quad_patterns(query, Dataset((), (C,))) == (Lookup(None, B, None, C),)
 
 
 def test_exists_and_sub_select_look_at_the_graph_around_them() -> None:

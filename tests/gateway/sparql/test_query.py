@@ -4,6 +4,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Variable
 
 from gateway.errors import SparqlSyntaxError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.sparql import algebra
 from gateway.sparql.algebra import (
@@ -70,8 +71,7 @@ def test_select_with_every_clause() -> None:
         where=basic(TriplePattern(S, NamedNode("http://base/ns#p"), OBJ)),
         projection=(Projection(S), Projection(Variable("n"), count)),
         distinct=True,
-        default_graphs=(NamedNode("http://base/g"),),
-        named_graphs=(NamedNode("http://base/h"),),
+        dataset=Dataset((NamedNode("http://base/g"),), (NamedNode("http://base/h"),)),
         group_by=(GroupKey(S),),
         having=(algebra.Operation(">", (count, integer("1"))),),
         order_by=(OrderKey(Variable("n"), descending=True), OrderKey(S)),
@@ -101,7 +101,7 @@ def test_group_keys_of_each_kind() -> None:
 
 def test_ask() -> None:
     query = parse_query("ASK FROM <urn:a> { ?s ?p ?o }")
-    assert query == Query(QueryForm.ASK, basic(), default_graphs=(A,))
+    assert query == Query(QueryForm.ASK, basic(), dataset=Dataset((A,)))
     assert query.variables == ()
 
 
@@ -134,7 +134,7 @@ def test_construct_where_has_its_pattern_as_template() -> None:
     query = parse_query("CONSTRUCT FROM <urn:a> WHERE { ?s ?p _:x }")
     assert query.template == (TriplePattern(S, P, BlankNode("b0")),)
     assert query.where == basic(TriplePattern(S, P, Variable(":b0")))
-    assert query.default_graphs == (A,)
+    assert query.dataset == Dataset((A,))
 
 
 def test_terms_of_each_kind() -> None:

@@ -4,6 +4,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Variable
 
 from gateway.errors import SparqlSyntaxError
+from gateway.rdf.dataset import Dataset
 from gateway.rdf.namespaces import XSD
 from gateway.sparql import algebra
 from gateway.sparql.algebra import (
@@ -71,8 +72,7 @@ def test_modify_with_every_clause() -> None:
         insert=(QuadPattern(S, P, BlankNode("b0"), G),),
         where=WHERE,
         with_graph=A,
-        using=(B,),
-        using_named=(C,),
+        using=Dataset((B,), (C,)),
     )
 
 

@@ -10,6 +10,7 @@ from gateway.errors import (
     UnsupportedQueryError,
     UpdateFailedError,
 )
+from gateway.rdf.dataset import Dataset
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import compile_update, evaluate
 
@@ -101,4 +102,4 @@ def test_update_that_fails_says_why_and_changes_nothing(
 )
 def test_dataset_named_in_text_and_in_protocol_is_refused(clause: str) -> None:
     with pytest.raises(BadRequestError):
-        compile_update(clause, (NamedNode("urn:h"),))
+        compile_update(clause, Dataset((NamedNode("urn:h"),)))

@@ -23,7 +23,7 @@ _LOOK_AGAIN_S = 0.02
 
 
 class EmbeddedExchange:
-    """The `Exchange` of the embedded broker.
+    """Sends to clients of the embedded broker.
 
     No more than `window` messages wait for a listener; then the outbox merges.
     """
@@ -33,7 +33,7 @@ class EmbeddedExchange:
         self._window = window
 
     async def send(self, topic: str, payload: bytes) -> bool:
-        """Publish with QoS 1, once there is room; False: nobody listens."""
+        """Publish with QoS 1; False: nobody listens. Waits while a listener is behind."""
         while (waiting := self._broker.backlog(topic)) is not None:
             if waiting < self._window:
                 await self._broker.publish(topic, payload, qos=1)

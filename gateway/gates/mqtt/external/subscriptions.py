@@ -37,7 +37,7 @@ _REQUESTS = 1000
 
 
 class ExternalExchange:
-    """The `Exchange` of an external broker; an async context manager.
+    """Sends to clients of an external broker; an async context manager.
 
     `serve` says whose requests it takes.
     """

@@ -15,6 +15,7 @@ from gateway.gates.protocol.messages import (
     Unsubscribe,
     decode_message,
 )
+from gateway.rdf.dataset import Dataset
 
 A, B = NamedNode("urn:a"), NamedNode("urn:b")
 
@@ -29,7 +30,7 @@ def test_subscribe_with_foreign_members_is_decoded() -> None:
         "httpsAgent": {"_events": {}},
     }
     message = decode_message(json.dumps({"subscribe": body, "authorization": "x"}))
-    assert message == Subscribe("SELECT * { ?s ?p ?o }", "all", (A,), (B,))
+    assert message == Subscribe("SELECT * { ?s ?p ?o }", "all", Dataset((A,), (B,)))
 
 
 def test_unsubscribe_with_alias_is_decoded() -> None:
@@ -70,7 +71,7 @@ def test_subscribe_with_either_spelling_of_graphs_is_decoded(
     spelling: str, graphs: str | list[str]
 ) -> None:
     message = decode_message(json.dumps({"subscribe": {"sparql": "ASK {}", spelling: graphs}}))
-    assert message == Subscribe("ASK {}", default_graphs=(A,))
+    assert message == Subscribe("ASK {}", dataset=Dataset((A,)))
 
 
 def test_subscribe_with_spuid_and_sequence_resumes() -> None:

@@ -10,6 +10,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from gateway.engine import Engine
+from gateway.engine.request import UpdateRequest
 from gateway.errors import ForbiddenError
 from gateway.rdf.namespaces import DELAYED_GRAPH
 from gateway.rdf.rights import ALL_RIGHTS, Rights
@@ -127,7 +128,7 @@ def test_rights_are_those_of_both_times() -> None:
     for owner in ("ann", "eve", "gone"):
         for graph in ("g", "h"):
             text = f"INSERT DATA {{ GRAPH <urn:{graph}> {{ <urn:{owner}> <urn:p> 1 }} }}"
-            engine.update(text, rights=then, at=1, owner=owner)
+            engine.update(UpdateRequest(text, rights=then, at=1, owner=owner))
     time = 2
     outcomes = 0
     while engine.run_due() is not None:

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -15,13 +15,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.engine import Engine
+from gateway.engine.request import QueryRequest
 from gateway.errors import ConfigurationError
 from gateway.gates.http.operations import ServerSettings, application, serve
 from gateway.gates.http.origins import Names, host_name
 from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.protocol.media_types import RESULTS, choose
 from gateway.gates.sparql.query_pool import QueryLimits
-from gateway.rdf.rights import Rights
 from gateway.store.quad_store import QueryResults
 from tests.kit.http_client import (
     ALL,
@@ -244,19 +244,10 @@ class HeldQuery:
         self.started = threading.Event()
         self.go = threading.Event()
 
-    def __call__(
-        self,
-        text: str,
-        /,
-        *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        rights: Rights,
-    ) -> QueryResults:
+    def __call__(self, query: QueryRequest, /) -> QueryResults:
         self.started.set()
         assert self.go.wait(10)
-        graphs = {"default_graphs": default_graphs, "named_graphs": named_graphs}
-        return self.engine.query(text, **graphs, rights=rights)
+        return self.engine.query(query)
 
 
 async def test_query_beyond_the_limit_is_refused_for_now() -> None:
@@ -431,7 +422,7 @@ async def test_metrics_are_those_of_the_registry(client: httpx.AsyncClient) -> N
 
 
 async def test_defect_of_the_gateway_is_answered_with_the_error_object() -> None:
-    def defective(_: str, /, **graphs: object) -> QueryResults:
+    def defective(_: QueryRequest, /) -> QueryResults:
         raise ZeroDivisionError
 
     async with open_gate(evaluate=defective) as client:

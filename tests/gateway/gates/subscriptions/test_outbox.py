@@ -38,7 +38,7 @@ def _outbox(place: Here | None = None, **limits: int) -> Outbox:
 
 def _take_all(outbox: Outbox) -> list[Addressed]:
     """What a place takes that was told `readied` times."""
-    place = cast("Here", outbox.place)
+    place = cast("Here", outbox.consumer)
     taken = [outbox.take() for _ in range(place.readied)]
     place.readied = 0
     return [message for message in taken if message is not None]

@@ -4,24 +4,24 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.engine import Engine, Notification
+from gateway.engine.request import SubscribeRequest
 from gateway.errors import GatewayError, SubscriptionFailedError, TooManyRequestsError
 from gateway.gates.http.operations import ServerSettings, application, serve
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits, Subscriptions
 from gateway.gates.subscriptions.websocket import WebSocketGate
-from gateway.rdf.rights import Rights
 from gateway.rdf.solutions import ResultsDelta
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
@@ -313,20 +313,16 @@ class Flood:
 
     async def subscribe(
         self,
-        text: str,
+        query: SubscribeRequest,
         /,
         *,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
-        alias: str | None,
-        rights: Rights,
         sink: Callable[[Notification], None],
         ended: Callable[[GatewayError], None],
     ) -> str:
         spuid = f"urn:{len(self.sinks)}"
         self.sinks[spuid] = sink
         self.ended[spuid] = ended
-        first = Notification(spuid, 0, alias, 0, ResultsDelta(("o",)))
+        first = Notification(spuid, 0, query.alias, 0, ResultsDelta(("o",)))
         await asyncio.to_thread(sink, first)
         return spuid
 
@@ -431,10 +427,17 @@ class SlowSubscribe(Flood):
         self.started = asyncio.Event()
         self.go = asyncio.Event()
 
-    async def subscribe(self, text: str, /, **members: Any) -> str:
+    async def subscribe(
+        self,
+        query: SubscribeRequest,
+        /,
+        *,
+        sink: Callable[[Notification], None],
+        ended: Callable[[GatewayError], None],
+    ) -> str:
         self.started.set()
         await self.go.wait()
-        return await super().subscribe(text, **members)
+        return await super().subscribe(query, sink=sink, ended=ended)
 
 
 async def test_subscribe_under_way_when_the_socket_closes_does_not_stay() -> None:

@@ -1,0 +1,41 @@
+"""`EngineOptions`: how an engine works, beyond its store and who hears of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gateway.engine.compile import OracleCompiler, TierCompiler, UnfilteredCompiler
+from gateway.engine.limits import UNLIMITED, Limits
+from gateway.engine.performance import Performance
+from gateway.engine.processing import MakeCompiler
+from gateway.engine.workers.worker_link import Link, ProcessLink
+from gateway.engine.workers.workers import ARTQ
+from gateway.store.clock import microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """`clock` gives µs since the Unix epoch; `limits` are for the first answer of a subscription.
+
+    With `oracle`, every query is evaluated again after every update: slow and simple. Without
+    `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance` is told where
+    the time of each update goes; it is for engines without workers. No worker has more than `artq`
+    UPDATEs to do, and `launch` starts one.
+    """
+
+    clock: Callable[[], int] = microseconds
+    oracle: bool = False
+    lutt: bool = True
+    performance: Performance | None = None
+    limits: Limits = UNLIMITED
+    artq: int = ARTQ
+    launch: Callable[[], Link] = ProcessLink
+
+    @property
+    def compiler(self) -> MakeCompiler:
+        """What chooses the units of subscribed queries."""
+        if self.oracle:
+            return OracleCompiler
+        return TierCompiler if self.lutt else UnfilteredCompiler
+
+
+DEFAULT_OPTIONS = EngineOptions()
