@@ -31,7 +31,7 @@ UNIT_KEYS = ("engUnit", "engineeringUnit", "unit")
 
 MAX_NODES = 4096
 MAX_METRICS = 20_000
-"""Of one node with its devices; beyond it the node's state begins anew."""
+"""The most metrics of a node with its devices; beyond it the node's state begins anew."""
 
 _LATE = 8
 """A message so many numbers behind was overtaken; one farther away comes after a gap."""
@@ -198,7 +198,7 @@ def _death(node: _Node, address: Address, payload: SparkplugPayload, raw: bytes)
 
 
 def _is_earlier(bd_seq: Number | None, than: Number | None) -> bool:
-    """Of two numbers that count 0..255 and wrap."""
+    """Whether `bd_seq` came before `than`; both count 0..255 and wrap."""
     return isinstance(bd_seq, int) and isinstance(than, int) and 0 < (than - bd_seq) % 256 < 128
 
 

@@ -118,7 +118,7 @@ class _Local:
         self._profile = profile
 
     def cpu_s(self) -> float:
-        """Of all threads."""
+        """CPU time of all threads of this process."""
         return process_time()
 
     def update_text(self, entry: str, values: Values) -> str:

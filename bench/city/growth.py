@@ -21,7 +21,7 @@ TRIPLES = 10_000_000
 ROUNDS = 3
 
 _TRIPLE_BYTES = 600
-"""Of a store in memory, with room for what loading takes."""
+"""What a triple takes in a store in memory, with room for loading it."""
 
 Grown = Mapping[str, tuple[Profile, Measured]]
 

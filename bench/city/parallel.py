@@ -65,7 +65,7 @@ class Workload:
 
 
 def coarse(subscriptions: int) -> Workload:
-    """As many, half with OPTIONAL and half with an aggregate, each an SPU of its own."""
+    """Subscriptions of a road, half with OPTIONAL, half with an aggregate, an SPU for each."""
     kinds = (with_optional, with_aggregate)
     return Workload(
         "coarse",

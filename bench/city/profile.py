@@ -29,7 +29,7 @@ class Lamps:
     post: int | None = None
 
     def each(self) -> Sequence[Lamp]:
-        """Its lamps."""
+        """Every lamp that is set or watched."""
         numbers = range(1, posts(self.road) + 1) if self.post is None else (self.post,)
         return [(self.road, number) for number in numbers]
 
@@ -135,7 +135,7 @@ class Profile:
         return sum(not lamps.isdisjoint(each) for lamps in sets for each in watched)
 
     def lutt_columns(self) -> Sequence[int]:
-        """Of how many updates each subscription's LUTT lets something through (Table 7)."""
+        """For each subscription, how many updates its LUTT lets something of through (Table 7)."""
         updates = self.updates("")
         set_once = Counter(lamp for update in updates for lamp in update.lamps.each())
         return [

@@ -34,7 +34,7 @@ class _Listener:
     notifications: int = 0
 
     def subscribe(self, text: str) -> None:
-        """Its one subscription."""
+        """Subscribe to the one query, and add its first answer up."""
         self._add(self.engine.subscribe(text).results)
 
     def update(self, text: str) -> None:

@@ -88,7 +88,7 @@ class Played:
                 yield _answer(alias, sensor, row.get("result", result), count)
 
     def digest(self) -> str:
-        """Of the rows."""
+        """The digest of the rows."""
         return digest(self.rows())
 
 

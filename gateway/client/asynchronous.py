@@ -181,11 +181,11 @@ class AsyncProducer(_Agent):
         self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Execute the update with these values; as `AsyncClient.update`."""
         return await self.client.update(self.update_id, values, due)
 
     async def update_all(self, rows: Sequence[Values], due: Due = None) -> Outcome:
-        """As `AsyncClient.update_all`."""
+        """Execute the update for each row of values, in order; as `AsyncClient.update_all`."""
         return await self.client.update_all(self.update_id, rows, due)
 
 
@@ -270,7 +270,7 @@ class AsyncAggregator(AsyncConsumer):
         self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Execute the update with these values; as `AsyncClient.update`."""
         return await self.client.update(self.update_id, values, due)
 
     async def run(self, react: React) -> None:

@@ -22,7 +22,7 @@ class Found:
 
 
 def look_up(folder: Path, positions: Collection[Position]) -> dict[Position, Found]:
-    """Those of them that the journal still has. Linear in the segments that they are in."""
+    """The observations that the journal still has. Linear in the segments they are in."""
     found: dict[Position, Found] = {}
     for path in _holding(folder, positions):
         try:

@@ -43,7 +43,7 @@ class Sealed:
 
     @property
     def count(self) -> int:
-        """Its observations and actuations."""
+        """How many observations and actuations the segment has."""
         return self.name.count
 
 

@@ -128,7 +128,7 @@ class Authority:
             self._take(snapshot)
 
     def principal(self, authorization: str | None) -> Principal:
-        """See `Guard`."""
+        """The client of a Bearer token that is in force; raises an UnauthorizedError."""
         if not authorization:
             raise UnauthorizedError("this needs a token", "send Authorization: Bearer <token>")
         scheme, _, token = authorization.strip().partition(" ")
@@ -160,7 +160,7 @@ class Authority:
         return principal
 
     def watch(self, principal: Principal, ended: Ended) -> Callable[[], None]:
-        """See `Guard`."""
+        """Call `ended` at the first tick or change of the store that ends the rights."""
         return self._watches.add(principal, ended)
 
     def _fault(self, principal: Principal) -> InvalidTokenError | None:

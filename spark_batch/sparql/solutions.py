@@ -18,7 +18,7 @@ _RIGHT = "right "
 
 
 def column_name(variable: str, facet: str) -> str:
-    """Of a facet; Spark tells no case of letters apart, SPARQL does."""
+    """The column of a facet; Spark tells no case of letters apart, SPARQL does."""
     told = "".join(f"^{each}" if each.isupper() else each for each in variable)
     return f"{told} {facet}"
 

@@ -106,7 +106,7 @@ def _bucket(grain: str, hold_s: int) -> Column:
 
 
 def _start(grain: str) -> Column:
-    """Of the bucket that an observation falls into."""
+    """The start of the bucket that an observation falls into."""
     us = F.col("us")
     return us - F.pmod(us, F.lit(GRAINS[grain] * _SECOND))
 

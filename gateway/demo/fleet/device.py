@@ -82,7 +82,7 @@ class Device(ABC):
         return ()
 
     def streams(self) -> Sequence[StreamKey]:
-        """Those that a last will of the device is about."""
+        """The streams that a last will of the device is about."""
         return ()
 
     def will(self) -> Sent | None:

@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def differences(self) -> list[comparison.Difference]:
-        """Of all aspects."""
+        """Differences of all aspects."""
         return [each for compared in self.compared for each in compared.differences]
 
 

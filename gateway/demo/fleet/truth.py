@@ -35,7 +35,7 @@ class Observed:
 
     @property
     def unit(self) -> str:
-        """Of a number, as the store has it; empty for what is none."""
+        """The unit of a number, as the store has it; empty for what is none."""
         is_number = self.expected.datatype in {"decimal", "integer", "double"}
         return (self.expected.unit or "UNITLESS") if is_number else ""
 
@@ -99,7 +99,7 @@ class Truth:
     _watched: dict[StreamKey, _Stream] = field(default_factory=dict)
 
     def advance(self, now: datetime) -> None:
-        """It is so late: streams whose time is over are absent."""
+        """Let the time be `now`: streams whose promise is over are absent."""
         for stream, known in self._watched.items():
             if known.promise_s is None or known.absent or known.offline:
                 continue
@@ -134,7 +134,7 @@ class Truth:
 
     @property
     def series(self) -> list[Series]:
-        """Those of the streams whose unit has changed, as far as the store shows."""
+        """The series of streams whose unit has changed, as far as the store shows."""
         latest: dict[StreamKey, Observed] = {}
         found: dict[StreamKey, dict[str, Series]] = {}
         for (stream, _), each in self.observed.items():

@@ -147,7 +147,7 @@ def seconds_for(triples: int) -> float:
 
 
 def test_the_cost_of_a_large_update_is_linear() -> None:
-    """Of an eightfold one at most 20 times, where a quadratic one takes 64 times."""
+    """An eightfold one takes at most 20 times, where quadratic cost takes 64 times."""
     assert seconds_for(16_000) < 20 * seconds_for(2_000)
 
 

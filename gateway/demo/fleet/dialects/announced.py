@@ -259,7 +259,7 @@ class Homie5(_Homie):
     root = "homie/5"
 
     def described(self) -> Iterator[Sent]:
-        """Of version 5."""
+        """The description of version 5."""
         properties = {
             "top": {"datatype": "float", "unit": self.unit, "format": "-10:230"},
             "pump": {"datatype": "boolean", "settable": True},
@@ -276,7 +276,7 @@ class Homie4(_Homie):
     root = "homie"
 
     def described(self) -> Iterator[Sent]:
-        """Of version 4."""
+        """The attributes of version 4."""
         attributes = {
             "top/$datatype": b"float",
             "top/$unit": self.unit.encode(),

@@ -78,7 +78,7 @@ class Zigbee(Device):
         ]
 
     def will(self) -> Sent:
-        """Of the bridge."""
+        """The bridge's last will: all devices behind it are gone."""
         gone = tuple(channel.key for each in self._behind for channel in each.channels.values())
         topic = f"{self.base}/bridge/state"
         return Sent(self.client, topic, _json({"state": "offline"}), gone=gone, retain=True)
@@ -161,7 +161,7 @@ class ZigbeeAnnounced(Zigbee):
         return f"0x00158d{self.number:010x}"
 
     def key(self, member: str, quantity: str = "") -> StreamKey:
-        """See Device.announced_key."""
+        """The key by which the gateway names an announced stream of this address."""
         return self.announced_key(self.address, member, quantity or member)
 
     def mappings(self) -> Sequence[MappingFields]:
@@ -226,7 +226,7 @@ class Tasmota(Device):
         return replace(self._lwt(b"Offline"), gone=tuple(self.streams()))
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """It says that it is there."""
+        """Connect, and say `Online`."""
         yield from super().arrive(now)
         yield replace(self._lwt(b"Online"), alive=tuple(self.streams()))
 

@@ -32,7 +32,7 @@ class Scalar(Device):
         return [self.mapping(self.topic, self.air, unit="°C", expiresAfter=PROMISE_S)]
 
     def capabilities(self) -> Sequence[tuple[StreamKey, str]]:
-        """Its range and its greatest rate."""
+        """Range and greatest rate of the sensor."""
         return [(self.air.key, RANGE)]
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:

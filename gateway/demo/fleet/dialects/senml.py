@@ -85,5 +85,5 @@ class SenmlCbor(SenmlJson):
     kind = "senmlcbor"
 
     def encode(self, pack: list[dict[str, Any]]) -> bytes:
-        """See SenmlJson."""
+        """The bytes of a pack in CBOR, labels as integers."""
         return cbor2.dumps([{_LABELS[k]: v for k, v in each.items()} for each in pack])

@@ -138,7 +138,7 @@ class SparkplugNode(Device):
             yield from (sent, sent) if fault == "copy" else (sent,)
 
     def _needed_births(self, now: datetime, fault: str) -> Iterator[Sent]:
-        """Of the node that is asked or born again, of the device that was dead."""
+        """Births of the node that is asked or born again, or of the device that was dead."""
         if fault == "reborn":
             self._change()
         if self.asked > self._answered or fault == "reborn":
