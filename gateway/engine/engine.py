@@ -119,7 +119,7 @@ class Engine:
             self._processing = Processing(*parts)
         else:
             self._processing = MeasuredProcessing(*parts, performance)
-        store.lend(self._processing.tables)
+        store.attach_cache(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
@@ -404,7 +404,7 @@ class Engine:
             self.workers.post(delta, time)
         queues = self._processing.match(delta)
         if not delta.is_empty:
-            self.store.told(self._processing.tables)
+            self.store.mark_current(self._processing.tables)
         changes = self._processing.process(queues)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)

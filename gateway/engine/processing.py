@@ -21,7 +21,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
-from gateway.store.tables import Tables
+from gateway.store.quad_cache import QuadCache
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Processing:
         self._clocked: dict[Unit, None] = {}
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> QuadCache:
         """What `match` keeps up with the store."""
         return self._cts
 

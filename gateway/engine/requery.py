@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.single_member import SoleMember
+from gateway.engine.single_member import SingleMember
 from gateway.engine.spu import Change, Dataset, Spu, Subject, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 
 
-class RequeryUnit(SoleMember):
+class RequeryUnit(SingleMember):
     """Exact for every query; remembers the answer of its one member."""
 
     tier = "requery"

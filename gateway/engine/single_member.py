@@ -1,10 +1,10 @@
-"""`SoleMember`: what all units have in common that serve one SPU."""
+"""`SingleMember`: what all units have in common that serve one SPU."""
 
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.spu import Spu
 
 
-class SoleMember:
+class SingleMember:
     """A member, its LUTT, and how often something came through."""
 
     def __init__(self, spu: Spu, lutt: tuple[LuttEntry, ...]) -> None:

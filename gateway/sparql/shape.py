@@ -81,7 +81,7 @@ class Instance(NamedTuple, Generic[Plan]):
     bindings: dict[str, Term]
 
 
-class Shapes(Generic[Plan]):
+class SharedPlans(Generic[Plan]):
     """The plans of the texts seen lately.
 
     `compile_text` is given a text and which of its constants are parameters (none: the text as it
@@ -89,7 +89,7 @@ class Shapes(Generic[Plan]):
     raises SparqlSyntaxError for a text that is wrong. One thread calls `find`.
 
     >>> from gateway.sparql.parser import parse_update
-    >>> shapes = Shapes(lambda text, parameters: parse_update(text, parameters=parameters))
+    >>> shapes = SharedPlans(lambda text, parameters: parse_update(text, parameters=parameters))
     >>> shapes.find("INSERT DATA { <urn:a> <urn:p> 1 }") is None
     True
     >>> first = shapes.find("INSERT DATA { <urn:b> <urn:p> 1 }")

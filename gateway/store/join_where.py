@@ -16,7 +16,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import RDF
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.sparql.algebra import QuadPattern
-from gateway.store.conjunction import Conjunction
+from gateway.store.joined_patterns import JoinedPatterns
 from gateway.store.query_where import QueryWhere
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
 from gateway.store.working import Working
@@ -40,7 +40,7 @@ class JoinWhere:
 
     def __init__(
         self,
-        joined: Conjunction,
+        joined: JoinedPatterns,
         columns: Sequence[str],
         matched: Mapping[str, QuadPattern],
         query: MakeQuery,

@@ -23,9 +23,9 @@ from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
-from gateway.sparql.shape import Shapes
-from gateway.store.conjunction import Conjunction, conjunction, in_graph
+from gateway.sparql.shape import SharedPlans
 from gateway.store.join_where import JoinWhere
+from gateway.store.joined_patterns import JoinedPatterns, in_graph, joined_patterns
 from gateway.store.quad_store import QuadStore
 from gateway.store.query_where import Dataset, QueryWhere
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
@@ -89,8 +89,8 @@ def bind_update(
 
 
 @lru_cache(maxsize=64)
-def _shapes(using: Dataset) -> Shapes[UpdatePlan]:
-    return Shapes(lambda text, parameters: _compiled(text, parameters, using))
+def _shapes(using: Dataset) -> SharedPlans[UpdatePlan]:
+    return SharedPlans(lambda text, parameters: _compiled(text, parameters, using))
 
 
 def _compiled(text: str, parameters: Parameters, using: Dataset) -> UpdatePlan:
@@ -101,7 +101,7 @@ def _compiled(text: str, parameters: Parameters, using: Dataset) -> UpdatePlan:
 
 def change(delta: Delta) -> BoundUpdate:
     """A bound update that makes a known change of quads, as far as it is not made already."""
-    return UpdatePlan("", (Exchange(delta),)), {}
+    return UpdatePlan("", (KnownChange(delta),)), {}
 
 
 class Step(Protocol):
@@ -130,7 +130,7 @@ class Data:
             _insert(working, self._template, (row,))
 
 
-class Exchange:
+class KnownChange:
     """Quads that are known beforehand, removed and added."""
 
     __slots__ = ("_added", "_removed")
@@ -315,7 +315,9 @@ def _compile(
             return ManageGraphs(operation)
 
 
-def _only_pattern(modify: algebra.Modify, joined: Conjunction | None) -> algebra.QuadPattern | None:
+def _only_pattern(
+    modify: algebra.Modify, joined: JoinedPatterns | None
+) -> algebra.QuadPattern | None:
     """The pattern whose matches are deleted, where that is all: each variable once, one graph."""
     if joined is None or modify.insert or joined.constants or joined.equalities:
         return None
@@ -337,7 +339,7 @@ def _compile_modify(
             "leave out using-graph-uri, or USING and WITH in the text",
         )
     dataset = using if any(using) else (modify.using, modify.using_named)
-    joined = None if any(dataset) else conjunction(modify)
+    joined = None if any(dataset) else joined_patterns(modify)
     only = _only_pattern(modify, joined)
     if only is not None:
         return DeleteMatches(only)

@@ -219,7 +219,7 @@ def _plain_step(pattern: CorePattern, bound: Names) -> CoreStep:
         ]
 
     def extended(state: State, solutions: Solutions) -> Solutions:
-        state = state.beneath(predicate)
+        state = state.narrowed(predicate)
         memory: dict[object, Solutions] = state.memory(looked_up)
         found: Solutions = []
         for solution in solutions:

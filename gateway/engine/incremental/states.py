@@ -40,7 +40,7 @@ class Now:
         """What somebody has found here, by whatever key suits them."""
         return self._memories.setdefault(owner, {})
 
-    def beneath(self, predicate: Term | None) -> "State":
+    def narrowed(self, predicate: Term | None) -> "State":
         """The simplest state with the same quads of a predicate; None is any."""
         del predicate
         return self
@@ -56,20 +56,20 @@ class Now:
 class Past:
     """`now` without some quads and with others: the state before, or with nothing left out, both.
 
-    The quads to be had besides are indexed by subject or by object when somebody looks, so a
-    look-up costs the same whatever the size of the Delta. `predicates` are those of all of them.
+    The `extra` quads are indexed by subject or by object when somebody looks, so a look-up costs
+    the same whatever the size of the Delta. `predicates` are those of all quads that differ.
     """
 
     def __init__(
         self,
         now: Now,
         without: Collection[Quad],
-        besides: Iterable[Quad],
+        extra: Iterable[Quad],
         predicates: frozenset[Term],
     ) -> None:
         self._now = now
         self._without = without
-        self._besides = tuple(besides)
+        self._extra = tuple(extra)
         self._predicates = predicates
         self._memories: dict[object, dict[Any, Any]] = {}
         self._by_subject: dict[Term, list[Quad]] | None = None
@@ -79,7 +79,7 @@ class Past:
         """What somebody has found here, by whatever key suits them."""
         return self._memories.setdefault(owner, {})
 
-    def beneath(self, predicate: Term | None) -> "State":
+    def narrowed(self, predicate: Term | None) -> "State":
         """The simplest state with the same quads of a predicate; None is any."""
         return self if predicate is None or predicate in self._predicates else self._now
 
@@ -88,22 +88,22 @@ class Past:
         found = self._now.match(wanted)
         if self._without:
             found = [quad for quad in found if quad not in self._without]
-        besides = self._candidates(wanted)
-        if not besides:
+        extra = self._candidates(wanted)
+        if not extra:
             return found
-        return [*found, *(quad for quad in besides if _matches(quad, wanted))]
+        return [*found, *(quad for quad in extra if _matches(quad, wanted))]
 
     def _candidates(self, wanted: LookUp) -> Sequence[Quad]:
         subject, _, object_, _ = wanted
         if subject is not None:
             if self._by_subject is None:
-                self._by_subject = _index(self._besides, attrgetter("subject"))
+                self._by_subject = _index(self._extra, attrgetter("subject"))
             return self._by_subject.get(subject, _NOTHING)
         if object_ is not None:
             if self._by_object is None:
-                self._by_object = _index(self._besides, attrgetter("object"))
+                self._by_object = _index(self._extra, attrgetter("object"))
             return self._by_object.get(object_, _NOTHING)
-        return self._besides
+        return self._extra
 
 
 State = Now | Past

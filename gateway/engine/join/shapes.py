@@ -48,7 +48,7 @@ class _Shared:
         return tuple(next(values) if same is None else same for same in self.fixed)
 
 
-class Shapes:
+class JoinUnits:
     """The units of all joins, by shape."""
 
     def __init__(self, store: Dataset) -> None:
