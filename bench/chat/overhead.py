@@ -1,7 +1,8 @@
 """What a broker adds to its store: the requests of the chat by three ways, in CPU time.
 
 Place on the way of the data: store and engine in this process, the gateway as a process of its own.
-Source: seed 001, 5.5, the first experiment; the ways take turns, so that all have the same machine.
+The ways take turns, so that all have the same machine. Source: Roffia et al., "Dynamic Linked
+Data: A SPARQL Event Processing Architecture", 2018, section 5.5, the first experiment.
 """
 
 import json

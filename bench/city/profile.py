@@ -1,8 +1,9 @@
-"""Who subscribes to the city, what updates it, and what must come of it (seed 000, section VI).
+"""Who subscribes to the city, what updates it, and what must come of it.
 
 Place on the way of the data: the workload of the engine benchmarks, and its reference: a model
 that knows of each lamp no more than its value says which rows every subscription must be told.
-An update profile is run several times, each time with a value that no lamp has had.
+An update profile is run several times, each time with a value that no lamp has had. Source: Roffia
+et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, section VI.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Looking up observations of a journal by their positions.
 
-Place on the way of the data: beside it, for people who ask where an observation came from; the
-gateway may be running, so its segments may be sealed or removed meanwhile.
+Asked by people who want to know where an observation came from; the gateway may be running, so its
+segments may be sealed or removed meanwhile.
 """
 
 from collections.abc import Collection

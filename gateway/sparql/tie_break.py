@@ -1,4 +1,4 @@
-"""The total tie-break of LIMIT and OFFSET in a subscription (engine.md, section 2).
+"""The total tie-break of LIMIT and OFFSET in a subscription (docs/engine.md, "Exactness").
 
 Place: around the text of a subscribed query, before the store evaluates it; an oracle uses it too.
 Which rows a slice takes must depend on the dataset alone, not on the order in which the store
@@ -26,7 +26,7 @@ def with_tie_break(query_text: str) -> str:
     """The query with a total order wherever it has a LIMIT or OFFSET. Raises SparqlSyntaxError.
 
     >>> with_tie_break("SELECT ?s { ?s ?p ?o } LIMIT 1").split(" isBlank")[0]
-    'SELECT ?s { ?s ?p ?o } ORDER BY'
+    'SELECT ?s { ?s ?p ?o }  ORDER BY'
     """
     lowered = query_text.lower()
     return _ordered(query_text) if any(hint in lowered for hint in _HINTS) else query_text

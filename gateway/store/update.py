@@ -2,9 +2,8 @@
 
 `Store.update` of pyoxigraph is atomic but does not say what changed. So each operation's WHERE is
 evaluated, its templates are instantiated, and what they change is collected in a `Working` view;
-the net Delta is then applied in one transaction (engine.md, section 4). Texts of one shape share a
-plan, with their constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3
-and 4.
+the net Delta is then applied in one transaction. Texts of one shape share a plan, with their
+constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3 and 4.
 """
 
 from collections.abc import Iterable, Sequence
@@ -279,7 +278,7 @@ def _drop(working: Working, graph: GraphName) -> None:
 
 
 def _transfer(working: Working, operation: algebra.Copy | algebra.Move | algebra.Add) -> None:
-    """As the pinned pyoxigraph does: a missing source is empty, only MOVE complains about it."""
+    """COPY, MOVE or ADD as pyoxigraph does: a missing source is empty, only MOVE complains."""
     source = _graph_name(operation.source)
     destination = _graph_name(operation.destination)
     moves = isinstance(operation, algebra.Move)

@@ -1,9 +1,9 @@
 """`Truth`: what must have become of all that the fleet has sent.
 
-Place on the way of the data: beside it. A reading is observed once, whenever it first arrived
-whole; what is wrong in a message is one entry of the quarantine for each reason; a stream of which
-a device or its mapping has promised another value, or of which a device says that it is gone, is
-absent until its next sign of life (docs/truth.md, told again here in other code).
+A reading is observed once, whenever it first arrived whole; what is wrong in a message is one entry
+of the quarantine for each reason; a stream of which a device or its mapping has promised another
+value, or of which a device says that it is gone, is absent until its next sign of life
+(docs/truth.md, told again here in other code).
 """
 
 from collections import Counter

@@ -67,7 +67,7 @@ class Table:
 
     @property
     def variables(self) -> Names:
-        """Its columns."""
+        """The columns of the table."""
         return frozenset(self.columns)
 
     @property
@@ -198,7 +198,7 @@ class GroupedJoin:
 
     @property
     def variables(self) -> Names:
-        """Its columns: everything else in it has a name of its own."""
+        """The columns that it joins: everything else in it has a name of its own."""
         return frozenset(column.name for column in self.grouping.columns)
 
     @property

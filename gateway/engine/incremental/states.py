@@ -1,7 +1,29 @@
 """The store after a Delta, before it, and both at once.
 
 Place: what `solve` and `affected` look at while an ARTQ is processed. The store already has the
-change; the state before is (now without added) and removed (engine.md, section 5).
+change; the state before is (now without added) and removed (docs/engine.md).
+
+An example: an UPDATE has set a lamp from 80 to 60, and each state is asked for its value.
+
+>>> from pyoxigraph import RdfFormat, parse
+>>> from gateway.engine.lutt import runs
+>>> from gateway.rdf.delta import Delta
+>>> from gateway.store.quad_store import QuadStore
+>>> old, new = parse('<urn:1> <urn:value> 80, 60 .', format=RdfFormat.TURTLE)
+>>> store, change = QuadStore.open(None), Delta(added=(new,), removed=(old,))
+>>> store.apply(Delta(added=(new,)))
+>>> states = States(store, Artq(runs(change)))
+>>> wanted = (NamedNode("urn:1"), NamedNode("urn:value"), None, None)
+>>> for state in (states.before, states.after, states.either):
+...     print([quad.object.value for quad in state.match(wanted)])
+['80']
+['60']
+['60', '80']
+
+A predicate that did not change is looked up in the store itself, without looking at the Delta:
+
+>>> states.before.narrowed(NamedNode("urn:lamp")) is states.after
+True
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -18,7 +40,7 @@ LookUp = tuple[Term | None, Term | None, Term | None, Term | GraphName | None]
 """Subject, predicate, object, graph; None is a wildcard."""
 
 Predicates = frozenset[Term] | None
-"""Those that something looks up; None is any."""
+"""The predicates that something looks up; None is any."""
 
 Findings = dict[Hashable, tuple[Predicates, dict[Any, Any]]]
 """What has been found in the store, and what was looked up for it: right until that changes."""

@@ -59,7 +59,7 @@ class JoinPattern:
 
 
 ATTRIBUTES = ("subject", "predicate", "object", "graph_name")
-"""Of a quad, in the order of `JoinPattern.slots`."""
+"""Attributes of a quad, in the order of `JoinPattern.slots`."""
 
 
 def by_predicate(

@@ -17,7 +17,7 @@ from gateway.engine.spu import Dataset, Placed, Spu, Unit
 from gateway.rdf.terms import Term
 
 MOST_UNITS = 4
-"""Of one shape."""
+"""The most units of one shape."""
 
 Constants = tuple[Term, ...]
 
@@ -102,5 +102,5 @@ class JoinUnits:
 
 
 def _name(place: int) -> str:
-    """Of a constant in a shape; no variable of a text has such a name."""
+    """The name of a constant in a shape; no variable of a text has such a name."""
     return f"${place}"

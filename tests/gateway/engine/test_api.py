@@ -1,4 +1,4 @@
-"""The Python API of the engine as issue 3 promises it to those who build on it."""
+"""The Python API of the engine, as it is promised to those who build on it."""
 
 from datetime import timedelta
 from pathlib import Path
