@@ -74,7 +74,7 @@ class KnownStreams:
         self._devices = Recent[str, dict[StreamKey, None]](MAX_DEVICES)
 
     def hear(self, device: str, key: StreamKey) -> None:
-        """The device has this stream."""
+        """Remember that the device has this stream."""
         known = self._devices.get(device)
         if known is None:
             known = {}

@@ -30,7 +30,7 @@ class Planned:
 
     @property
     def segment(self) -> SegmentName:
-        """What its name says."""
+        """The segment that the file's name tells of."""
         return SegmentName.parse(self.name)
 
 

@@ -81,7 +81,7 @@ class Declared:
 
     @classmethod
     def of(cls, device: str, metric: Metric, before: str = "") -> "Declared":
-        """What `metric` itself says."""
+        """What `metric` itself says of name, datatype and unit."""
         unit = next((each for key in UNIT_KEYS if (each := metric.property(key))), "")
         return cls(device, metric.name, metric.datatype, str(unit), before)
 

@@ -63,7 +63,7 @@ class Costs:
         return 1e3 * self.seconds[kind] / self.requests[kind]
 
     def mean_ms(self) -> float:
-        """A request, on average."""
+        """What a request takes, on average, in ms."""
         return 1e3 * sum(self.seconds.values()) / self.requests.total()
 
 

@@ -82,7 +82,7 @@ class Profile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the paper's."""
+        """Whether the city is as large as the paper's."""
         return self.roads == ROADS
 
     @property

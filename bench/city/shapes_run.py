@@ -63,7 +63,7 @@ class _Shape:
     mismatches: int = 0
 
     def line(self) -> TableRow:
-        """Run it."""
+        """Run the shape; the row of the report."""
         data = Data(self.nodes, self.name)
         bare = _store(data)
         ours, oracle = (

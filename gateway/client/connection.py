@@ -34,7 +34,7 @@ class Connection:
         self._tokens = _Tokens(self, settings, oauth) if _wants_tokens(settings, oauth) else None
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close the pool of connections."""
         await self._http.aclose()
 
     async def authorization(self) -> str | None:

@@ -118,7 +118,7 @@ class ActuationSettings(Section):
     keep: Count = 20
 
     def limits(self) -> ActuationLimits:
-        """The same for the parts."""
+        """The limits in the form that actuation takes."""
         return ActuationLimits(self.topic, self.time_limit_s, self.keep)
 
 

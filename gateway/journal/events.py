@@ -41,7 +41,7 @@ class Events:
         return events
 
     def learn(self, event: Fields) -> None:
-        """Take up a line."""
+        """Take up a line of a manifest."""
         kind = event["event"]
         if kind == "epoch":
             self.epoch = max(self.epoch, int(str(event["epoch"])))

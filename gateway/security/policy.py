@@ -103,7 +103,7 @@ class Policy:
 
 
 EVERYTHING = Policy(None, None, None, None, None, frozenset(Capability))
-"""All rights."""
+"""A policy with all rights."""
 
 
 @lru_cache(maxsize=1024)

@@ -26,7 +26,7 @@ class Pending:
         return len(self.added) + len(self.removed)
 
     def delta(self) -> Delta:
-        """What Oxigraph lacks."""
+        """What Oxigraph lacks, as a Delta."""
         return Delta(tuple(self.added), tuple(self.removed))
 
     def apply(self, delta: Delta) -> None:

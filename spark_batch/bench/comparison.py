@@ -41,7 +41,7 @@ class Run:
     digests: Mapping[str, Digest]
 
     def stage(self, name: str) -> Stage:
-        """By name."""
+        """The stage of that name."""
         return next(stage for stage in self.stages if stage.name == name)
 
 

@@ -43,7 +43,7 @@ class Polars:
         return self._made("rollup", pl.concat(grains))
 
     def export(self, before: date) -> Made:  # noqa: ARG002
-        """Not done."""
+        """Nothing: Polars has no export."""
         return Made(0, [])
 
     def _made(self, table: str, rows: pl.LazyFrame) -> Made:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from spark_batch.schema import ROLLUP, STREAM
 
 GRAINS = {"minute": 60, "hour": 3600, "day": 86_400}
-"""Seconds of each."""
+"""The grains with their seconds."""
 
 _SECOND = 1_000_000
 _BUCKET = (*STREAM, "grain", "start_us")

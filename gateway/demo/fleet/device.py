@@ -61,7 +61,7 @@ class Device(ABC):
         """Know the others, before the first step."""
 
     def forgotten(self) -> None:  # noqa: B027  most need not know
-        """The gateway has started anew."""
+        """Take note that the gateway has started anew."""
 
     @property
     def label(self) -> str:

@@ -53,7 +53,7 @@ class Family:
 
     @property
     def units(self) -> Collection[IncrementalUnit]:
-        """All members."""
+        """The units of all members."""
         return self._units.values()
 
     def join(self, unit: IncrementalUnit) -> tuple[LuttEntry, ...]:

@@ -54,7 +54,7 @@ class CorePattern:
 
     @property
     def variables(self) -> Names:
-        """The names in it."""
+        """The names of the variables in it."""
         return frozenset(slot for slot in self.slots if isinstance(slot, str))
 
 
@@ -104,13 +104,13 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """FILTER."""
+    """A FILTER."""
 
     condition: Condition
 
     @property
     def variables(self) -> Names:
-        """All that it reads."""
+        """All variables that the condition reads."""
         return self.condition.variables
 
     @property
@@ -157,7 +157,7 @@ class LeftJoin:
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """MINUS."""
+    """A MINUS."""
 
     body: "Body"
 

@@ -52,7 +52,7 @@ _NOTHING: tuple[Quad, ...] = ()
 
 
 class Now:
-    """The store."""
+    """The state after: the store as it is."""
 
     def __init__(self, store: Quads) -> None:
         self._store = store

@@ -46,7 +46,7 @@ class JoinPattern:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The names in it."""
+        """The names of the variables in it."""
         return frozenset(slot for slot in self.slots if isinstance(slot, str))
 
     def put(self, terms: Mapping[str, Term]) -> "JoinPattern":

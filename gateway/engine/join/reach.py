@@ -44,7 +44,7 @@ class Reach:
         )
 
     def join(self, spu: Spu, hits: int) -> None:
-        """Count on for a member."""
+        """Add a member that had `hits` before."""
         self._own[spu] = hits - self._of_all
 
     def leave(self, spu: Spu) -> None:

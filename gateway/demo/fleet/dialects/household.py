@@ -68,11 +68,11 @@ class Zigbee(Device):
         return self.number % BEHIND_ONE_BRIDGE == 0
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels.values()]
 
     def meet(self, fleet: Sequence[Device]) -> None:
-        """Who is behind the same bridge."""
+        """Know the devices behind the same bridge."""
         self._behind = [
             each for each in fleet if isinstance(each, Zigbee) and each.base == self.base
         ]
@@ -124,7 +124,7 @@ class Zigbee(Device):
         )
 
     def torn(self, sent: Sent) -> Sent:
-        """What it told is not heard."""
+        """A message cut short: what it told is not heard."""
         self._told = self._told_before
         return super().torn(sent)
 
@@ -165,11 +165,11 @@ class ZigbeeAnnounced(Zigbee):
         return self.announced_key(self.address, member, quantity or member)
 
     def mappings(self) -> Sequence[MappingFields]:
-        """Discovery's."""
+        """No mappings: they are proposed and confirmed."""
         return []
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """With the bridge its list."""
+        """Arrive behind the bridge, which then publishes its list."""
         for act in super().arrive(now):
             yield act
             devices = [each.described() for each in self._behind if isinstance(each, type(self))]
@@ -218,11 +218,11 @@ class Tasmota(Device):
         ]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels]
 
     def will(self) -> Sent:
-        """LWT, retained."""
+        """`LWT` with `Offline`, retained."""
         return replace(self._lwt(b"Offline"), gone=tuple(self.streams()))
 
     def arrive(self, now: datetime) -> Iterator[Act]:

@@ -72,7 +72,7 @@ class Logger(Device):
 
     @abstractmethod
     def encode(self, line: Line) -> bytes:
-        """The payload."""
+        """The payload that tells a line."""
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """One line; "late" holds it and perhaps others back, and tells the last one first."""
@@ -153,7 +153,7 @@ class CsvLogger(Logger):
         return f"time;n;air;level\n{line.unix};{line.count};{air};{fixed(line.level, 1)}\n".encode()
 
     def torn(self, sent: Sent) -> Sent:
-        """A quote that nobody closes."""
+        """A message with a quote that nobody closes."""
         payload = sent.payload.replace(b"\n", b'\n"', 1)
         return replace(super().torn(sent), payload=payload)
 
@@ -185,7 +185,7 @@ class HexLogger(BytesLogger):
         return super().encode(line).hex().encode()
 
     def torn(self, sent: Sent) -> Sent:
-        """One digit is missing."""
+        """A message without its last digit."""
         return replace(Logger.torn(self, sent), payload=sent.payload[:-1])
 
 

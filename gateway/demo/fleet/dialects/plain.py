@@ -28,7 +28,7 @@ class Scalar(Device):
         self.topic = f"fleet/scalar/{self.name}/temperature"
 
     def mappings(self) -> Sequence[MappingFields]:
-        """With a promise."""
+        """One mapping, with a promise."""
         return [self.mapping(self.topic, self.air, unit="°C", expiresAfter=PROMISE_S)]
 
     def capabilities(self) -> Sequence[tuple[StreamKey, str]]:

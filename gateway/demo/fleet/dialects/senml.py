@@ -40,7 +40,7 @@ class SenmlJson(Device):
         ]
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
-        """One pack."""
+        """One pack, with the fault in it."""
         pack: list[dict[str, Any]] = [{"bn": f"urn:dev:mac:{self.number:012x}:", "bu": "Cel"}]
         base = shifted(now, fault)
         if fault == "version":

@@ -20,7 +20,7 @@ class _WithOnline(Device):
     channels: Sequence[Channel]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels]
 
     def will(self) -> Sent:

@@ -34,12 +34,12 @@ class _Point:
 
     @property
     def birth(self) -> bytes:
-        """With its name."""
+        """The metric in a birth: with its name."""
         return writer.metric(replace(self.told, name=self.name))
 
     @property
     def data(self) -> bytes:
-        """By its alias."""
+        """The metric in a DATA message: by its alias."""
         return writer.metric(replace(self.told, unit=""))
 
 
@@ -101,7 +101,7 @@ class SparkplugNode(Device):
         ]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [point.channel.key for point in self.points]
 
     def forgotten(self) -> None:
@@ -150,7 +150,7 @@ class SparkplugNode(Device):
         self._dead = fault == "device"
 
     def _told(self, now: datetime, fault: str) -> Sent:
-        """What has changed, by aliases."""
+        """A message with what has changed, by aliases."""
         if fault == "gap":
             self._seq += 1
             self._lost = True
