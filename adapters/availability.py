@@ -20,7 +20,7 @@ _WORDS = {
 }
 MAX_DEVICES = 4096
 MAX_STREAMS = 512
-"""Of one device."""
+"""The most streams that are remembered of one device."""
 
 
 def read_availability(payload: Payload) -> bool | Fault | None:
@@ -57,7 +57,7 @@ class AvailabilityAdapter:
     """Messages on the availability topic of mappings; `streams` are theirs."""
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """One liveness notice for every stream of the topic, if the payload is such a word."""
         return availability_findings(payload, (stream.key for stream in streams))
 
 
@@ -74,7 +74,7 @@ class KnownStreams:
         self._devices = Recent[str, dict[StreamKey, None]](MAX_DEVICES)
 
     def hear(self, device: str, key: StreamKey) -> None:
-        """The device has this stream."""
+        """Remember that the device has this stream."""
         known = self._devices.get(device)
         if known is None:
             known = {}

@@ -17,7 +17,7 @@ from adapters.values.proposal import Names, Proposal
 from adapters.values.topic_filter import TopicFilter, TopicTrie
 
 MAX_PROPOSALS = 10_000
-"""Of one message: a bridge with hundreds of devices announces them in one."""
+"""The most proposals of one message: a bridge announces hundreds of devices in one."""
 
 MAX_ANNOUNCEMENT_BYTES = 64 * MAX_PAYLOAD_BYTES
 """A list of a bridge's devices is longer than any reading; one device takes some 8 KiB."""

@@ -24,7 +24,7 @@ class Policies:
 
     @classmethod
     def of(cls, streams: Iterable[Stream]) -> "Policies":
-        """Those of all streams of a topic."""
+        """The policies of all streams of a topic."""
         known = tuple(streams)
         return cls(
             {stream.order: stream.retained for stream in known},

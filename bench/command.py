@@ -1,7 +1,7 @@
 """The command line of `sosa-gateway bench`.
 
-Place on the way of the data: around all of it. Exit codes: 0 measured, 1 a wrong answer or a
-failure, 2 wrong usage, 130 interrupted.
+Each benchmark is a verb. Exit codes: 0 measured, 1 a wrong answer or a failure, 2 wrong usage, 130
+interrupted.
 """
 
 import argparse

@@ -41,7 +41,7 @@ class ProfileChanges:
 
     @property
     def is_empty(self) -> bool:
-        """Whether they say the same."""
+        """Whether nothing has changed."""
         return not (self.updates or self.queries or self.mappings)
 
 

@@ -78,7 +78,7 @@ class _Reader:
         self._brackets = [0]
 
     def operations(self) -> Iterator[Operation]:
-        """Each where it ends."""
+        """Each operation, where it ends."""
         for index, token in enumerate(self._tokens):
             if token.text == ";" and len(self._open) == 1:
                 yield self._operation

@@ -41,7 +41,7 @@ class MergedFiles:
         return cls(part, updates, queries, tuple(warnings))
 
     def with_included(self, other: Self) -> Self:
-        """Both, `other` winning."""
+        """Both parts as one, where `other` wins."""
         ours, theirs = self.part, other.part
         part = ours.model_copy(
             update={

@@ -1,1 +1,1 @@
-"""Batch jobs on Spark over the archive of observations. Nobody imports this package."""
+"""Batch jobs on Spark over the archive of observations; the gateway imports nothing of it."""

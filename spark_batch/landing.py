@@ -88,7 +88,7 @@ class RemoteLanding:
             raise ArchiveError(f"{uri} cannot be opened: {error}", "install its driver") from error
 
     def files(self) -> Iterator[Found]:
-        """One listing."""
+        """The files of one listing of the store."""
         try:
             found = self._system.find(self._folder, detail=True)
         except OSError as error:

@@ -30,7 +30,7 @@ class Planned:
 
     @property
     def segment(self) -> SegmentName:
-        """What its name says."""
+        """The segment that the file's name tells of."""
         return SegmentName.parse(self.name)
 
 
@@ -55,7 +55,7 @@ class Plan:
         return sum(length(planned.keep) for planned in self.segments)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in its file."""
+        """The plan as it stands in its file."""
         return asdict(self)
 
     @classmethod
@@ -93,7 +93,7 @@ class Ledger:
         self.gaps.update(plan.gaps)
 
     def new_lines(self, segment: SegmentName) -> list[Run]:
-        """Those of a segment's sequences that no batch took."""
+        """The sequences of a segment that no batch took."""
         runs = self.taken.get((segment.gateway, segment.epoch))
         if runs is None:
             return [(segment.first, segment.last)]

@@ -34,7 +34,7 @@ class Summary:
         return QUARANTINED if self.quarantined else 0
 
     def to_json(self) -> str:
-        """One object."""
+        """The summary as one JSON object."""
         fields = {
             "job": self.job,
             "status": self.status,

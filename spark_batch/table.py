@@ -307,7 +307,7 @@ def _statistics(footer: pq.FileMetaData) -> dict[str, Any]:
 
 
 def _bounds(values: dict[str, Any], partial: set[str]) -> dict[str, object]:
-    """As JSON; a bound that JSON cannot say is left out, which only costs a look into the file."""
+    """Statistics as JSON; a bound that JSON cannot say is left out: the file is read instead."""
     told: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(value, datetime):

@@ -49,7 +49,7 @@ class DocumentAdapter:
         self._sequences.pop("", None)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """Each value that a selector's path leads to, with the time and sequence beside it."""
         document = self._read(payload)
         if isinstance(document, Fault):
             return Findings.of_fault(document)

@@ -34,7 +34,7 @@ class BytesAdapter:
         self._rules = tuple(map(_rule, mappings))
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """Each field whose condition holds; one that the payload is too short for is a fault."""
         data = self._octets(payload)
         if isinstance(data, Fault):
             return Findings.of_fault(data)

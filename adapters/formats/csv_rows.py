@@ -61,7 +61,7 @@ class CsvAdapter:
         self._kinds = {rule.has_header for rule in self._rules}
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """An observation of each mapping for each row of the table."""
         text = payload.text()
         if isinstance(text, Fault):
             return Findings.of_fault(text)

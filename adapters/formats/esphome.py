@@ -45,7 +45,7 @@ class EsphomeAdapter:
         self._known = memory.of(KnownStreams)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The entity's state, or from `status` the liveness of all streams of the node."""
         topic = payload.message.topic
         if topic.endswith(STATUS):
             bound = [stream.key for stream in streams]

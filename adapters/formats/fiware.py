@@ -34,7 +34,7 @@ class FiwareAdapter:
         self._names = tuple(mapping.selector for mapping in mappings)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The attributes of each measure, or the one attribute that the topic names."""
         level, _, name = payload.message.topic.rpartition("/")
         if level.endswith(f"/{ATTRIBUTES}"):
             return self._attribute(name, payload, streams)

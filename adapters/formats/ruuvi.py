@@ -55,7 +55,7 @@ class RuuviAdapter:
         self._names = tuple(mapping.selector for mapping in mappings)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected values of one advertisement."""
         heard = payload.once(read)
         if isinstance(heard, Fault):
             return Findings.of_fault(heard)

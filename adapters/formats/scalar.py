@@ -28,7 +28,7 @@ class ScalarAdapter:
         self._readers = tuple(_READERS[mapping.selector] for mapping in mappings)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The whole payload, once for each mapping."""
         text = payload.text()
         if isinstance(text, Fault):
             return Findings.of_fault(text)

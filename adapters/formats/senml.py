@@ -79,7 +79,7 @@ class SenmlAdapter:
         self._selectors = tuple(_selector(mapping) for mapping in mappings)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The records that each selector takes of the resolved pack, in the order of time."""
         records = payload.once(read_records)
         if isinstance(records, Fault):
             return Findings.of_fault(records)

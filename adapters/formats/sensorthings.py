@@ -38,7 +38,7 @@ class SensorThingsAdapter:
         self._paths = tuple(map(_path, mappings))
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected values of one Observation, with its time and id."""
         document = payload.document()
         if isinstance(document, Fault):
             return Findings.of_fault(document)

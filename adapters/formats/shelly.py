@@ -134,7 +134,7 @@ class ShellyAdapter:
         self._clocks = memory.of(Clocks)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The values and events that a frame mentions, or from `online` the liveness."""
         if payload.message.topic.endswith("/online"):
             return availability_findings(payload, [stream.key for stream in streams])
         frame = payload.once(self._clocks.frame)

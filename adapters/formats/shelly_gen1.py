@@ -57,7 +57,7 @@ class ShellyGen1Adapter:
         self._known = memory.of(KnownStreams)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The topic's value, or from `online` the liveness of all streams of the device."""
         device, _, value = payload.message.topic.removeprefix(f"{ROOT}/").partition("/")
         if value == "online":
             bound = [stream.key for stream in streams]

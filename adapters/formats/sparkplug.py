@@ -68,7 +68,7 @@ class _Rule:
         return cls(selector, element[1], int(element[2])) if element else cls(selector)
 
     def select(self, update: Update) -> Iterator["_Taken"]:
-        """Its metrics in `update`."""
+        """The metrics in `update` that the selector names."""
         if not self.name:
             for heard in update.heard.values():
                 yield from (_Taken(*each, None) for each in enumerate(heard))
@@ -98,7 +98,7 @@ class SparkplugAdapter:
             _refuse_selectors(mapping)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected metrics as the host's state has them, deaths, requests for a rebirth."""
         update = payload.once(self._host.take)
         findings = Findings()
         if update.address is None:

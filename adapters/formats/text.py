@@ -40,7 +40,7 @@ class TextAdapter:
         self._rules = tuple(_rule(mapping) for mapping in mappings)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """What the named groups of each expression capture."""
         text = payload.text()
         if isinstance(text, Fault):
             return Findings.of_fault(text)

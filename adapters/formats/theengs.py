@@ -64,7 +64,7 @@ class TheengsAdapter:
         self._units = tuple(_unit(key) for key in self._keys)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected members of one advertisement, in the units of their keys."""
         document = payload.document()
         if isinstance(document, Fault):
             return Findings.of_fault(document)

@@ -73,7 +73,7 @@ class Fixed:
     fields: tuple[NamedField, ...]
 
     def read(self, data: bytes) -> Reading:
-        """See Layout."""
+        """Every field whose condition holds; one beyond the end of `data` is a fault."""
         return Reading(dict(_found(self.fields, data, "")), [])
 
 
@@ -105,7 +105,7 @@ class Tagged:
     channels: bool = False
 
     def read(self, data: bytes) -> Reading:
-        """See Layout."""
+        """The fields of one item after the other, up to the first unknown tag."""
         reading = Reading({}, [])
         start = 0
         while start < len(data):

@@ -123,7 +123,7 @@ class LorawanAdapter:
         self._rules = tuple(map(_rule, mappings))
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The network server's decoded values, or those that the named codec reads in the bytes."""
         uplink = payload.once(self._read)
         if isinstance(uplink, Fault):
             return Findings.of_fault(uplink)

@@ -31,7 +31,7 @@ UNIT_KEYS = ("engUnit", "engineeringUnit", "unit")
 
 MAX_NODES = 4096
 MAX_METRICS = 20_000
-"""Of one node with its devices; beyond it the node's state begins anew."""
+"""The most metrics of a node with its devices; beyond it the node's state begins anew."""
 
 _LATE = 8
 """A message so many numbers behind was overtaken; one farther away comes after a gap."""
@@ -81,7 +81,7 @@ class Declared:
 
     @classmethod
     def of(cls, device: str, metric: Metric, before: str = "") -> "Declared":
-        """What `metric` itself says."""
+        """What `metric` itself says of name, datatype and unit."""
         unit = next((each for key in UNIT_KEYS if (each := metric.property(key))), "")
         return cls(device, metric.name, metric.datatype, str(unit), before)
 
@@ -198,7 +198,7 @@ def _death(node: _Node, address: Address, payload: SparkplugPayload, raw: bytes)
 
 
 def _is_earlier(bd_seq: Number | None, than: Number | None) -> bool:
-    """Of two numbers that count 0..255 and wrap."""
+    """Whether `bd_seq` came before `than`; both count 0..255 and wrap."""
     return isinstance(bd_seq, int) and isinstance(than, int) and 0 < (than - bd_seq) % 256 < 128
 
 

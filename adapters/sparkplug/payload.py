@@ -1,7 +1,7 @@
 """Sparkplug B payloads: protobuf to metrics, and the one command that a host must send.
 
-Place on the way: the bytes of a message in the namespace spBv1.0, before `sparkplug_host` gives its
-metrics their names. The schema is stated here in our words, as far as a host reads it: DataSets,
+Place on the way: the bytes of a message in the namespace spBv1.0, before `host` gives its metrics
+their names. The schema is stated here in our words, as far as a host reads it: DataSets,
 Templates and nested property sets are kept as bytes, for they are refused and never looked into.
 
 Source: Eclipse Sparkplug 3.0, section 6.4 (Sparkplug B payload definition).
@@ -141,7 +141,7 @@ def _metric(metric: Any) -> Metric:
 
 
 def _properties(properties: Any) -> Iterator[tuple[str, Number]]:
-    """Those with a value; texts that are no UTF-8 come as bytes, and are left out."""
+    """The properties with a value; texts that are no UTF-8 come as bytes, and are left out."""
     for key, value in zip(properties.keys, properties.values, strict=False):
         field = value.WhichOneof("value")
         if field and not value.is_null and isinstance(key, str):

@@ -1,6 +1,6 @@
 """Sparkplug B values: what a metric's datatype makes of the protobuf member that it stands in.
 
-Place on the way: between `sparkplug_payload` and the format "sparkplug". Signed integers arrive in
+Place on the way: between `payload` and the format "sparkplug". Signed integers arrive in
 unsigned members as two's complement, of their own width or of the member's; a bit pattern that is
 neither is a fault, as is a value in a member of another kind than the datatype says.
 

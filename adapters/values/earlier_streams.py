@@ -21,7 +21,7 @@ _PIECE = "[^]\\n/:?#[@!$&'()*+,;=]+"
 
 
 class EarlierStreams:
-    """Bounded."""
+    """Streams that the store has something of; MAX_STREAMS at most."""
 
     __slots__ = ("_keys",)
 
@@ -29,12 +29,12 @@ class EarlierStreams:
         self._keys: dict[StreamKey, None] = {}
 
     def recall(self, key: StreamKey) -> None:
-        """The store has something of this stream."""
+        """Remember a stream of which the store has something."""
         if len(self._keys) < MAX_STREAMS:
             self._keys[key] = None
 
     def of(self, template: StreamTemplate, captures: Sequence[str]) -> Iterator[Stream]:
-        """Those that `template` makes where its first wildcards matched `captures`.
+        """Known streams that `template` makes where its first wildcards matched `captures`.
 
         Linear in all that are known: for topics that are seen for the first time.
         """
@@ -49,7 +49,7 @@ class EarlierStreams:
 
 
 def _expression(template: StreamTemplate, captures: Sequence[str]) -> str:
-    """Of sensor and feature on two lines; the same wildcard is the same piece in both."""
+    """A pattern for sensor and feature, a line each; a wildcard is the same piece in both."""
     known = {f"w{index}": percent_encoded(each) for index, each in enumerate(captures)}
     return "\n".join(_line(each, known) for each in (template.sensor, template.feature_of_interest))
 

@@ -39,7 +39,7 @@ class FaultReason(Enum):
     STALE = "stale"
     UNKNOWN_NAME = "unknown_name"
     NO_MAPPING = "no_mapping"
-    """Of a message in quarantine: since then the mapping of its topic is gone."""
+    """For a message in quarantine: the mapping of its topic has gone since."""
 
     @property
     def costs_observation(self) -> bool:

@@ -66,19 +66,19 @@ class Names:
     properties: str = ""
 
     def mapping(self, family: str, device: str, member: str) -> str:
-        """Of a gw:Mapping; the same device and member always give the same one."""
+        """The IRI of a gw:Mapping; the same device and member always give the same one."""
         return self._iri("mapping", family, device, member)
 
     def sensor(self, family: str, device: str, member: str) -> str:
-        """Of a sosa:Sensor."""
+        """The IRI of a sosa:Sensor."""
         return self._iri("sensor", family, device, member)
 
     def feature(self, family: str, device: str) -> str:
-        """Of the feature of interest as long as nobody has said which room it is."""
+        """The IRI of the feature of interest as long as nobody has said which room it is."""
         return self._iri("feature", family, device)
 
     def observed_property(self, quantity: str) -> str:
-        """Of a property, from the quantity or else the family's own word for it."""
+        """The IRI of a property, from the quantity or else the family's own word for it."""
         return (self.properties or self.base) + "property/" + percent_encoded(quantity)
 
     def _iri(self, *pieces: str) -> str:

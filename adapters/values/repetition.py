@@ -33,7 +33,7 @@ class _Told(NamedTuple):
 
 
 class LastResults:
-    """Bounded; a stream that was forgotten starts anew."""
+    """The last results of MAX_STREAMS streams; one that was forgotten starts anew."""
 
     __slots__ = ("_last",)
 
@@ -46,12 +46,12 @@ class LastResults:
         return last is not None and last[0].is_same(_told(seen))
 
     def remember(self, seen: Observation) -> None:
-        """It is the stream's last one."""
+        """Make `seen` the last result of its stream."""
         before = self._last.get(seen.stream)
         self._last.put(seen.stream, (_told(seen), None if before is None else before[0]))
 
     def refuse(self, seen: Observation) -> None:
-        """It was not believed: the one before it is the last one again."""
+        """Take back a result that was not believed: the one before it is the last again."""
         last = self._last.get(seen.stream)
         if last is None or last[0] != _told(seen):
             return
@@ -60,7 +60,7 @@ class LastResults:
             self._last.put(seen.stream, (last[1], None))
 
     def forget(self, stream: StreamKey) -> None:
-        """Whatever comes next is new."""
+        """Forget a stream: whatever it tells next is new."""
         self._last.pop(stream)
 
     def knows(self, stream: StreamKey) -> bool:

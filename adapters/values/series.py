@@ -13,7 +13,7 @@ MAX_STREAMS = 50_000
 
 
 class SeriesUnits:
-    """Bounded; a stream that was forgotten begins anew."""
+    """The units of MAX_STREAMS streams; one that was forgotten begins anew."""
 
     __slots__ = ("_units",)
 
@@ -32,7 +32,7 @@ class SeriesUnits:
         return None if before is None else UnitChange(stream, before, unit)
 
     def recall(self, stream: StreamKey, unit: str) -> None:
-        """The stream was last told in `unit`, a QUDT unit IRI."""
+        """Set the unit in which the stream was last told, a QUDT unit IRI."""
         self._units.put(stream, unit)
 
     def of(self, stream: StreamKey) -> str | None:

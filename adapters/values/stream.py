@@ -42,7 +42,7 @@ class Stream:
 
     @property
     def key(self) -> StreamKey:
-        """As Observation.stream."""
+        """The identity of the stream, as `Observation.stream` has it."""
         return (self.sensor, self.observed_property, self.feature_of_interest)
 
     def observe(

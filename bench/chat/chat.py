@@ -1,10 +1,11 @@
-"""`chat`: the experiments of SEPA's paper with its chat (seed 001, 5.5), its figures beside ours.
+"""`chat`: the experiments of SEPA's paper with its chat, its figures beside ours.
 
-Place on the way of the data: all of it, by the agents of `gateway.client`. The first one asks what
+Place on the way of the data: from agents of `gateway.client` to agents. The first one asks what
 the broker adds to its store: ten SEND, ten SENT, ten SET_RECEIVED, ten RECEIVED, ten REMOVE, by the
 bare store, by the engine, and by a gateway over HTTP. In the second one a client sends messages to
 itself without a break, and each goes the whole way: SEND, notification, SET_RECEIVED, notification,
-REMOVE, notification.
+REMOVE, notification. Source: Roffia et al., "Dynamic Linked Data: A SPARQL Event Processing
+Architecture", 2018, section 5.5.
 """
 
 import asyncio

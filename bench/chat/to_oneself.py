@@ -1,7 +1,8 @@
 """A client that sends messages to itself: sender, receiver and remover at once, and their times.
 
-Place on the way of the data: all of it, over HTTP and WebSocket. Source: seed 001, 5.4 and Figure
-8; 5.5, the second experiment.
+Place on the way of the data: from an UPDATE by HTTP to a notification by WebSocket. Source: Roffia
+et al., "Dynamic Linked Data: A SPARQL Event Processing Architecture", 2018, section 5.4 and Figure
+8; section 5.5, the second experiment.
 """
 
 import asyncio

@@ -1,1 +1,1 @@
-"""The city of the SUB engine's paper: streets of lamp-posts, queries and ways to answer them."""
+"""The city of the paper on the SUB engine: streets of lamp-posts, its queries, its experiments."""

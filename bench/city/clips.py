@@ -45,7 +45,7 @@ class Change:
 
 
 class Clips(Way):
-    """See Way."""
+    """CLIPS, which gets new facts slot by slot; a rule for each subscription."""
 
     def __init__(self, profile: Profile) -> None:
         import clips  # noqa: PLC0415 - only where it is measured
@@ -96,7 +96,7 @@ class Clips(Way):
         return Change(removed, added)
 
     def step(self, change: Change) -> Sequence[tuple[str, int, str, str]]:
-        """See Way."""
+        """Retract and assert facts, run the rules; gives what they told."""
         facts = self._facts
         for spo in change.removed:
             facts.pop(spo).retract()
@@ -112,7 +112,7 @@ class Clips(Way):
         return (self._triple.assert_fact(**slots) for slots in change.added)
 
     def rows(self, update: Update, told: Sequence[tuple[str, int, str, str]]) -> Iterator[str]:
-        """See Way."""
+        """One row for each call of `notify` by a rule."""
         for sign, query, lamp, value in told:
             named = () if lamp == "nil" else (lamp,)
             yield row_text(update, query, sign, *named, value)
@@ -122,12 +122,12 @@ class ClipsByText(Clips):
     """CLIPS, which reads new facts from text, as the engine does updates."""
 
     def prepare(self, update: Update) -> Change:
-        """See Way."""
+        """The change, with each new fact as text."""
         change = super().prepare(update)
         return replace(change, texts=[_fact(slots) for slots in change.added])
 
     def add(self, change: Change) -> Iterator[Any]:
-        """See Clips."""
+        """The new facts, read from text."""
         return map(self._environment.assert_string, change.texts)
 
 

@@ -2,7 +2,8 @@
 
 Place on the way of the data: SPARQL text in and notifications out, in memory; no gate, no
 scheduler. A figure is the median of the rounds, in CPU time. The reference of every way is the
-model in profile.py. Source: seed 000, sections IV to VI; engine.md, section 6.
+model in profile.py. Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the
+Internet of Things", 2016, sections IV to VI; docs/engine.md, "Performance model".
 """
 
 from collections.abc import Iterator

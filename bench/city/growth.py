@@ -2,7 +2,8 @@
 
 Place on the way of the data: as `lamp`, by text. The paper's subscriptions and city are the
 starting point; one thing grows at a time, each in a process of its own, and they take turns. What
-a subscription takes is the growth of the process while it registers. Source: engine.md, section 6.
+a subscription takes is the growth of the process while it registers. Source: docs/engine.md,
+"Performance model".
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ TRIPLES = 10_000_000
 ROUNDS = 3
 
 _TRIPLE_BYTES = 600
-"""Of a store in memory, with room for what loading takes."""
+"""What a triple takes in a store in memory, with room for loading it."""
 
 Grown = Mapping[str, tuple[Profile, Measured]]
 

@@ -1,4 +1,4 @@
-"""`parallel`: sequential mode against worker processes, whole roads updated (seed 000, Fig. 7).
+"""`parallel`: sequential mode against worker processes, whole roads updated.
 
 Place on the way of the data: the engine alone, in memory, updates as text. `coarse` has
 subscriptions with OPTIONAL and with aggregates on each of the ten roads of 100 lamps; `fig7` is the
@@ -6,7 +6,8 @@ paper's experiment with profiles that overlap: UROAD(301…310) against SROAD(30
 run the same updates and must tell the same rows for the same updates.
 
 Wall time says what it should only where the cores are free; `bound` is what it comes to then: the
-CPU time of the process that has more to do, of that of the sequential mode.
+CPU time of the process that has more to do, of that of the sequential mode. Source: Roffia et al.,
+"A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, Figure 7.
 """
 
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ class Workload:
 
 
 def coarse(subscriptions: int) -> Workload:
-    """As many, half with OPTIONAL and half with an aggregate, each an SPU of its own."""
+    """Subscriptions of a road, half with OPTIONAL, half with an aggregate, an SPU for each."""
     kinds = (with_optional, with_aggregate)
     return Workload(
         "coarse",

@@ -1,8 +1,9 @@
-"""Who subscribes to the city, what updates it, and what must come of it (seed 000, section VI).
+"""Who subscribes to the city, what updates it, and what must come of it.
 
 Place on the way of the data: the workload of the engine benchmarks, and its reference: a model
 that knows of each lamp no more than its value says which rows every subscription must be told.
-An update profile is run several times, each time with a value that no lamp has had.
+An update profile is run several times, each time with a value that no lamp has had. Source: Roffia
+et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, section VI.
 """
 
 from collections import Counter
@@ -29,7 +30,7 @@ class Lamps:
     post: int | None = None
 
     def each(self) -> Sequence[Lamp]:
-        """Its lamps."""
+        """Every lamp that is set or watched."""
         numbers = range(1, posts(self.road) + 1) if self.post is None else (self.post,)
         return [(self.road, number) for number in numbers]
 
@@ -81,7 +82,7 @@ class Profile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the paper's."""
+        """Whether the city is as large as the paper's."""
         return self.roads == ROADS
 
     @property
@@ -135,7 +136,7 @@ class Profile:
         return sum(not lamps.isdisjoint(each) for lamps in sets for each in watched)
 
     def lutt_columns(self) -> Sequence[int]:
-        """Of how many updates each subscription's LUTT lets something through (Table 7)."""
+        """For each subscription, how many updates its LUTT lets something of through (Table 7)."""
         updates = self.updates("")
         set_once = Counter(lamp for update in updates for lamp in update.lamps.each())
         return [

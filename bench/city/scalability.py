@@ -1,9 +1,10 @@
-"""`scalability`: N subscribers of one query, each told of every update (seed 000, appendix B.F).
+"""`scalability`: N subscribers of one query, each told of every update.
 
 Place on the way of the data: the engine alone, in memory, updates as text. All subscribe to the
 same lamp and one lamp is updated, or to the same road of 100 lamps and all of these are; every
 LUTT is hit. Subscribers of one text share an SPU; without sharing, no two write the same text. The
-paper's road 300 has 50 lamps by its own Table 2, so it is road 301 here.
+paper's road 300 has 50 lamps by its own Table 2, so it is road 301 here. Source: Roffia et al., "A
+Semantic Publish-Subscribe Architecture for the Internet of Things", 2016, appendix B.F.
 """
 
 import gc

@@ -68,7 +68,7 @@ SHAPES = {
 
 
 def query(name: str) -> str:
-    """The text of a shape."""
+    """The query of a shape."""
     return _PREFIX + SHAPES[name]
 
 

@@ -35,7 +35,7 @@ class _Listener:
     notifications: int = 0
 
     def subscribe(self, text: str) -> None:
-        """Its one subscription."""
+        """Subscribe to the one query, and add its first answer up."""
         self._add(self.engine.subscribe(text).results)
 
     def update(self, text: str) -> None:
@@ -64,7 +64,7 @@ class _Shape:
     mismatches: int = 0
 
     def line(self) -> TableRow:
-        """Run it."""
+        """Run the shape; the row of the report."""
         data = Data(self.nodes, self.name)
         bare = _store(data)
         ours, oracle = (

@@ -1,8 +1,9 @@
 """The city of the SUB engine's benchmark: streets of lamp-posts as RDF, its updates and queries.
 
-Place on the way of the data: the workload of the engine benchmarks. Source: seed 000, section VI,
-Tables 2 and 3. Sizes are the paper's: 310 roads, 9,500 posts, 19,000 sensors, 35 triples a post
-and 4 a road, 333,740 in all. X is a road, 1 to 310, Y a post of it, from 1.
+Place on the way of the data: the workload of the engine benchmarks. Sizes are the paper's: 310
+roads, 9,500 posts, 19,000 sensors, 35 triples a post and 4 a road, 333,740 in all. X is a road, 1
+to 310, Y a post of it, from 1. Source: Roffia et al., "A Semantic Publish-Subscribe Architecture
+for the Internet of Things", 2016, section VI, Tables 2 and 3.
 """
 
 from collections.abc import Collection, Iterator

@@ -33,7 +33,7 @@ class Cost:
     wall_ms: float = 0.0
 
     def add(self, updates: int, cpu_ms: float, wall_ms: float) -> None:
-        """A slice of them."""
+        """Count a slice of updates."""
         self.updates += updates
         self.cpu_ms += cpu_ms
         self.wall_ms += wall_ms

@@ -1,6 +1,6 @@
 """The ways of running an update profile on the city that are compared with each other.
 
-Place on the way of the data: see way.py; clips.py has one more.
+Place on the way of the data: behind `Way`, one class for each of ours; clips.py has the others.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class EngineByText(Way):
         self._numbers: dict[str, int] = {}
 
     def subscribe(self) -> None:
-        """See Way."""
+        """One SUBSCRIBE each, by text."""
         for number, lamps in enumerate(self._profile.subscriptions):
             self._numbers[self.engine.subscribe(lamps.select).spuid] = number
 
@@ -45,15 +45,15 @@ class EngineByText(Way):
         return update.text
 
     def step(self, prepared: Any) -> Outcome:
-        """See Way."""
+        """Update by the text."""
         return self.engine.update(prepared)
 
     def finish(self) -> None:
-        """See Way; in memory an engine leaves its store behind until a query needs it."""
+        """Bring the store up to the engine: in memory it follows only when a query needs it."""
         self.engine.flush()
 
     def rows(self, update: Update, outcome: Outcome) -> Iterator[str]:
-        """See Way."""
+        """The rows of all notifications of an update."""
         for each in outcome.notifications:
             yield from notified_rows(update, self._numbers[each.spuid], each.results)
 
@@ -74,7 +74,7 @@ class EngineByTemplate(EngineByText):
         return {"lamp": NamedNode(lamp_iri(road, post)), "value": value}
 
     def step(self, prepared: Any) -> Outcome:
-        """See Way."""
+        """Update by the plan of one lamp, or of a road, with these bindings."""
         return self.engine.update(self._plans["road" in prepared], prepared)
 
 
@@ -82,16 +82,16 @@ class EngineMeasured(EngineByText):
     """Our engine, which says where its time goes; that takes some time itself."""
 
     def open(self, store: QuadStore) -> Engine:
-        """See EngineByText."""
+        """An engine that counts its time by component."""
         self._performance = Performance(process_time_ns)
         return Engine(store, options=EngineOptions(performance=self._performance))
 
     def begin(self) -> None:
-        """See Way."""
+        """Count from here."""
         self._performance.reset()
 
     def finish(self) -> None:
-        """See Way; it is time of the store, hence T_UPDATE."""
+        """Bring the store up to the engine; the time is the store's, hence T_UPDATE."""
         started = process_time_ns()
         super().finish()
         self._performance.totals.update += process_time_ns() - started
@@ -114,7 +114,7 @@ class EngineWithoutLutt(EngineByText):
     """Our engine, every SPU receiving every Delta."""
 
     def open(self, store: QuadStore) -> Engine:
-        """See EngineByText."""
+        """An engine that asks no LUTT."""
         return Engine(store, options=EngineOptions(lutt=False))
 
 
@@ -133,7 +133,7 @@ class BareStore(Way):
         return update.text
 
     def step(self, prepared: str) -> None:
-        """See Way."""
+        """Update by the text."""
         self._store.update(prepared)
 
     def rows(self, update: Update, outcome: None) -> Iterator[str]:
@@ -147,12 +147,12 @@ class Naive(BareStore):
     """Ask all subscriptions again after each update and take the difference, as SEPA does."""
 
     def subscribe(self) -> None:
-        """See Way."""
+        """Ask every query once, for the answers to compare with."""
         self._texts = [lamps.select for lamps in self._profile.subscriptions]
         self._answers = [_answer(self._store, text) for text in self._texts]
 
     def step(self, prepared: str) -> Any:
-        """See Way; the changes by number of the subscription."""
+        """Update the store, ask every subscription again; the changes by its number."""
         self._store.update(prepared)
         before, self._answers = self._answers, [_answer(self._store, t) for t in self._texts]
         changes = (
@@ -162,7 +162,7 @@ class Naive(BareStore):
         return [(number, change) for number, change in changes if not change.is_empty]
 
     def rows(self, update: Update, outcome: Any) -> Iterator[str]:
-        """See Way."""
+        """The rows of every change."""
         for number, change in outcome:
             yield from notified_rows(update, number, change)
 

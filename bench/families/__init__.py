@@ -1,1 +1,1 @@
-"""What a message of each device family costs."""
+"""What a message of each device family costs, in recorded cases."""

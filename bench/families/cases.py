@@ -20,7 +20,7 @@ from adapters.values.payload import parse_json
 from adapters.values.result import JsonNumber
 
 MOST_DIGITS = 8
-"""Of a number that is varied; a longer one is a time or an identifier."""
+"""The most digits of a number that is varied; a longer one is a time or an identifier."""
 
 RECEIVED = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 

@@ -1,1 +1,1 @@
-"""UPDATEs and notifications by HTTP and WebSocket, beside bare servers."""
+"""UPDATEs and notifications by HTTP and WebSocket, beside servers that do nothing else."""

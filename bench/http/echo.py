@@ -1,7 +1,7 @@
 """`python -m bench.http.echo`: a bare Starlette application that answers with what it is sent.
 
-Place on the way of the data: none; the yardstick of `bench http`, on the same server, with the same
-settings, as the gateway. It says its port and ends with its standard input.
+Place on the way of the data: in the gateway's place, the yardstick of `bench http`, on the same
+server with the same settings. It says its port and ends with its standard input.
 """
 
 import asyncio

@@ -44,7 +44,7 @@ class _Way:
     cpu_s: float = 0.0
 
     def percentile(self, part: float) -> float:
-        """Of the times so far, ms."""
+        """The percentile `part` of the times so far, ms."""
         return percentile(sorted(self.times_ms), part)
 
     def play(self, rounds: Sequence[int]) -> None:
@@ -105,7 +105,7 @@ def _listening(stack: ExitStack, listener: FanoutListener) -> Child:
 
 
 def _like_a_notification(number: int) -> str:
-    """As long as what the gateway sends."""
+    """A text as long as the notification that the gateway sends."""
     empty = encode_results(["o"], [])
     added = encode_results(["o"], [(Literal(str(number)),)])
     head = '{"notification":{"spuid":"sepa://subscription/' + "0" * 36

@@ -30,7 +30,7 @@ class HttpLoad:
 
     @property
     def requests(self) -> int:
-        """Of one turn."""
+        """Requests of one turn, of all connections."""
         return self.connections * self.each
 
     def child(self) -> Child:

@@ -1,1 +1,1 @@
-"""Readings over MQTT: ingest, latency, journal; each part a process."""
+"""Readings over MQTT: how many a second, how soon a subscriber has them, what the journal costs."""

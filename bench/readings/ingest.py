@@ -1,8 +1,8 @@
 """`ingest`: readings per second from MQTT to a durable commit, with 100 subscriptions.
 
-Place on the way of the data: all of it. Rates are end to end, from the first publish to the
-engine's last commit. Beside them, in the same run: the bare store with the same UPDATE texts, and
-the gateway's parts in one thread without MQTT.
+Place on the way of the data: from the first publish to the engine's last commit; rates are end to
+end. Beside them, in the same run: the bare store with the same UPDATE texts, and the gateway's
+parts in one thread without MQTT.
 """
 
 from collections.abc import Iterator, Sequence

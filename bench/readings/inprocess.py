@@ -75,7 +75,7 @@ class TimedJournal(Journal):
     timing: Timing
 
     def sync(self) -> None:
-        """See Journal."""
+        """Make what was appended durable, and take the time of it."""
         with self.timing.stage("journal"):
             super().sync()
 
@@ -197,7 +197,7 @@ def _settled(error: Exception | None) -> None:
 
 
 def request_texts(profiles: Profiles, requests: Iterable[Request]) -> list[str]:
-    """As SPARQL, terms in place of forced bindings; the gateway's own updates have no template."""
+    """The request as SPARQL, terms in place of forced bindings; ours have no template."""
     templates = {each.text: each for each in profiles.updates.values()}
     return [
         one_text(

@@ -1,7 +1,7 @@
 """`latency`: from a publisher's send to the subscriber's notification, at a steady pace.
 
-Place on the way of the data: all of it. Both ends read the machine's monotonic clock, which is one
-for all processes; the value of a reading says which one it is.
+Place on the way of the data: from broker to WebSocket. Both ends read the machine's monotonic
+clock, which is one for all processes; the value of a reading says which one it is.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """One play of a workload: broker, gateway, subscriber and publishers, each a process.
 
-Place on the way of the data: all of it, by the protocols that every client uses. What is measured
-is checked: what subscribers hold, what the store holds and what was counted must be what the
-published readings imply.
+Place on the way of the data: from publishers to subscribers, by the protocols that every client
+uses. What is measured is checked: what subscribers hold, what the store holds and what was counted
+must be what the published readings imply.
 """
 
 import json
@@ -88,7 +88,7 @@ class Played:
                 yield _answer(alias, sensor, row.get("result", result), count)
 
     def digest(self) -> str:
-        """Of the rows."""
+        """The digest of the rows."""
         return digest(self.rows())
 
 

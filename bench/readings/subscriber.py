@@ -63,7 +63,7 @@ class Heard:
                 self.arrivals[dict(row)["result"]] = arrived
 
     def members(self) -> dict[str, object]:
-        """As JSON; rows with their count, which is negative if something was wrong."""
+        """The answers as JSON: rows with their count, which is negative if something was wrong."""
         return {
             "answers": {
                 alias: [[dict(row), count] for row, count in answer.items() if count]

@@ -1,7 +1,8 @@
 """Agents of the SEPA design pattern: producer, consumer, aggregator, for any broker of a profile.
 
 Place: outside of a gateway, on the other end of its gates, and of any SPARQL 1.1 endpoint or SEPA
-broker. Source: seed paper 001, 5.2 (APCI) and 5.3 (JSAP); docs/client.md shows how to use it.
+broker; docs/client.md shows how to use it. Source: Roffia et al., "Dynamic Linked Data: A SPARQL
+Event Processing Architecture", 2018, sections 5.2 (APCI) and 5.3 (JSAP).
 """
 
 from gateway.client.asynchronous import AsyncAggregator, AsyncClient, AsyncConsumer, AsyncProducer

@@ -1,7 +1,8 @@
 """Agents for asyncio: client, producer, consumer, aggregator.
 
-Place: what an application uses, over the entries of a profile. Source: seed paper 001, 5.2: a
-producer is linked to an update, a consumer to a subscribe, an aggregator to a pair of them.
+Place: what an application uses, over the entries of a profile. A producer is linked to an update, a
+consumer to a subscribe, an aggregator to a pair of them. Source: Roffia et al., "Dynamic Linked
+Data: A SPARQL Event Processing Architecture", 2018, section 5.2.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -82,7 +83,7 @@ class AsyncClient:
         return await self._send_update(template, _bound(template, values), due)
 
     async def update_all(self, update_id: str, rows: Sequence[Values], due: Due = None) -> Outcome:
-        """One UPDATE for several rows of values; see `Template.render_rows`. No row, no request."""
+        """Send one UPDATE for several rows of values; no row, no request."""
         template = self.update_template(update_id)
         if not rows:
             return Outcome(204)
@@ -181,11 +182,11 @@ class AsyncProducer(_Agent):
         self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Send the UPDATE with these values; done when it returns, `due` delays it."""
         return await self.client.update(self.update_id, values, due)
 
     async def update_all(self, rows: Sequence[Values], due: Due = None) -> Outcome:
-        """As `AsyncClient.update_all`."""
+        """Send one UPDATE for several rows of values; no row, no request."""
         return await self.client.update_all(self.update_id, rows, due)
 
 
@@ -270,7 +271,7 @@ class AsyncAggregator(AsyncConsumer):
         self.client.update_template(update_id)
 
     async def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Send the UPDATE with these values; done when it returns, `due` delays it."""
         return await self.client.update(self.update_id, values, due)
 
     async def run(self, react: React) -> None:

@@ -1,8 +1,9 @@
 """`Connection`: requests sent over HTTP, with a token where the broker wants one.
 
-Place: under every agent; one pool of HTTP connections and one token for all that it does. Sources:
-SPARQL 1.1 Protocol; SPARQL 1.1 SE protocol, registration and token (seed paper 001, 3.4): JSON,
-client credentials in a Basic header; a token that has expired is 401 `invalid_grant`.
+Place: under every agent; one pool of HTTP connections and one token for all that it does.
+Registration and token are JSON, client credentials stand in a Basic header; a token that has
+expired is 401 `invalid_grant`. Sources: SPARQL 1.1 Protocol; SPARQL 1.1 SE protocol (Roffia et al.,
+"Dynamic Linked Data: A SPARQL Event Processing Architecture", 2018, section 3.4).
 """
 
 import ssl
@@ -33,7 +34,7 @@ class Connection:
         self._tokens = _Tokens(self, settings, oauth) if _wants_tokens(settings, oauth) else None
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close the pool of connections."""
         await self._http.aclose()
 
     async def authorization(self) -> str | None:

@@ -40,7 +40,7 @@ class Answer:
         self._bag: Counter[_Key] = Counter()
 
     def solutions(self) -> list[Solution]:
-        """All of them, in no order."""
+        """The solutions of the answer so far, in no order."""
         return [dict(key) for key in self._bag.elements()]
 
     def change(self, added: Iterable[Solution], removed: Iterable[Solution]) -> None:

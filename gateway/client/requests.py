@@ -26,7 +26,7 @@ from jsap.file_format import Method
 from jsap.template import Graphs
 
 Answer = list[Solution] | bool | list[Triple]
-"""Of a SELECT, an ASK, a CONSTRUCT or DESCRIBE."""
+"""What a SELECT, an ASK, and a CONSTRUCT or DESCRIBE are answered with."""
 
 Due = datetime | timedelta | None
 Parameters = tuple[tuple[str, str], ...]

@@ -86,21 +86,24 @@ class Client:
         return self._loop.run(work, timeout_s)
 
     def update(self, update_id: str, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Send an UPDATE; done when it returns. `due` delays it, in place of the profile's own.
+
+        Raises BindingError for a value that does not fit, AgentError for everything else.
+        """
         return self.run(self.asynchronous.update(update_id, values, due))
 
     def update_all(self, update_id: str, rows: Sequence[Values], due: Due = None) -> Outcome:
-        """As `AsyncClient.update_all`."""
+        """Send one UPDATE for several rows of values; no row, no request."""
         return self.run(self.asynchronous.update_all(update_id, rows, due))
 
     def query(self, query_id: str, values: Values | None = None) -> Answer:
-        """As `AsyncClient.query`."""
+        """Solutions of a SELECT, the truth of an ASK, triples of a CONSTRUCT or DESCRIBE."""
         return self.run(self.asynchronous.query(query_id, values))
 
     def query_text(
         self, query_id: str, values: Values | None = None, accept: str | None = None
     ) -> str:
-        """As `AsyncClient.query_text`."""
+        """The answer as text, in a format (CSV, …) or media type; by default the profile's."""
         return self.run(self.asynchronous.query_text(query_id, values, accept))
 
     def subscribe(self, query_id: str, values: Values | None = None) -> "Consumer":
@@ -141,16 +144,20 @@ class Producer(_Agent):
         self.client.asynchronous.update_template(update_id)
 
     def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Send the UPDATE with these values; done when it returns, `due` delays it."""
         return self.client.update(self.update_id, values, due)
 
     def update_all(self, rows: Sequence[Values], due: Due = None) -> Outcome:
-        """As `AsyncClient.update_all`."""
+        """Send one UPDATE for several rows of values; no row, no request."""
         return self.client.update_all(self.update_id, rows, due)
 
 
 class Consumer(_Agent):
-    """One query of a profile, subscribed: an iterator of notifications; see `AsyncConsumer`."""
+    """One query of a profile, subscribed: an iterator of notifications.
+
+    Subscribed and answered when `with` begins: what is wrong is raised there. A connection that is
+    lost is made again, and every notification is still an exact step.
+    """
 
     def __init__(
         self,
@@ -220,7 +227,7 @@ class Aggregator(Consumer):
         self.client.asynchronous.update_template(update_id)
 
     def update(self, values: Values | None = None, due: Due = None) -> Outcome:
-        """As `AsyncClient.update`."""
+        """Send the UPDATE with these values; done when it returns, `due` delays it."""
         return self.client.update(self.update_id, values, due)
 
     def run(self, react: Callable[[Notification], Iterable[Values]]) -> None:

@@ -118,7 +118,7 @@ class ActuationSettings(Section):
     keep: Count = 20
 
     def limits(self) -> ActuationLimits:
-        """The same for the parts."""
+        """The limits in the form that actuation takes."""
         return ActuationLimits(self.topic, self.time_limit_s, self.keep)
 
 
@@ -169,13 +169,13 @@ class LimitsSettings(Section):
     request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
 
     def of_quarantine(self) -> QuarantineLimits:
-        """Those of the quarantine."""
+        """The limits of the quarantine."""
         return QuarantineLimits(
             self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
         )
 
     def of_raw_messages(self) -> RawLimits:
-        """Those of the ring of raw messages."""
+        """The limits of the ring of raw messages."""
         return RawLimits(self.raw_messages, self.raw_bytes)
 
 

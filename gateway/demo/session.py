@@ -1,7 +1,7 @@
 """One demo from start to end: a gateway, what publishes to it, what watches it.
 
-Place on the way of the data: around all of it. Ends by Ctrl-C, after `duration_s`, or when the
-recording is over; the gateway is closed and its temporary folder removed then.
+Ends by Ctrl-C, after `duration_s`, or when the recording is over; the gateway is closed and its
+temporary folder removed then.
 """
 
 import asyncio

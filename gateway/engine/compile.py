@@ -8,7 +8,7 @@ from gateway.engine.incremental.query import incremental_query
 from gateway.engine.incremental.unit import IncrementalUnit
 from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
 from gateway.engine.join.join import JoinUnit, UnfilteredUnit
-from gateway.engine.join.shapes import Shapes
+from gateway.engine.join.shapes import JoinUnits
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.engine.requery import RequeryUnit
 from gateway.engine.spu import Placed, Spu, Subject, Unit
@@ -40,7 +40,7 @@ class TierCompiler:
 
     def __init__(self, store: Source) -> None:
         self._store = store
-        self._shapes = Shapes(store)
+        self._shapes = JoinUnits(store)
 
     def place(self, subject: Subject) -> Placed:
         """The SPU in the unit of its shape, or in one of its own."""

@@ -89,14 +89,14 @@ class Cts(Tables):
     def __bool__(self) -> bool:
         return bool(self._tables)
 
-    def at_hand(
+    def cached_match(
         self,
         subject: Term | None,
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad] | None:
-        """The quads of a pattern, for the store; None where there is no table of it."""
+        """The quads of a pattern from its table; None where there is none that is current."""
         table = self._tables.get((predicate, graph))  # type: ignore[arg-type]
         return None if table is None or not table.is_current() else table.match(subject, object_)
 

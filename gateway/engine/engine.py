@@ -106,7 +106,7 @@ class Engine:
         self.delivery = Delivery(self._subscriptions, on_notification)
         self.workers: Workers | None = None
         self._processing = self._open_processing(worker_count(workers), options)
-        store.lend(self._processing.tables)
+        store.attach_cache(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
@@ -408,7 +408,7 @@ class Engine:
             self.workers.post(delta, time)
         queues = self._processing.match(delta)
         if not delta.is_empty:
-            self.store.told(self._processing.tables)
+            self.store.mark_current(self._processing.tables)
         changes = self._processing.process(queues)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)

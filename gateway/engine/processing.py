@@ -21,8 +21,8 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
+from gateway.store.quad_cache import QuadCache
 from gateway.store.readable import Source
-from gateway.store.tables import Tables
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Processing:
         self._clocked: dict[Unit, None] = {}
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> QuadCache:
         """What `match` keeps up with the store."""
         return self._cts
 

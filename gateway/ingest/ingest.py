@@ -145,7 +145,7 @@ class Ingest:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
-        engine.store.mint(self.current_state.identity.minted(self._journal.epoch))
+        engine.store.expect_new(self.current_state.identity.fresh_namespace(self._journal.epoch))
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""

@@ -50,7 +50,7 @@ class Identity:
         digest = blake2b("\n".join((*stream, unit)).encode(), digest_size=12).hexdigest()
         return NamedNode(f"{self.base_iri}{self.gateway}/series/{digest}")
 
-    def minted(self, epoch: int) -> NamedNode:
+    def fresh_namespace(self, epoch: int) -> NamedNode:
         """What the IRIs of an epoch's observations, their results and instants begin with."""
         return NamedNode(f"{self.base_iri}{self.gateway}/observation/{epoch}-")
 

@@ -41,7 +41,7 @@ class Events:
         return events
 
     def learn(self, event: Fields) -> None:
-        """Take up a line."""
+        """Take up a line of a manifest."""
         kind = event["event"]
         if kind == "epoch":
             self.epoch = max(self.epoch, int(str(event["epoch"])))
@@ -55,18 +55,18 @@ class Events:
             self.forget(name)
 
     def take(self, item: Sealed) -> None:
-        """A segment or gap is in the folder."""
+        """Note that a segment or gap is in the folder."""
         self.items[str(item.name)] = item
         self.starts.add(item.name.start)
         self.epoch = max(self.epoch, item.name.start.epoch)
 
     def ship(self, name: str) -> None:
-        """A landing zone has it."""
+        """Note that a landing zone has the segment."""
         if name in self.items:
             self.shipped.add(name)
 
     def forget(self, name: str) -> None:
-        """It is in the folder no more."""
+        """Note that a segment or gap is no longer in the folder."""
         start = SegmentName.parse(name).start
         self.items.pop(name, None)
         self.shipped.discard(name)
@@ -80,7 +80,7 @@ class Events:
         return sum(item.count for item in self.items.values() if item.name.is_gap)
 
     def summary(self) -> list[bytes]:
-        """As few lines as say the same of what is in the folder."""
+        """The fewest lines that say the same of what is in the folder."""
         lines = [encode_fields({"event": "epoch", "epoch": self.epoch})]
         for name, item in self.items.items():
             lines.append(line_of(item))

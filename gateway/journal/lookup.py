@@ -1,7 +1,7 @@
 """Looking up observations of a journal by their positions.
 
-Place on the way of the data: beside it, for people who ask where an observation came from; the
-gateway may be running, so its segments may be sealed or removed meanwhile.
+Asked by people who want to know where an observation came from; the gateway may be running, so its
+segments may be sealed or removed meanwhile.
 """
 
 from collections.abc import Collection
@@ -22,7 +22,7 @@ class Found:
 
 
 def look_up(folder: Path, positions: Collection[Position]) -> dict[Position, Found]:
-    """Those of them that the journal still has. Linear in the segments that they are in."""
+    """The observations that the journal still has. Linear in the segments they are in."""
     found: dict[Position, Found] = {}
     for path in _holding(folder, positions):
         try:

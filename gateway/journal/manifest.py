@@ -79,7 +79,7 @@ class Manifest:
                 self._events.take(item)
 
     def ship(self, item: Sealed, destination: str) -> None:
-        """The landing zone has it."""
+        """Write down that the landing zone has a segment."""
         self._append([event("shipped", str(item.name), to=destination)])
         with self._lock:
             self._events.ship(str(item.name))

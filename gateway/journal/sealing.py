@@ -43,7 +43,7 @@ class Sealed:
 
     @property
     def count(self) -> int:
-        """Its observations and actuations."""
+        """How many observations and actuations the segment has."""
         return self.name.count
 
 
@@ -65,7 +65,7 @@ class Checked:
 
     runs: tuple[_Run, ...]
     lost: tuple[tuple[int, int], ...]
-    """(first, count)"""
+    """First sequence and number of each run that is lost."""
 
 
 def seal(raw: Path, origin: Origin, until: int | None = None) -> list[Sealed]:

@@ -55,7 +55,7 @@ class Space:
             self._free = disk.f_bavail * disk.f_frsize
 
     def wrote(self, count: int) -> None:
-        """So many bytes were appended."""
+        """Count bytes that were appended."""
         with self._lock:
             self._written += count
             self._taken += count

@@ -1,4 +1,4 @@
-"""The journal: every accepted observation, on disk before it is acknowledged (engine.md, 3a).
+"""The journal: every accepted observation, on disk before it is acknowledged.
 
 Append-only JSON Lines in raw segments `<epoch>-<first sequence>.jsonl` of one folder, sealed when
 they are long or old (`gateway.journal.sealing`). An epoch is one life of the process; (gateway,

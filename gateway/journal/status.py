@@ -56,7 +56,7 @@ def read_status(folder: Path, limits: JournalLimits) -> Status:
 def _hours_left(
     folder: Path, limits: JournalLimits, sealed: list[Sealed], waiting: int
 ) -> float | None:
-    """At the rate of the last day."""
+    """How long the space lasts at the rate of the last day."""
     newest = max((item.last_time for item in sealed), default=0)
     lately = [item for item in sealed if item.last_time >= newest - _LATELY]
     span = newest - min((item.first_time for item in lately), default=newest)

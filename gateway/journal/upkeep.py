@@ -1,7 +1,7 @@
 """Upkeep of the journal beside ingest: sealing, making room, postponed fsyncs.
 
-Place on the way of the data: beside it, in a thread of low priority on any core. zlib and SHA-256
-let go of the interpreter, so compressing does not hold up who appends.
+A thread of low priority on any core does it. zlib and SHA-256 let go of the interpreter, so
+compressing does not hold up who appends.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""`Delta`: the net change of one UPDATE, a value with an algebra (engine.md, section 2).
+"""`Delta`: the net change of one UPDATE, a value with an algebra.
 
 Invariant: what is in `added` was absent before the UPDATE and present after it; what is in
 `removed` the other way round. So the two are disjoint and an UPDATE that changes nothing has

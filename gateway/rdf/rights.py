@@ -1,7 +1,7 @@
 """`Rights`: which graphs somebody may read and which write, a value that a request carries.
 
 Place: made at a gate from who asks, or by whoever embeds the engine; kept by the store's views
-(gateway/store/readable.py, working.py). Source: issue 3; engine.md, section 1 (SPU).
+(gateway/store/readable.py, working.py).
 """
 
 from dataclasses import dataclass

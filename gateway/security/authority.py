@@ -3,7 +3,8 @@
 Place: gates ask it for the principal of a request, the OAuth gate for credentials and tokens, the
 embedded broker for logins. It works on a snapshot of the identity store and looks for a newer one
 twice a second, so what `sosa-gateway client` and `keys` do is in force at once. Sources: SPARQL 1.1
-SE protocol, sections 3.4 to 3.6 of seed paper 001; RFC 6749, section 4.4; RFC 6750.
+SE protocol (Roffia et al., "Dynamic Linked Data: A SPARQL Event Processing Architecture", 2018,
+sections 3.4 to 3.6); RFC 6749, section 4.4; RFC 6750.
 """
 
 import asyncio
@@ -128,7 +129,7 @@ class Authority:
             self._take(snapshot)
 
     def principal(self, authorization: str | None) -> Principal:
-        """See `Guard`."""
+        """The client of a Bearer token that is in force; raises an UnauthorizedError."""
         if not authorization:
             raise UnauthorizedError("this needs a token", "send Authorization: Bearer <token>")
         scheme, _, token = authorization.strip().partition(" ")
@@ -160,7 +161,7 @@ class Authority:
         return principal
 
     def watch(self, principal: Principal, ended: Ended) -> Callable[[], None]:
-        """See `Guard`."""
+        """Call `ended` at the first tick or change of the store that ends the rights."""
         return self._watches.add(principal, ended)
 
     def _fault(self, principal: Principal) -> InvalidTokenError | None:

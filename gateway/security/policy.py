@@ -34,7 +34,7 @@ class Capability(StrEnum):
     COMMAND = "command"
     """Write the graph of actuations: have actuators do something."""
     OPERATIONS = "operations"
-    """See metrics, counters, quarantine and the dashboard."""
+    """Look at metrics, counters, quarantine and the dashboard."""
     SYSTEM = "system"
     """Write what the gateway keeps for itself: its state, delayed UPDATEs of everybody."""
 
@@ -71,17 +71,20 @@ class Policy:
 
     @property
     def query_rights(self) -> Rights:
-        """Of a QUERY."""
+        """The rights of a QUERY."""
         return Rights(read=self.query, write=frozenset())
 
     @property
     def subscribe_rights(self) -> Rights:
-        """Of a SUBSCRIBE."""
+        """The rights of a SUBSCRIBE."""
         return Rights(read=self.subscribe, write=frozenset())
 
     @property
     def update_rights(self) -> Rights:
-        """Of an UPDATE: its WHERE reads what a QUERY may; of the gateway's graphs only its own."""
+        """The rights of an UPDATE: its WHERE reads what a QUERY may read.
+
+        Of the gateway's own graphs it reads and writes those that a capability is for.
+        """
         return _update_rights(self)
 
     def may_publish(self, topic: str) -> bool:
@@ -100,7 +103,7 @@ class Policy:
 
 
 EVERYTHING = Policy(None, None, None, None, None, frozenset(Capability))
-"""All rights."""
+"""A policy with all rights."""
 
 
 @lru_cache(maxsize=1024)

@@ -57,7 +57,7 @@ def words_of(policy: Policy) -> dict[str, list[str]]:
 
 
 def encode_policy(policy: Policy) -> str:
-    """As JSON; equal policies give equal texts."""
+    """The policy as JSON; equal policies give equal texts."""
     return json.dumps(words_of(policy), ensure_ascii=False)
 
 

@@ -57,7 +57,7 @@ class Throttle:
             self._empty_at.popitem(last=False)
 
     def succeeded(self, address: str, identity: str) -> None:
-        """The attempt was no failure."""
+        """Take back an attempt that turned out to be no failure."""
         for key, most in self._keys(address, identity):
             if key in self._empty_at:
                 self._empty_at[key] -= self._limits.window_s / most

@@ -40,7 +40,7 @@ class ServerTls(ABC):
 
     @abstractmethod
     def renew(self) -> None:
-        """See to it that new connections get a valid certificate. Raises a GatewayError."""
+        """Let new connections get a valid certificate. Raises a GatewayError."""
 
     async def run(self) -> None:
         """Renew in time, until cancelled; what fails is logged and tried again."""

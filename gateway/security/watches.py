@@ -27,7 +27,7 @@ class Watches:
         return len(self._watched)
 
     def add(self, principal: Principal, ended: Ended) -> Callable[[], None]:
-        """See `Guard.watch`."""
+        """Call `ended` once the principal has a fault; gives what stops the watch."""
         key = object()
         self._watched.setdefault(principal, {})[key] = ended
 

@@ -11,13 +11,13 @@ from gateway.shipping.zone import BLOCK, Parcel, require_same
 
 
 class Folder:
-    """A landing zone; see LandingZone. `root` must be there: a mount that is gone is no folder."""
+    """A folder as a landing zone; `root` must exist, since a mount that is gone is no folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def deliver(self, parcel: Parcel) -> None:
-        """See LandingZone."""
+        """Copy, fsync and rename, unless the same bytes are there; then read them back."""
         try:
             if not self._root.is_dir():
                 raise FileNotFoundError(f"there is no folder {self._root}")
@@ -32,7 +32,7 @@ class Folder:
             ) from error
 
     def close(self) -> None:
-        """See LandingZone."""
+        """Nothing is held open."""
 
     def _copy(self, parcel: Parcel, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)

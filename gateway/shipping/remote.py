@@ -23,7 +23,7 @@ Options = Mapping[str, Any]
 
 
 class Remote:
-    """A landing zone; see LandingZone. `options` are the driver's own."""
+    """A landing zone behind a driver of fsspec; `options` are the driver's own."""
 
     def __init__(self, url: str, options: Options) -> None:
         """Raises ConfigurationError where the driver is not installed."""
@@ -36,7 +36,7 @@ class Remote:
         driver(self._scheme)
 
     def deliver(self, parcel: Parcel) -> None:
-        """See LandingZone."""
+        """Upload, rename where the store can, and read back what arrived."""
         try:
             self._deliver(parcel)
         except ShippingError:
@@ -49,7 +49,7 @@ class Remote:
             ) from error
 
     def close(self) -> None:
-        """See LandingZone; the next delivery connects anew."""
+        """Disconnect the driver; the next delivery connects anew."""
         files, self._files = self._files, None
         if files is not None:
             with suppress(Exception):  # what is closed is of no use any more

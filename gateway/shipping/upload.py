@@ -21,7 +21,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Collector:
-    """A landing zone; see LandingZone. `token` is asked for each connection, "" for none."""
+    """A collector as a landing zone; `token` is asked for each connection, "" for none."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Collector:
             )
 
     def deliver(self, parcel: Parcel) -> None:
-        """See LandingZone."""
+        """Ask for the SHA-256 that is there, send the file unless it is the same."""
         try:
             status, answer = self._ask("GET", parcel)
             if status == 404 or answer.get("sha256") not in {None, parcel.sha256}:
@@ -73,7 +73,7 @@ class Collector:
         require_same(str(answer.get("sha256")), parcel, self._shown)
 
     def close(self) -> None:
-        """See LandingZone."""
+        """Close the connection; the next delivery opens one."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None

@@ -43,7 +43,7 @@ class Parameters:
 
     @property
     def missing(self) -> frozenset[Span]:
-        """Those for which no variable may stand."""
+        """The spans where no variable may stand."""
         return frozenset(span for span, _ in self._names.values()) - self.found.keys()
 
     def stand_in(

@@ -37,10 +37,10 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
 }
 
 
-def walk(root: object, beneath: tuple[type, ...] = ()) -> Iterator[object]:
+def walk(root: object, stop_at: tuple[type, ...] = ()) -> Iterator[object]:
     """All nodes and terms from `root` on, each before what it contains, in no other order.
 
-    What stands beneath a node of the given types is left out.
+    What stands below a node of the types in `stop_at` is left out.
     """
     waiting: list[object] = [root]
     while waiting:
@@ -49,7 +49,7 @@ def walk(root: object, beneath: tuple[type, ...] = ()) -> Iterator[object]:
             waiting.extend(node)
             continue
         yield node
-        if not isinstance(node, beneath):
+        if not isinstance(node, stop_at):
             waiting.extend(getattr(node, name) for name in _CHILDREN.get(type(node), ()))
 
 

@@ -1,12 +1,11 @@
 r"""Shapes: texts that differ in their constants alone share one compiled plan.
 
-Place: before the parser, for the text of each UPDATE and SUBSCRIBE; engine.md, section 4, asks for
-it. One regular expression divides a text into its constants (IRIs, the local parts of prefixed
-names, strings with language or datatype, numbers) and what is between them, in microseconds and
-without grammar. Texts with the same in between are a family. The first text of a family is
-compiled as it is. Where the second one differs, and only there, the constants become parameters of
-a plan that both share; constants that are always equal to each other stay so (the lamp that an
-UPDATE names three times is one parameter).
+Place: before the parser, for the text of each UPDATE and SUBSCRIBE. One regular expression divides
+a text into its constants (IRIs, the local parts of prefixed names, strings with language or
+datatype, numbers) and what is between them, in microseconds and without grammar. Texts with the
+same in between are a family. The first text of a family is compiled as it is. Where the second one
+differs, and only there, the constants become parameters of a plan that both share; constants that
+are always equal to each other stay so (the lamp that an UPDATE names three times is one parameter).
 
 Exact, since the parser decides: a constant is a parameter only if the parser read it, whole, where
 a variable may stand. And what the regular expression takes for a constant at such a place is what
@@ -81,7 +80,7 @@ class Instance(NamedTuple, Generic[Plan]):
     bindings: dict[str, Term]
 
 
-class Shapes(Generic[Plan]):
+class SharedPlans(Generic[Plan]):
     """The plans of the texts seen lately.
 
     `compile_text` is given a text and which of its constants are parameters (none: the text as it
@@ -89,7 +88,7 @@ class Shapes(Generic[Plan]):
     raises SparqlSyntaxError for a text that is wrong. One thread calls `find`.
 
     >>> from gateway.sparql.parser import parse_update
-    >>> shapes = Shapes(lambda text, parameters: parse_update(text, parameters=parameters))
+    >>> shapes = SharedPlans(lambda text, parameters: parse_update(text, parameters=parameters))
     >>> shapes.find("INSERT DATA { <urn:a> <urn:p> 1 }") is None
     True
     >>> first = shapes.find("INSERT DATA { <urn:b> <urn:p> 1 }")

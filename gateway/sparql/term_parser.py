@@ -124,7 +124,7 @@ class TermParser(Cursor):
         return known.stand_in(span, prefix, self.prefixes, self.base) or constant
 
     def variable_or_iri(self) -> Variable | NamedNode:
-        """VarOrIri."""
+        """A variable or an IRI: grammar rule VarOrIri."""
         if self.key == "var":
             return self.variable()
         if self.key not in {"iriref", "pname"}:

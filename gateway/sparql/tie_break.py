@@ -1,4 +1,4 @@
-"""The total tie-break of LIMIT and OFFSET in a subscription (engine.md, section 2).
+"""The total tie-break of LIMIT and OFFSET in a subscription (docs/engine.md, "Exactness").
 
 Place: around the text of a subscribed query, before the store evaluates it; an oracle uses it too.
 Which rows a slice takes must depend on the dataset alone, not on the order in which the store

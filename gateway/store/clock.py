@@ -2,7 +2,8 @@
 
 The store's own NOW() has another value in each query that we run. So a text that calls NOW() is
 evaluated with a function of ours in its place, and all that is evaluated while the clock is held
-(one UPDATE request, and the SPUs that process it) sees one value (seed 000, section II.C).
+(one UPDATE request, and the SPUs that process it) sees one value. Source: Roffia et al. 2016,
+section II.C (docs/engine.md).
 """
 
 import threading

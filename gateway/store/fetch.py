@@ -22,7 +22,7 @@ class _StayHere(HTTPRedirectHandler):
     """A redirect is an answer like any other: an error."""
 
     def redirect_request(self, *_: object) -> None:
-        """Follow none."""
+        """Follow no redirect."""
 
 
 def _opener() -> OpenerDirector:
@@ -41,7 +41,7 @@ class HttpFetch:
         self._opener = _opener()
 
     def __call__(self, iri: str) -> Document:
-        """The document at the IRI."""
+        """Fetch the document at the IRI."""
         request = Request(iri.partition("#")[0], headers={"Accept": _ACCEPT})  # noqa: S310
         try:
             with self._opener.open(request, timeout=self._timeout_s) as answer:

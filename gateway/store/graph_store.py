@@ -45,7 +45,7 @@ class _Clear:
     graph: GraphName
 
     def run(self, working: Working, bindings: Bindings) -> None:
-        """Leave it empty."""
+        """Empty the graph."""
         del bindings
         working.clear_graph(self.graph)
 

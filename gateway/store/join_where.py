@@ -1,9 +1,33 @@
-"""`JoinWhere`: a conjunction of triple patterns evaluated by index look-ups.
+"""`JoinWhere`: a join of triple patterns evaluated by index look-ups.
 
 Place: the WHERE of most UPDATEs: no text is made or parsed, what waits in `Pending` is seen
 without writing it, and a pattern that is deleted again hands over its quads. The patterns are
 joined one after the other, always one of those with the most known positions; where that would
 go through too much, the store's SPARQL, which is faster a row, does it instead.
+
+An example: the lamps of one post are switched off, whatever they had before.
+
+>>> from pyoxigraph import RdfFormat, parse
+>>> from gateway.rdf.delta import Delta
+>>> from gateway.store.quad_store import QuadStore
+>>> from gateway.store.update import compile_update, evaluate
+>>> class Shown(QuadStore):
+...     def match(self, *wanted):
+...         print("looks up", *("?" if term is None else term for term in wanted[:3]))
+...         return super().match(*wanted)
+>>> store = Shown.open(None)
+>>> lamps = '<urn:p> <urn:lamp> <urn:1> . <urn:1> <urn:value> 80 . <urn:2> <urn:value> 70 .'
+>>> store.apply(Delta(tuple(parse(lamps, format=RdfFormat.TURTLE))))
+>>> plan = compile_update('''
+...     DELETE { ?lamp <urn:value> ?old } INSERT { ?lamp <urn:value> 0 }
+...     WHERE { ?lamp <urn:value> ?old . <urn:p> <urn:lamp> ?lamp }''')
+>>> delta = evaluate(store, [(plan, {})])
+looks up <urn:p> <urn:lamp> ?
+looks up <urn:1> <urn:value> ?
+>>> for sign, quads in (("-", delta.removed), ("+", delta.added)):
+...     print(*(f"{sign} {q.subject} {q.predicate} {q.object.value}" for q in quads))
+- <urn:1> <urn:value> 80
++ <urn:1> <urn:value> 0
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +40,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import RDF
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.sparql.algebra import QuadPattern
-from gateway.store.conjunction import Conjunction
+from gateway.store.joined_patterns import JoinedPatterns
 from gateway.store.query_where import QueryWhere
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
 from gateway.store.working import Working
@@ -40,7 +64,7 @@ class JoinWhere:
 
     def __init__(
         self,
-        joined: Conjunction,
+        joined: JoinedPatterns,
         columns: Sequence[str],
         matched: Mapping[str, QuadPattern],
         query: MakeQuery,

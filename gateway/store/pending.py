@@ -3,7 +3,7 @@
 Readings replace each other many times before anybody asks for one by SPARQL. Their Deltas are kept
 here, net, and go to the store together: an observation that came and went meanwhile never does,
 which spares the card of a Raspberry Pi most of its writes. On disk, only changes that the journal
-can repeat are kept back like this (engine.md, section 3a); in memory there is nothing to lose.
+can repeat are kept back like this (docs/engine.md); in memory there is nothing to lose.
 """
 
 from pyoxigraph import Quad
@@ -26,7 +26,7 @@ class Pending:
         return len(self.added) + len(self.removed)
 
     def delta(self) -> Delta:
-        """What Oxigraph lacks."""
+        """What Oxigraph lacks, as a Delta."""
         return Delta(tuple(self.added), tuple(self.removed))
 
     def apply(self, delta: Delta) -> None:

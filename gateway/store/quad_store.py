@@ -2,8 +2,8 @@
 
 On disk each Delta is one RocksDB transaction: kill -9 leaves all of it or nothing. A commit is
 not fsynced, so a power cut may lose the last ones; for observations the journal makes up for
-that (engine.md, section 3a). Readers in other threads see whole Deltas only; `writing` is held
-while one is made.
+that (docs/engine.md). Readers in other threads see whole Deltas only; `writing` is held while
+one is made.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,10 +32,10 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
-from gateway.store.fresh_namespace import Minted
+from gateway.store.known_subjects import KnownSubjects
 from gateway.store.pending import Pending, without
+from gateway.store.quad_cache import QuadCache
 from gateway.store.remote import Remote
-from gateway.store.tables import Tables
 from gateway.store.upkeep import Folder, Home, Memory
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
@@ -59,16 +59,13 @@ class QuadStore:
         self._home = home or Memory(store)
         self._store = store
         self._pending = Pending()
-        self._missed: set[Term] = set()
-        self._fresh: set[Term] = set()
-        self._held: set[Term] = set()
-        self._found: set[Quad] = set()
+        self._subjects = KnownSubjects()
+        self._absent = self._subjects.absent
         self._graphs: set[NamedNode | BlankNode] = set()
-        self._minted = Minted.none()
-        self._crowded: set[NamedNode | None] = set()
+        self._scattered: set[NamedNode | None] = set()
         self._asking: set[int] = set()
-        self._tables: Callable[[], Tables | None] = lambda: None
-        self._untold = 0
+        self._cache: Callable[[], QuadCache | None] = lambda: None
+        self._unmarked = 0
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -91,37 +88,11 @@ class QuadStore:
             return True
         if quad in pending.removed:
             return False
-        return self._knows(quad) if self._home.is_lasting else quad in self._store
+        if self._home.is_lasting:
+            return self._subjects.has(quad, self._store)
+        return quad in self._store
 
-    def _knows(self, quad: Quad) -> bool:
-        """Ask the disk, unless it is known to have nothing of the subject: it takes its time."""
-        subject = quad.subject
-        if subject in self._fresh or (subject in self._missed and self._is_fresh(subject)):
-            return False
-        if quad in self._found:
-            return True
-        if self._minted.is_new(subject):
-            self._fresh.add(subject)
-            return False
-        if quad in self._store:
-            if len(self._found) < _MOST_FOUND:
-                self._found.add(quad)
-            return True
-        self._missed.add(subject)
-        return False
-
-    def _is_fresh(self, subject: NamedNode | BlankNode | Triple) -> bool:
-        """Whether the disk knows nothing of a subject: asked when it lacks a second quad of it."""
-        if subject in self._held:
-            return False
-        self._missed.discard(subject)
-        if next(iter(self._store.quads_for_pattern(subject, None, None)), None) is not None:
-            self._held.add(subject)
-            return False
-        self._fresh.add(subject)
-        return True
-
-    def mint(self, prefix: NamedNode) -> None:
+    def expect_new(self, prefix: NamedNode) -> None:
         """Expect new subjects whose IRIs begin with `prefix`; linear in the store, once.
 
         Without it the disk is asked about each; the answers are the same.
@@ -129,19 +100,20 @@ class QuadStore:
         with self.writing:
             self.flush()
             if self._home.is_lasting:
-                self._minted = Minted.of(prefix, self._store)
+                self._subjects.expect_new(prefix, self._store)
 
     def missing(self, quads: Sequence[Quad]) -> list[Quad]:
-        """Those that are not here: what `in` says of each, faster."""
+        """The quads that are not here: what `in` says of each, faster."""
         pending = self._pending
         if pending:
             added, removed = pending.added, pending.removed
             if removed and not removed.keys().isdisjoint(quads):
                 return [quad for quad in quads if quad not in self]
             quads = [quad for quad in quads if quad not in added]
-        if self._home.is_lasting:
-            return [quad for quad in quads if not self._knows(quad)]
         store = self._store
+        if self._home.is_lasting:
+            has = self._subjects.has
+            return [quad for quad in quads if not has(quad, store)]
         return [quad for quad in quads if quad not in store]
 
     def __len__(self) -> int:
@@ -158,7 +130,7 @@ class QuadStore:
         if isinstance(subject, Literal) or not isinstance(predicate, _PREDICATE):
             return []
         pending = self._pending
-        if self._fresh and subject in self._fresh:
+        if self._absent and subject in self._absent:
             return pending.index.match(subject, predicate, object_, graph)
         found = self._stored(subject, predicate, object_, graph)
         if pending.removed:
@@ -174,22 +146,22 @@ class QuadStore:
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad]:
-        """What `match` gives, from the tables where they have it; terms are canonical."""
-        tables = self._tables()
-        if tables is not None and not self._untold:
-            found = tables.at_hand(subject, predicate, object_, graph)
+        """What `match` gives, from the cache where it has it; terms are canonical."""
+        cache = self._cache()
+        if cache is not None and not self._unmarked:
+            found = cache.cached_match(subject, predicate, object_, graph)
             if found is not None:
                 return found
         return self.match(subject, predicate, object_, graph)
 
-    def lend(self, tables: Tables) -> None:
-        """Look up there from now on, as long as the tables are told of every change."""
-        self._tables = ref(tables)
+    def attach_cache(self, cache: QuadCache) -> None:
+        """Look up there from now on, while each change is followed by `mark_current`."""
+        self._cache = ref(cache)
 
-    def told(self, tables: Tables) -> None:
-        """The tables have taken up the last change; those they were not told of disable them."""
-        if self._untold and tables is self._tables():
-            self._untold -= 1
+    def mark_current(self, cache: QuadCache) -> None:
+        """Note that the cache has taken up the last change; one that it misses disables it."""
+        if self._unmarked and cache is self._cache():
+            self._unmarked -= 1
 
     def _stored(
         self,
@@ -205,11 +177,11 @@ class QuadStore:
         """
         quads_for_pattern = self._store.quads_for_pattern
         selects = subject is not None or object_ is not None
-        if selects and isinstance(graph, DefaultGraph) and predicate not in self._crowded:
+        if selects and isinstance(graph, DefaultGraph) and predicate not in self._scattered:
             everywhere = list(quads_for_pattern(subject, predicate, object_))
             found = [quad for quad in everywhere if quad.graph_name == graph]
             if len(everywhere) > len(found) + MOST_ELSEWHERE:
-                self._crowded.add(predicate)
+                self._scattered.add(predicate)
             return found
         return list(quads_for_pattern(subject, predicate, object_, graph))
 
@@ -218,7 +190,7 @@ class QuadStore:
         if graph in self._graphs:
             return True
         there = self._store.contains_named_graph(graph)
-        if there and len(self._graphs) < _MOST_FOUND:
+        if there and len(self._graphs) < _MOST_GRAPHS:
             self._graphs.add(graph)
         return there
 
@@ -263,7 +235,7 @@ class QuadStore:
             if len(self._pending) > self._home.most_pending:
                 self.flush()
             self._pending.apply(delta)
-            self._untold += bool(self._tables())
+            self._unmarked += bool(self._cache())
 
     @property
     def is_pending(self) -> bool:
@@ -290,27 +262,24 @@ class QuadStore:
         with self.writing:
             self.flush()
             self._apply(delta)
-            self._untold += bool(self._tables())
+            self._unmarked += bool(self._cache())
 
     def _apply(self, delta: Delta) -> None:
-        self._missed.clear()
-        self._fresh.clear()
-        self._held.clear()
-        self._found.clear()
+        self._subjects.forget()
         try:
-            self._exchange(delta)
+            self._commit(delta)
         except (OSError, RuntimeError) as error:
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
-        self._minted.learn(delta)
+        self._subjects.learn(delta)
         if delta.graphs_dropped:
             self._graphs.clear()
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
 
-    def _exchange(self, delta: Delta) -> None:
-        """As one transaction; quad by quad, which is faster, where no other reader can tell."""
+    def _commit(self, delta: Delta) -> None:
+        """Write one transaction; quad by quad, which is faster, where no other reader can tell."""
         is_alone = not self._home.is_lasting and self._asking <= {get_ident()}
         if delta.graphs_created or delta.graphs_dropped or (delta.removed and not is_alone):
             text, functions = self.update_text(delta)
@@ -378,9 +347,8 @@ class QuadStore:
 
 _PREDICATE = (NamedNode, type(None))
 
-_MOST_FOUND = 10_000
-"""Quads that are remembered to be on the disk until it is written: those of sensors, mostly.
-Also graphs, until one is dropped."""
+_MOST_GRAPHS = 10_000
+"""Named graphs that are remembered to exist, until one is dropped."""
 
 MOST_ELSEWHERE = 16
 """Quads of other graphs that a look-up in the default graph may pass over."""

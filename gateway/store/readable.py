@@ -134,7 +134,7 @@ class ReadableStore(Readable):
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad]:
-        """See Readable."""
+        """The quads of a pattern; a wildcard over all but the reserved graphs is one look-up."""
         if graph is not None or self._rights.read is not None:
             return super().match(subject, predicate, object_, graph)
         found = self._store.match(subject, predicate, object_, None)
@@ -165,7 +165,7 @@ class ReadableStore(Readable):
         return f"CLEAR DEFAULT ;\n{text}" if text else "CLEAR DEFAULT", functions
 
     def rehearse(self, text: str, functions: Functions) -> None:
-        """As the store does."""
+        """Evaluate an update on what may be read, and roll it back; as the store does."""
         self._store.rehearse(text, functions)
 
 

@@ -25,7 +25,7 @@ from gateway.sparql.parser import parse_query
 from gateway.sparql.scope import walk
 
 MOST_TRIPLES = 1_000_000
-"""Of one document: some 500 MB while the UPDATE is evaluated."""
+"""The most triples of one document: some 500 MB while the UPDATE is evaluated."""
 
 _HINT = "name its host in the setting remote.hosts"
 

@@ -97,7 +97,7 @@ class _Part:
         return bool(self._rows)
 
     def fill(self, values: Row) -> list[Quad]:
-        """Those that can be; the others have an unbound variable, a literal as subject ..."""
+        """The quads that can be; others have an unbound variable, a literal as subject ..."""
         if not self._rows:
             return []
         if None not in values:  # as a graph it would be the default one
@@ -128,7 +128,7 @@ def _pick(places: Sequence[int]) -> Callable[[Row], Sequence[Any]]:
 
 
 def _legal(values: Row, rows: Iterable[_Places]) -> list[Quad]:
-    """As SPARQL 1.1 Update says, row by row."""
+    """The quads that can be, row by row; the others are left out."""
     made: list[Quad] = []
     for row in rows:
         terms = [values[place] for place in row]

@@ -2,9 +2,8 @@
 
 `Store.update` of pyoxigraph is atomic but does not say what changed. So each operation's WHERE is
 evaluated, its templates are instantiated, and what they change is collected in a `Working` view;
-the net Delta is then applied in one transaction (engine.md, section 4). Texts of one shape share a
-plan, with their constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3
-and 4.
+the net Delta is then applied in one transaction. Texts of one shape share a plan, with their
+constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3 and 4.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,9 +23,9 @@ from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
-from gateway.sparql.shape import Shapes
-from gateway.store.conjunction import Conjunction, conjunction, in_graph
+from gateway.sparql.shape import SharedPlans
 from gateway.store.join_where import JoinWhere
+from gateway.store.joined_patterns import JoinedPatterns, in_graph, joined_patterns
 from gateway.store.quad_store import QuadStore
 from gateway.store.query_where import QueryWhere
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
@@ -82,8 +81,8 @@ def bind_update(text: str, using: Dataset | None = None) -> BoundUpdate:
 
 
 @lru_cache(maxsize=64)
-def _shapes(using: Dataset | None) -> Shapes[UpdatePlan]:
-    return Shapes(lambda text, parameters: _compiled(text, parameters, using))
+def _shapes(using: Dataset | None) -> SharedPlans[UpdatePlan]:
+    return SharedPlans(lambda text, parameters: _compiled(text, parameters, using))
 
 
 def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> UpdatePlan:
@@ -94,7 +93,7 @@ def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> Updat
 
 def change(delta: Delta) -> BoundUpdate:
     """A bound update that makes a known change of quads, as far as it is not made already."""
-    return UpdatePlan("", (Exchange(delta),)), {}
+    return UpdatePlan("", (KnownChange(delta),)), {}
 
 
 class Step(Protocol):
@@ -123,7 +122,7 @@ class Data:
             _insert(working, self._template, (row,))
 
 
-class Exchange:
+class KnownChange:
     """Quads that are known beforehand, removed and added."""
 
     __slots__ = ("_added", "_removed")
@@ -272,7 +271,7 @@ def _drop(working: Working, graph: GraphName) -> None:
 
 
 def _transfer(working: Working, operation: algebra.Copy | algebra.Move | algebra.Add) -> None:
-    """As the pinned pyoxigraph does: a missing source is empty, only MOVE complains about it."""
+    """COPY, MOVE or ADD as pyoxigraph does: a missing source is empty, only MOVE complains."""
     source = _graph_name(operation.source)
     destination = _graph_name(operation.destination)
     moves = isinstance(operation, algebra.Move)
@@ -308,7 +307,9 @@ def _compile(
             return ManageGraphs(operation)
 
 
-def _only_pattern(modify: algebra.Modify, joined: Conjunction | None) -> algebra.QuadPattern | None:
+def _only_pattern(
+    modify: algebra.Modify, joined: JoinedPatterns | None
+) -> algebra.QuadPattern | None:
     """The pattern whose matches are deleted, where that is all: each variable once, one graph."""
     if joined is None or modify.insert or joined.constants or joined.equalities:
         return None
@@ -330,7 +331,7 @@ def _compile_modify(
             "leave out using-graph-uri, or USING and WITH in the text",
         )
     dataset = using or modify.using
-    joined = conjunction(modify) if dataset is None else None
+    joined = joined_patterns(modify) if dataset is None else None
     only = _only_pattern(modify, joined)
     if only is not None:
         return DeleteMatches(only)

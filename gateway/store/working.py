@@ -84,7 +84,7 @@ class Working:
 
     @property
     def look_up(self) -> Callable[..., Iterable[Quad]]:
-        """As `match`, until this view changes; faster, as long as it has not."""
+        """What `match` does, until this view changes; faster, as long as it has not."""
         if not self.is_unchanged:
             return self.match
         return self._whole.look_up if self._rights.sees_all else self.store.match

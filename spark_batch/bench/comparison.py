@@ -41,7 +41,7 @@ class Run:
     digests: Mapping[str, Digest]
 
     def stage(self, name: str) -> Stage:
-        """By name."""
+        """The stage of that name."""
         return next(stage for stage in self.stages if stage.name == name)
 
 
@@ -117,7 +117,7 @@ def _error(output: str) -> str:
 
 
 def digests_of(stages: Sequence[Stage]) -> dict[str, Digest]:
-    """Of what each stage made, but of no more statements than are read in a minute or two."""
+    """Digests of what each stage made, unless reading it would take minutes."""
     return dict(_digests(stages))
 
 

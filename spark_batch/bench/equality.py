@@ -25,7 +25,7 @@ _FIGURES = ("mean", "m2", "stddev", "time_weighted_mean", "covered_s", "increase
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Of a table, whatever the order of its rows: their number, a hash, weighted sums."""
+    """What a table says, whatever the order of its rows: their number, a hash, weighted sums."""
 
     rows: int
     exact: str
@@ -40,17 +40,20 @@ class Digest:
 
 
 def of_observations(files: Sequence[str]) -> Digest:
-    """Of the table `observations`."""
+    """The digest of the table `observations`."""
     return _digest(files, _OBSERVATIONS, ())
 
 
 def of_rollup(files: Sequence[str]) -> Digest:
-    """Of the table `rollup`; a sum is weighted by the row, so that figures cannot change places."""
+    """The digest of the table `rollup`.
+
+    A sum is weighted by the row, so that figures cannot change places.
+    """
     return _digest(files, _ROLLUP, _FIGURES)
 
 
 def of_statements(files: Sequence[str]) -> Digest:
-    """Of the lines of gzipped N-Triples."""
+    """The digest of the lines of gzipped N-Triples."""
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{_MEMORY}'")
         rows, exact = connection.execute(

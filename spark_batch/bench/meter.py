@@ -35,7 +35,7 @@ class Meter:
     ticks: dict[int, int] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Once more; a process that has ended keeps what it had used when it was seen last."""
+        """Look once more; a process that has ended keeps what it had used when last seen."""
         seen: dict[int, tuple[int, int, int]] = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError, ValueError):
@@ -47,7 +47,7 @@ class Meter:
 
     @property
     def cpu_s(self) -> float:
-        """Of all processes that were seen."""
+        """CPU time of all processes that were seen."""
         return sum(self.ticks.values()) / _TICKS
 
 

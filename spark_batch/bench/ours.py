@@ -20,7 +20,7 @@ NOTE = (
 
 
 class Ours:
-    """As `sosa-gateway archive ingest`, `rollup` and `export-rdf` in one process."""
+    """What `sosa-gateway archive ingest`, `rollup` and `export-rdf` do, in one process."""
 
     def __init__(self, landing: Path, folder: Path, cores: int) -> None:
         self._landing = landing_zone(str(landing))

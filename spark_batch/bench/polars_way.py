@@ -1,5 +1,6 @@
 """The jobs in Polars' lazy frames, run by its streaming engine as far as it goes."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Polars:
         return self._made("rollup", pl.concat(grains))
 
     def export(self, before: date) -> Made:  # noqa: ARG002
-        """Not done."""
+        """Nothing: Polars has no export."""
         return Made(0, [])
 
     def _made(self, table: str, rows: pl.LazyFrame) -> Made:
@@ -56,16 +57,9 @@ class Polars:
 
 def _rows(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Rows of the archive."""
-    value, datatype, t, i = (pl.col(name) for name in "vdti")
-    is_number, is_boolean = datatype.is_in(NUMERIC), datatype == BOOLEAN
+    t, i = pl.col("t"), pl.col("i")
     believed = t.is_not_null() & pl.col("c").ne_missing(1)
     us = pl.when(believed).then(t).otherwise(i)
-    number = pl.when(is_number).then(value.cast(pl.Float64, strict=False))
-    boolean = pl.when(is_boolean).then(value.is_in(["true", "1"]))
-    whole = (number == number.floor()) & (number.abs() < 2**53)
-    digits = pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String))
-    plain = pl.coalesce(digits.otherwise(number.cast(pl.String)), boolean.cast(pl.String))
-    is_text = ~is_number & ~is_boolean & (datatype != WKT)
     return lines.select(
         "gateway",
         "epoch",
@@ -83,12 +77,7 @@ def _rows(lines: pl.LazyFrame) -> pl.LazyFrame:
         (i - us).alias("delay_us"),
         believed.alias("device_clock"),
         _time(pl.when(pl.col("c") == 1).then(t)).alias("suspect_time"),
-        number.alias("number"),
-        boolean.alias("boolean"),
-        pl.when(is_text).then(value).alias("text"),
-        pl.when(datatype == WKT).then(value).alias("geometry"),
-        pl.when(plain != value).then(value).alias("lexical"),
-        datatype.alias("datatype"),
+        *_results(),
         pl.col("u").alias("unit"),
         (pl.col("q") - pl.col("m")).alias("message_lag"),
         pl.col("n").alias("device_sequence"),
@@ -98,6 +87,26 @@ def _rows(lines: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("z").alias("clock"),
         (pl.col("l") == 1).alias("historical"),
         _time(us).dt.date().alias("day"),
+    )
+
+
+def _results() -> Sequence[pl.Expr]:
+    """The columns that have the result, by its datatype."""
+    value, datatype = pl.col("v"), pl.col("d")
+    is_number, is_boolean = datatype.is_in(NUMERIC), datatype == BOOLEAN
+    number = pl.when(is_number).then(value.cast(pl.Float64, strict=False))
+    boolean = pl.when(is_boolean).then(value.is_in(["true", "1"]))
+    whole = (number == number.floor()) & (number.abs() < 2**53)
+    digits = pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String))
+    plain = pl.coalesce(digits.otherwise(number.cast(pl.String)), boolean.cast(pl.String))
+    is_text = ~is_number & ~is_boolean & (datatype != WKT)
+    return (
+        number.alias("number"),
+        boolean.alias("boolean"),
+        pl.when(is_text).then(value).alias("text"),
+        pl.when(datatype == WKT).then(value).alias("geometry"),
+        pl.when(plain != value).then(value).alias("lexical"),
+        datatype.alias("datatype"),
     )
 
 
@@ -133,24 +142,7 @@ def _buckets(seen: pl.LazyFrame, grain: str, length: int) -> pl.LazyFrame:
     held = pl.when(us0 < start).then(carried).otherwise(0) / 1e6
     own, step = (end - us) / 1e6, pl.when(us // day - us0 // day <= 1).then(v - pl.col("v0"))
     parts = seen.with_columns(start=start, own=own, held=held, step=step)
-    covered, last = pl.col("own") + pl.col("held"), pl.col("step")
-    figures = parts.group_by(*STREAM, "start", maintain_order=False).agg(
-        pl.len().cast(pl.Int64).alias("count"),
-        v.min().alias("minimum"),
-        v.max().alias("maximum"),
-        v.mean().alias("mean"),
-        (v.var(ddof=0) * pl.len()).alias("m2"),
-        v.std().alias("stddev"),
-        v.sort_by("us", "epoch", "sequence").first().alias("first"),
-        us.min().alias("first_time"),
-        v.sort_by("us", "epoch", "sequence").last().alias("last"),
-        us.max().alias("last_time"),
-        (v * pl.col("own") + pl.col("v0").fill_null(0) * pl.col("held")).sum().alias("integral"),
-        covered.sum().alias("covered_s"),
-        pl.when(last < 0).then(v).otherwise(last).sum().alias("increase"),
-        (last < 0).sum().cast(pl.Int64).alias("resets"),
-        last.count().alias("steps"),
-    )
+    figures = parts.group_by(*STREAM, "start", maintain_order=False).agg(*_figures())
     return figures.select(
         pl.lit(grain).alias("grain"),
         *STREAM,
@@ -166,4 +158,28 @@ def _buckets(seen: pl.LazyFrame, grain: str, length: int) -> pl.LazyFrame:
         pl.when(pl.col("steps") > 0).then(pl.col("increase")).alias("increase"),
         "resets",
         _time(pl.col("start")).dt.date().alias("day"),
+    )
+
+
+def _figures() -> Sequence[pl.Expr]:
+    """Sums and extremes over the values of a bucket."""
+    us, v, step = pl.col("us"), pl.col("v"), pl.col("step")
+    own, held = pl.col("own"), pl.col("held")
+    in_order = v.sort_by("us", "epoch", "sequence")
+    return (
+        pl.len().cast(pl.Int64).alias("count"),
+        v.min().alias("minimum"),
+        v.max().alias("maximum"),
+        v.mean().alias("mean"),
+        (v.var(ddof=0) * pl.len()).alias("m2"),
+        v.std().alias("stddev"),
+        in_order.first().alias("first"),
+        us.min().alias("first_time"),
+        in_order.last().alias("last"),
+        us.max().alias("last_time"),
+        (v * own + pl.col("v0").fill_null(0) * held).sum().alias("integral"),
+        (own + held).sum().alias("covered_s"),
+        pl.when(step < 0).then(v).otherwise(step).sum().alias("increase"),
+        (step < 0).sum().cast(pl.Int64).alias("resets"),
+        step.count().alias("steps"),
     )

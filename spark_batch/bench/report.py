@@ -16,7 +16,7 @@ def notes() -> list[str]:
 
 
 def to_members(outcome: Outcome) -> dict[str, object]:
-    """For JSON."""
+    """The outcome in the form of a JSON object."""
     return {
         "observations": outcome.observations,
         "segment_bytes": outcome.segment_bytes,

@@ -163,7 +163,7 @@ def _promised(segments: DataFrame) -> DataFrame:
 
 
 def _hash() -> Column:
-    """Of a set of identities, in no order; a repeated or missing one changes it."""
+    """A hash of a set of identities, in no order; a repeated or missing one changes it."""
     return F.coalesce(F.bit_xor(F.xxhash64(*_IDENTITY)), F.lit(0)).alias("identities")
 
 

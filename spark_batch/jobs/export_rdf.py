@@ -46,7 +46,7 @@ class Export:
     of: str = "observations"
 
     def name(self, version: int) -> str:
-        """Of the folder that this export of a version of the table makes."""
+        """The name of the folder that this export of a version of the table makes."""
         kind = [] if self.of == "observations" else [self.of]
         parts = [*kind, self.format, f"{version:09d}"]
         for day, always in ((self.since, date.min), (self.until, date.max)):

@@ -57,7 +57,7 @@ def _figures(seen: DataFrame, known: DataFrame, rows: int) -> dict[str, str]:
 
 
 def _first_findings(found: DataFrame) -> list[list[str]]:
-    """Those of the largest amounts of each check, as texts."""
+    """The findings with the largest amounts of each check, as texts."""
     times = [F.date_format(name, "yyyy-MM-dd HH:mm:ss").alias(name) for name in ("start", "end")]
     order = [F.col("check"), F.desc("amount"), *map(F.col, STREAM), F.col("start")]
     told = found.orderBy(*order).limit(_SHOWN).select("check", *STREAM, *times, "amount", "detail")
@@ -68,7 +68,7 @@ def _first_findings(found: DataFrame) -> list[list[str]]:
 
 
 def _curves(seen: DataFrame, known: DataFrame, found: DataFrame) -> list[Curve]:
-    """Of the numeric streams with the most findings, or else the most observations."""
+    """Curves of the numeric streams with the most findings, or else the most observations."""
     chosen = _chosen(known, found)
     columns = dict.fromkeys(STREAM, pa.string())
     columns |= dict.fromkeys(("first_us", "last_us", "number_of_stream"), pa.int64())

@@ -88,7 +88,7 @@ def _extreme(term: Term, name: str) -> Term:
 
 
 def _of_both(facets: dict[str, Column], name: str) -> dict[str, Column]:
-    """Of the best exact number and the best double only the better one."""
+    """Only the better of the best exact number and the best double."""
     exact, floating = facets["exact"], facets["floating"]
     here = exact.cast("double")
     exact_wins = here <= floating if name == "Min" else here >= floating

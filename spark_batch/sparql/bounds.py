@@ -32,7 +32,7 @@ class Bound:
     values: frozenset[str] | None = None
 
     def __and__(self, other: "Bound") -> "Bound":
-        """Both."""
+        """The bound that says both."""
         lows = [each for each in (self.low, other.low) if each is not None]
         highs = [each for each in (self.high, other.high) if each is not None]
         values = [each for each in (self.values, other.values) if each is not None]

@@ -18,7 +18,7 @@ _RIGHT = "right "
 
 
 def column_name(variable: str, facet: str) -> str:
-    """Of a facet; Spark tells no case of letters apart, SPARQL does."""
+    """The column of a facet; Spark tells no case of letters apart, SPARQL does."""
     told = "".join(f"^{each}" if each.isupper() else each for each in variable)
     return f"{told} {facet}"
 
@@ -46,7 +46,7 @@ class Solutions:
 
     @property
     def scope(self) -> dict[str, Term]:
-        """Each variable's term."""
+        """The term of each variable."""
         return {name: _term(name, facets) for name, facets in self.variables.items()}
 
     def where(self, condition: Column) -> "Solutions":
@@ -54,7 +54,7 @@ class Solutions:
         return Solutions(self.rows.where(condition), self.variables, self.partial)
 
     def extend(self, terms: Mapping[str, Term], *, partial: bool = True) -> "Solutions":
-        """With further variables."""
+        """The solutions with further variables."""
         further = terms if partial else ()
         return Solutions.of(self.rows, {**self.scope, **terms}, {*self.partial, *further})
 

@@ -79,7 +79,7 @@ def is_suspect() -> Column:
 
 
 def _marks(shapes: Shapes) -> list[Mark]:
-    """Each once, in their order."""
+    """The marks of all shapes, each once, in their order."""
     parts = (
         part
         for shape in (shapes.quantity, shapes.value, shapes.suspect)

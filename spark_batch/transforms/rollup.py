@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from spark_batch.schema import ROLLUP, STREAM
 
 GRAINS = {"minute": 60, "hour": 3600, "day": 86_400}
-"""Seconds of each."""
+"""The grains with their seconds."""
 
 _SECOND = 1_000_000
 _BUCKET = (*STREAM, "grain", "start_us")
@@ -106,7 +106,7 @@ def _bucket(grain: str, hold_s: int) -> Column:
 
 
 def _start(grain: str) -> Column:
-    """Of the bucket that an observation falls into."""
+    """The start of the bucket that an observation falls into."""
     us = F.col("us")
     return us - F.pmod(us, F.lit(GRAINS[grain] * _SECOND))
 

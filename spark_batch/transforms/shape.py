@@ -47,7 +47,7 @@ class Statement:
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
-        """As they are written."""
+        """Subject, predicate and object."""
         return self.subject, self.predicate, self.object
 
 

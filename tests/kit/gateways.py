@@ -421,7 +421,7 @@ class Mosquitto:
         self._program.wait_for(f" {topic_filter}\n")
 
     def stop(self) -> None:
-        """It is gone, before the end of the context."""
+        """Kill the program before the end of the context."""
         self._program.kill()
 
 

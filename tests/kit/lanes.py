@@ -17,14 +17,14 @@ class Lanes:
         self._watches: dict[str, list[Ended]] = {}
 
     def principal(self, authorization: str | None) -> Principal:
-        """See Guard."""
+        """A principal of the name, who may subscribe to one graph."""
         if authorization is None:
             raise UnauthorizedError("no token", "send one")
         name = authorization.removeprefix("Bearer ")
         return Principal(name, Policy(subscribe=frozenset({NamedNode(f"urn:graph:{name}")})))
 
     def watch(self, principal: Principal, ended: Ended) -> Callable[[], None]:
-        """See Guard."""
+        """Keep `ended` until `end` calls it."""
         watches = self._watches.setdefault(principal.identity, [])
         watches.append(ended)
         return lambda: watches.remove(ended) if ended in watches else None

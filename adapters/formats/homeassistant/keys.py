@@ -29,7 +29,7 @@ COMPONENTS = frozenset(
         "water_heater",
     )
 )
-"""Those that have a state; buttons, cameras, scenes and triggers have none."""
+"""Components that have a state; buttons, cameras, scenes and triggers have none."""
 
 
 class State(NamedTuple):

@@ -25,7 +25,7 @@ class HomeAssistantAdapter:
         self._templates = tuple(map(_template, mappings))
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """What each announced template makes of the state."""
         findings = Findings()
         absent: Fault | None = None
         for evaluate, stream in zip(self._templates, streams, strict=True):

@@ -69,7 +69,7 @@ class ValueTemplate:
 
     @classmethod
     def compile(cls, text: str) -> "ValueTemplate":
-        """Raises TemplateError."""
+        """Parse a template; raises TemplateError."""
         outer = _OUTER.fullmatch(text) if len(text) <= MAX_TEMPLATE_CHARS else None
         if outer is None:
             raise TemplateError("a template is one {{ expression }}")

@@ -14,7 +14,7 @@ from adapters.values.payload import Json, Payload
 
 MAX_DEVICES = 2048
 MAX_PROPERTIES = 500
-"""Of one device."""
+"""The most properties that are remembered of one device."""
 
 V5 = "5"
 DESCRIPTION = "$description"

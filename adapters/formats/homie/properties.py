@@ -58,7 +58,7 @@ class HomieAdapter:
         self._units = memory.of(SeriesUnits)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The property's value, or from `$state` the liveness of all streams of the device."""
         place = Place.of(payload.message.topic)
         if place.rest == (STATE,):
             return self._state(payload, place.device, streams)

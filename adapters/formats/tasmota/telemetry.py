@@ -49,7 +49,7 @@ class TasmotaAdapter:
         self._wants_json = any(rule.path for rule in self._rules)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected values of a telegram, or from `LWT` the liveness."""
         if payload.message.topic.endswith("/" + LWT):
             return availability_findings(payload, [stream.key for stream in streams])
         document = payload.document() if self._wants_json else None

@@ -64,7 +64,7 @@ def unit_symbol(document: Json, name: str) -> str | None:
 
 
 def unit_of(document: Json, name: str) -> str | None:
-    """The QUDT unit, for decoding."""
+    """The unit of a value as a QUDT unit IRI, for decoding."""
     symbol = unit_symbol(document, name)
     return None if symbol is None else unit_iri(symbol)
 

@@ -53,7 +53,7 @@ class Zigbee2MqttAdapter:
         self._last = memory.of(LastResults)
 
     def decode(self, payload: Payload, streams: Sequence[Stream]) -> Findings:
-        """See Adapter."""
+        """The selected members of a device's state; on other topics whether it is there."""
         topic = payload.message.topic
         if topic.endswith(AVAILABILITY):
             return availability_findings(payload, [stream.key for stream in streams])

@@ -29,7 +29,7 @@ class Difference:
     item: object
 
     def __str__(self) -> str:
-        """In one line."""
+        """One line about the difference."""
         who = "the gateway lacks" if self.missing else "only the gateway has"
         return f"{self.label}, {self.aspect}: {who} {self.item}"
 

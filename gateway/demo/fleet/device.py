@@ -61,7 +61,7 @@ class Device(ABC):
         """Know the others, before the first step."""
 
     def forgotten(self) -> None:  # noqa: B027  most need not know
-        """The gateway has started anew."""
+        """Take note that the gateway has started anew."""
 
     @property
     def label(self) -> str:
@@ -82,7 +82,7 @@ class Device(ABC):
         return ()
 
     def streams(self) -> Sequence[StreamKey]:
-        """Those that a last will of the device is about."""
+        """The streams that a last will of the device is about."""
         return ()
 
     def will(self) -> Sent | None:

@@ -168,7 +168,7 @@ class AbsenceLog:
 
 
 async def quarantined(http_port: int) -> list[Wrong]:
-    """As `Truth.wrong`, page by page, as anybody lists the quarantine. Raises httpx.HTTPError."""
+    """The quarantine in the form of `Truth.wrong`, read page by page. Raises httpx.HTTPError."""
     found: list[Wrong] = []
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http_port}", timeout=120) as client:
         page: dict[str, str] = {"limit": "1000"}

@@ -1,7 +1,7 @@
 """`sosa-gateway demo --fleet N`: a gateway, the fleet at its broker, the comparison at the end.
 
-Place on the way of the data: around all of it. The gateway is the one that ships, on its defaults,
-in a temporary folder and on free ports; only its clocks are the simulation's.
+The gateway is the one that ships, on its defaults, in a temporary folder and on free ports; only
+its clocks are the simulation's.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def differences(self) -> list[comparison.Difference]:
-        """Of all aspects."""
+        """Differences of all aspects."""
         return [each for compared in self.compared for each in compared.differences]
 
 

@@ -30,7 +30,7 @@ class SimulatedTime:
 
     @property
     def clocks(self) -> Clocks:
-        """For the gateway."""
+        """The simulation's clocks, for the gateway."""
         return Clocks(lambda: self.now, lambda: float(self.elapsed_s))
 
 

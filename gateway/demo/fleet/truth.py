@@ -1,9 +1,9 @@
 """`Truth`: what must have become of all that the fleet has sent.
 
-Place on the way of the data: beside it. A reading is observed once, whenever it first arrived
-whole; what is wrong in a message is one entry of the quarantine for each reason; a stream of which
-a device or its mapping has promised another value, or of which a device says that it is gone, is
-absent until its next sign of life (docs/truth.md, told again here in other code).
+A reading is observed once, whenever it first arrived whole; what is wrong in a message is one entry
+of the quarantine for each reason; a stream of which a device or its mapping has promised another
+value, or of which a device says that it is gone, is absent until its next sign of life
+(docs/truth.md, told again here in other code).
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ class Observed:
 
     @property
     def unit(self) -> str:
-        """Of a number, as the store has it; empty for what is none."""
+        """The unit of a number, as the store has it; empty for what is none."""
         is_number = self.expected.datatype in {"decimal", "integer", "double"}
         return (self.expected.unit or "UNITLESS") if is_number else ""
 
@@ -99,7 +99,7 @@ class Truth:
     _watched: dict[StreamKey, _Stream] = field(default_factory=dict)
 
     def advance(self, now: datetime) -> None:
-        """It is so late: streams whose time is over are absent."""
+        """Let the time be `now`: streams whose promise is over are absent."""
         for stream, known in self._watched.items():
             if known.promise_s is None or known.absent or known.offline:
                 continue
@@ -134,7 +134,7 @@ class Truth:
 
     @property
     def series(self) -> list[Series]:
-        """Those of the streams whose unit has changed, as far as the store shows."""
+        """The series of streams whose unit has changed, as far as the store shows."""
         latest: dict[StreamKey, Observed] = {}
         found: dict[StreamKey, dict[str, Series]] = {}
         for (stream, _), each in self.observed.items():

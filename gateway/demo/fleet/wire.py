@@ -81,7 +81,7 @@ class Wire:
         self._writer.close()
 
     async def close(self) -> None:
-        """Say goodbye."""
+        """Disconnect as MQTT wants it, without a last will."""
         self._writer.write(_frame(_DISCONNECT, 0, b""))
         await self.drop()
 

@@ -4,5 +4,5 @@
                                                                 ▼
                  states: before, after ──────────────────────► solve → rows, netted
 
-Nothing of the answer is kept, but for DISTINCT, CONSTRUCT and groups (engine.md, sections 2, 5).
+Nothing of the answer is kept, but for DISTINCT, CONSTRUCT and groups (docs/engine.md, "Tiers").
 """

@@ -36,12 +36,12 @@ class Seeds:
         self.values[values] = self.values.get(values, side) | side
 
     def starts(self, side: int) -> Solutions:
-        """Those of a side, as partial solutions."""
+        """The seeds of a side, as partial solutions."""
         names = self.names
         return [dict(zip(names, values, strict=True)) for values in self.of_side(side)]
 
     def of_side(self, side: int) -> list[Values]:
-        """The values of those of a side."""
+        """The values of the seeds of a side."""
         return [values for values, sides in self.values.items() if sides & side]
 
 

@@ -64,7 +64,7 @@ class Count:
             self._count += times
 
     def value(self) -> Term | None:
-        """Never unbound."""
+        """The count, which is never unbound."""
         return Literal(self._count)
 
 
@@ -179,7 +179,7 @@ class Distinct:
             self._inner.add(value, change)
 
     def value(self) -> Term | None:
-        """That of the inner one."""
+        """The value of the inner aggregate."""
         return self._inner.value()
 
 

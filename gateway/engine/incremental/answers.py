@@ -1,6 +1,7 @@
 """From rows of solutions, before and after, to what changed in an answer, by the query's form.
 
-Place: behind `query` in an `IncrementalUnit`. Source: engine.md, section 2 (bags, ASK, CONSTRUCT).
+Place: behind `query` in an `IncrementalUnit`. docs/engine.md, "Exactness", says what an answer is:
+bags, ASK, CONSTRUCT.
 """
 
 from collections import Counter

@@ -1,8 +1,34 @@
 """The join of a plan's core, patterns and VALUES, from partial solutions onwards, by look-ups.
 
-Place: under `solve` and `affected`. Source: seed 000, section IV (the BOOSTER's completion), for
-many partial solutions at once. All of them bind the same variables, so what each pattern looks up
-and binds is worked out once for a set of known variables.
+Place: under `solve` and `affected`. Source: Roffia et al. 2016, section IV (docs/engine.md), the
+BOOSTER's completion, for many partial solutions at once. All of them bind the same variables, so
+what each pattern looks up and binds is worked out once for a set of known variables.
+
+An example: two lamps are known, and what their posts are and what values they have is asked. The
+pattern with the most known positions comes first; of equals, the one whose subject is known.
+
+>>> from pyoxigraph import NamedNode, RdfFormat, parse
+>>> from gateway.engine.incremental.query import incremental_query
+>>> from gateway.engine.incremental.states import Now
+>>> from gateway.rdf.delta import Delta
+>>> from gateway.sparql.parser import parse_query
+>>> from gateway.store.quad_store import QuadStore
+>>> class Shown(QuadStore):
+...     def match(self, *wanted):
+...         print("looks up", *("?" if term is None else term for term in wanted[:3]))
+...         return super().match(*wanted)
+>>> store = Shown.open(None)
+>>> lamps = '<urn:p> <urn:lamp> <urn:1>, <urn:2> . <urn:1> <urn:value> 80 .'
+>>> store.apply(Delta(tuple(parse(lamps, format=RdfFormat.TURTLE))))
+>>> query = parse_query("SELECT * { ?post <urn:lamp> ?lamp . ?lamp <urn:value> ?value }")
+>>> (plan,) = incremental_query(query).plans
+>>> starts = [{"lamp": NamedNode("urn:1")}, {"lamp": NamedNode("urn:2")}]
+>>> found = join_core(plan, Now(store), starts, frozenset({"lamp"}))
+looks up <urn:1> <urn:value> ?
+looks up <urn:2> <urn:value> ?
+looks up ? <urn:lamp> <urn:1>
+>>> [{name: term.value for name, term in solution.items()} for solution in found]
+[{'lamp': 'urn:1', 'value': '80', 'post': 'urn:p'}]
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -150,7 +176,7 @@ def _ordered(plan: Plan, known: Names, seeded: int | None) -> Iterator[CoreStep]
 
 
 def _selectivity(element: CorePattern | Table, bound: Names, joined: Names) -> tuple[float, ...]:
-    """Of equals, a position joined from a seed selects more than a constant, a subject more."""
+    """Known positions; of equals, one from a seed selects more than a constant, a subject more."""
     if isinstance(element, Table):
         if element.variables <= bound or len(element.rows) == 1:
             return (4,)
@@ -219,7 +245,7 @@ def _plain_step(pattern: CorePattern, bound: Names) -> CoreStep:
         ]
 
     def extended(state: State, solutions: Solutions) -> Solutions:
-        state = state.beneath(predicate)
+        state = state.narrowed(predicate)
         memory: dict[object, Solutions] = state.memory(looked_up)
         found: Solutions = []
         for solution in solutions:

@@ -45,7 +45,7 @@ class Draft:
 
     @property
     def variables(self) -> Names:
-        """All variables anywhere."""
+        """All variables of core and steps."""
         parts = (*self.patterns, *self.tables, *self.filters, *self.steps)
         return NO_NAMES.union(*(part.variables for part in parts))
 
@@ -59,7 +59,7 @@ class Draft:
         return Plan(self.patterns, self.tables, self.constants, self.filters, self.steps)
 
     def step(self, step: Step) -> "Draft":
-        """With one step more."""
+        """The draft with one step more."""
         return replace(self, steps=(*self.steps, step))
 
     def filter(self, step: Filter) -> "Draft":

@@ -63,13 +63,13 @@ class Expression:
         self._truths: dict[Arguments, bool] = {}
 
     def values(self, solutions: Sequence[Mapping[str, Term]]) -> list[Term | None]:
-        """Its value for each solution; None for an error."""
+        """The value of the expression for each solution; None for an error."""
         if isinstance(self.tree, Variable):
             return [solution.get(self.tree.value) for solution in solutions]
         return self._look_up(solutions, self._values, self._ask_values)
 
     def truths(self, solutions: Sequence[Mapping[str, Term]]) -> list[bool]:
-        """Its effective boolean value for each solution; False for an error."""
+        """The effective boolean value for each solution; False for an error."""
         if self._shortcut is None:
             return self._look_up(solutions, self._truths, self._ask_truths)
         decided = [self._shortcut(self._arguments(solution)) for solution in solutions]

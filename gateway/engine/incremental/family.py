@@ -54,7 +54,7 @@ class Family:
 
     @property
     def units(self) -> Collection[IncrementalUnit]:
-        """All members."""
+        """The units of all members."""
         return self._units.values()
 
     def join(self, unit: IncrementalUnit) -> tuple[LuttEntry, ...]:
@@ -81,7 +81,7 @@ class Family:
             del index[spu]
 
     def _index(self, spu: Spu) -> None:
-        """By the constants in which members differ; those may be more than before."""
+        """Index by the constants in which members differ; those may be more than before."""
         first, own = next(iter(self._constants.values())), self._constants[spu]
         varying = tuple(
             place
@@ -108,7 +108,7 @@ class Family:
         return tuple(constants[place] for place in self._varying)
 
     def concerned(self, artq: Artq) -> Iterable[IncrementalUnit]:
-        """Those whose solutions may have changed by this, besides those that are hit anyway."""
+        """Members whose solutions may have changed by this, but for those that are hit anyway."""
         self.hits += 1
         self._time += 1
         self._changed.update((run.predicate, self._time) for run in artq.runs)

@@ -54,7 +54,7 @@ class CorePattern:
 
     @property
     def variables(self) -> Names:
-        """The names in it."""
+        """The names of the variables in it."""
         return frozenset(slot for slot in self.slots if isinstance(slot, str))
 
 
@@ -67,7 +67,7 @@ class Table:
 
     @property
     def variables(self) -> Names:
-        """Its columns."""
+        """The columns of the table."""
         return frozenset(self.columns)
 
     @property
@@ -104,13 +104,13 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """FILTER."""
+    """A FILTER."""
 
     condition: Condition
 
     @property
     def variables(self) -> Names:
-        """All that it reads."""
+        """All variables that the condition reads."""
         return self.condition.variables
 
     @property
@@ -157,7 +157,7 @@ class LeftJoin:
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """MINUS."""
+    """A MINUS."""
 
     body: "Body"
 
@@ -198,7 +198,7 @@ class GroupedJoin:
 
     @property
     def variables(self) -> Names:
-        """Its columns: everything else in it has a name of its own."""
+        """The columns that it joins: everything else in it has a name of its own."""
         return frozenset(column.name for column in self.grouping.columns)
 
     @property

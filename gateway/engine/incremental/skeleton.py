@@ -35,7 +35,7 @@ class Skeleton:
 
 
 def skeletons(plans: Iterable[Plan]) -> tuple[tuple[Skeleton, ...], Constants]:
-    """Those of plans, and the constants, each once, in the order of their names."""
+    """The skeletons of plans, and the constants, each once, in the order of their names."""
     names: dict[Term, str] = {}
     found = tuple(_skeleton(plan, names) for plan in plans)
     return found, tuple(names)

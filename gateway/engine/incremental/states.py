@@ -1,7 +1,29 @@
 """The store after a Delta, before it, and both at once.
 
 Place: what `solve` and `affected` look at while an ARTQ is processed. The store already has the
-change; the state before is (now without added) and removed (engine.md, section 5).
+change; the state before is (now without added) and removed (docs/engine.md).
+
+An example: an UPDATE has set a lamp from 80 to 60, and each state is asked for its value.
+
+>>> from pyoxigraph import RdfFormat, parse
+>>> from gateway.engine.lutt import runs
+>>> from gateway.rdf.delta import Delta
+>>> from gateway.store.quad_store import QuadStore
+>>> old, new = parse('<urn:1> <urn:value> 80, 60 .', format=RdfFormat.TURTLE)
+>>> store, change = QuadStore.open(None), Delta(added=(new,), removed=(old,))
+>>> store.apply(Delta(added=(new,)))
+>>> states = States(store, Artq(runs(change)))
+>>> wanted = (NamedNode("urn:1"), NamedNode("urn:value"), None, None)
+>>> for state in (states.before, states.after, states.either):
+...     print([quad.object.value for quad in state.match(wanted)])
+['80']
+['60']
+['60', '80']
+
+A predicate that did not change is looked up in the store itself, without looking at the Delta:
+
+>>> states.before.narrowed(NamedNode("urn:lamp")) is states.after
+True
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -18,7 +40,7 @@ LookUp = tuple[Term | None, Term | None, Term | None, Term | GraphName | None]
 """Subject, predicate, object, graph; None is a wildcard."""
 
 Predicates = frozenset[Term] | None
-"""Those that something looks up; None is any."""
+"""The predicates that something looks up; None is any."""
 
 Findings = dict[Hashable, tuple[Predicates, dict[Any, Any]]]
 """What has been found in the store, and what was looked up for it: right until that changes."""
@@ -30,7 +52,7 @@ _NOTHING: tuple[Quad, ...] = ()
 
 
 class Now:
-    """The store."""
+    """The state after: the store as it is."""
 
     def __init__(self, store: Quads) -> None:
         self._store = store
@@ -40,7 +62,7 @@ class Now:
         """What somebody has found here, by whatever key suits them."""
         return self._memories.setdefault(owner, {})
 
-    def beneath(self, predicate: Term | None) -> "State":
+    def narrowed(self, predicate: Term | None) -> "State":
         """The simplest state with the same quads of a predicate; None is any."""
         del predicate
         return self
@@ -56,20 +78,20 @@ class Now:
 class Past:
     """`now` without some quads and with others: the state before, or with nothing left out, both.
 
-    The quads to be had besides are indexed by subject or by object when somebody looks, so a
-    look-up costs the same whatever the size of the Delta. `predicates` are those of all of them.
+    The `extra` quads are indexed by subject or by object when somebody looks, so a look-up costs
+    the same whatever the size of the Delta. `predicates` are those of all quads that differ.
     """
 
     def __init__(
         self,
         now: Now,
         without: Collection[Quad],
-        besides: Iterable[Quad],
+        extra: Iterable[Quad],
         predicates: frozenset[Term],
     ) -> None:
         self._now = now
         self._without = without
-        self._besides = tuple(besides)
+        self._extra = tuple(extra)
         self._predicates = predicates
         self._memories: dict[object, dict[Any, Any]] = {}
         self._by_subject: dict[Term, list[Quad]] | None = None
@@ -79,7 +101,7 @@ class Past:
         """What somebody has found here, by whatever key suits them."""
         return self._memories.setdefault(owner, {})
 
-    def beneath(self, predicate: Term | None) -> "State":
+    def narrowed(self, predicate: Term | None) -> "State":
         """The simplest state with the same quads of a predicate; None is any."""
         return self if predicate is None or predicate in self._predicates else self._now
 
@@ -88,22 +110,22 @@ class Past:
         found = self._now.match(wanted)
         if self._without:
             found = [quad for quad in found if quad not in self._without]
-        besides = self._candidates(wanted)
-        if not besides:
+        extra = self._candidates(wanted)
+        if not extra:
             return found
-        return [*found, *(quad for quad in besides if _matches(quad, wanted))]
+        return [*found, *(quad for quad in extra if _matches(quad, wanted))]
 
     def _candidates(self, wanted: LookUp) -> Sequence[Quad]:
         subject, _, object_, _ = wanted
         if subject is not None:
             if self._by_subject is None:
-                self._by_subject = _index(self._besides, attrgetter("subject"))
+                self._by_subject = _index(self._extra, attrgetter("subject"))
             return self._by_subject.get(subject, _NOTHING)
         if object_ is not None:
             if self._by_object is None:
-                self._by_object = _index(self._besides, attrgetter("object"))
+                self._by_object = _index(self._extra, attrgetter("object"))
             return self._by_object.get(object_, _NOTHING)
-        return self._besides
+        return self._extra
 
 
 State = Now | Past

@@ -45,7 +45,7 @@ class Replacement(Generic[Node]):
         self._name_of = name_of
 
     def expression(self, tree: Expression) -> Expression:
-        """The expression without them."""
+        """The expression with a variable in place of each such node."""
         if isinstance(tree, self._kind):
             return self._name_of(tree)
         match tree:

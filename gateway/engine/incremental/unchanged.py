@@ -139,7 +139,7 @@ def _reader(items: Sequence[Hashable]) -> KeyOf:
 
 
 def _no_key(_: object) -> None:
-    """Of seeds that the part does not read, all are alike."""
+    """The key of every seed, where the part reads none of their variables."""
 
 
 def _patterns(plan: Plan) -> Iterator[CorePattern]:

@@ -53,7 +53,7 @@ class IncrementalUnit(SingleMember):
 
     @property
     def context(self) -> tuple[LuttEntry, ...]:
-        """It looks up what its patterns match."""
+        """What the unit looks up: what its patterns match."""
         return self.lutt
 
     @property

@@ -1,10 +1,48 @@
-"""BOOSTER: what a Delta changed in the answer of joined patterns (seed 000, section IV).
+"""BOOSTER: what a Delta changed in the answer of joined patterns.
 
 For each pattern that a changed quad matches, its variables are bound and the other patterns are
 completed by index look-ups, the one with the most bound positions first. Removed rows are computed
 on the state before the UPDATE, added rows on the one after it. A derivation that uses several
 changed quads counts once: it is found at the first pattern of the query that uses one, since
 patterns before it look at unchanged quads only. So bags come out right, equal rows included.
+Source: Roffia et al. 2016, section IV (docs/engine.md).
+
+An example: somebody subscribed to the lamps of all posts, and one of two lamps is set from 80 to
+60: three quads are there, one goes, one comes.
+
+>>> from pyoxigraph import RdfFormat, parse
+>>> from gateway.engine.lutt import runs
+>>> from gateway.rdf.delta import Delta
+>>> from gateway.rdf.terms import DEFAULT_GRAPH
+>>> from gateway.store.quad_store import QuadStore
+>>> class Shown(QuadStore):
+...     def match(self, *wanted):
+...         print("looks up", *("?" if term is None else term for term in wanted[:3]))
+...         return super().match(*wanted)
+>>> def quads(turtle):
+...     return tuple(parse(turtle, format=RdfFormat.TURTLE))
+>>> store = Shown.open(None)
+>>> before = '<urn:p1> <urn:lamp> <urn:1>, <urn:2> . <urn:1> <urn:value> 80 .'
+>>> store.apply(Delta(added=quads(before)))
+>>> change = Delta(quads('<urn:1> <urn:value> 60 .'), quads('<urn:1> <urn:value> 80 .'))
+>>> lamp_of, value_of = NamedNode("urn:lamp"), NamedNode("urn:value")
+>>> booster = Booster(
+...     [
+...         JoinPattern("post", lamp_of, "lamp", DEFAULT_GRAPH),
+...         JoinPattern("lamp", value_of, "value", DEFAULT_GRAPH),
+...     ],
+...     columns=["post", "value"],
+... )
+
+The changed quads bind `?lamp` and `?value`; what is left to be looked up is the same for both of
+them, and the UPDATE did not change it, so it is looked up once.
+
+>>> store.apply(change)
+>>> for _, row, is_won in booster.changes(store, Artq(runs(change))):
+...     print("won" if is_won else "lost", *(term.value for term in row))
+looks up ? <urn:lamp> <urn:1>
+lost urn:p1 80
+won urn:p1 60
 
 Parameters are variables too: queries that differ in constants alone are joined together, and a
 solution is dropped as soon as its parameters are those of nobody (`members`).

@@ -2,7 +2,7 @@
 
 SELECT [DISTINCT] of plain variables over triple patterns without paths, in one default graph, in
 `GRAPH <iri>` or in `GRAPH ?g`, connected by shared variables. `FILTER(?v = <iri>)` is made a
-constant, which means the same for IRIs and is worth orders of magnitude (engine.md, section 4).
+constant, which means the same for IRIs and is worth orders of magnitude.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

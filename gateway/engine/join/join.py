@@ -118,7 +118,7 @@ class UnfilteredUnit(JoinUnit):
         self.join(spu)
 
     def reach(self, artq: Artq) -> int:
-        """Always the member."""
+        """The member, always; its hits are counted all the same."""
         super().reach(artq)
         return 1
 

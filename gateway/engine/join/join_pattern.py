@@ -46,7 +46,7 @@ class JoinPattern:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The names in it."""
+        """The names of the variables in it."""
         return frozenset(slot for slot in self.slots if isinstance(slot, str))
 
     def put(self, terms: Mapping[str, Term]) -> "JoinPattern":
@@ -59,7 +59,7 @@ class JoinPattern:
 
 
 ATTRIBUTES = ("subject", "predicate", "object", "graph_name")
-"""Of a quad, in the order of `JoinPattern.slots`."""
+"""Attributes of a quad, in the order of `JoinPattern.slots`."""
 
 
 def by_predicate(

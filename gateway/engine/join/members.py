@@ -41,7 +41,7 @@ class Members:
         return key
 
     def add(self, spu: Spu, values: tuple[Term, ...]) -> None:
-        """A further member."""
+        """Add a member with its parameters."""
         self._values[spu] = values
         for places, index in self._by_places.items():
             index.setdefault(picker(places)(values), {})[spu] = None

@@ -1,8 +1,9 @@
 """`Reach`: how many members of a unit have a LUTT that lets something of an ARTQ through.
 
 Place: between the LUTT index, which knows units, and the LUTT matrix of the paper, which counts
-SPUs (seed 000, section VI). A pattern without parameters is in the LUTT of every member; of one
-with parameters each member has its own, found by the constants that a quad has in their place.
+SPUs (Roffia et al. 2016, section VI; docs/engine.md). A pattern without parameters is in the LUTT
+of every member; of one with parameters each member has its own, found by the constants that a quad
+has in their place.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +44,7 @@ class Reach:
         )
 
     def join(self, spu: Spu, hits: int) -> None:
-        """Count on for a member."""
+        """Add a member that had `hits` before."""
         self._own[spu] = hits - self._of_all
 
     def leave(self, spu: Spu) -> None:

@@ -18,7 +18,7 @@ from gateway.rdf.terms import Term
 from gateway.store.readable import Source
 
 MOST_UNITS = 4
-"""Of one shape."""
+"""The most units of one shape."""
 
 Constants = tuple[Term, ...]
 
@@ -49,7 +49,7 @@ class _Shared:
         return tuple(next(values) if same is None else same for same in self.fixed)
 
 
-class Shapes:
+class JoinUnits:
     """The units of all joins, by shape."""
 
     def __init__(self, store: Source) -> None:
@@ -103,5 +103,5 @@ class Shapes:
 
 
 def _name(place: int) -> str:
-    """Of a constant in a shape; no variable of a text has such a name."""
+    """The name of a constant in a shape; no variable of a text has such a name."""
     return f"${place}"

@@ -37,7 +37,7 @@ MOST_VALIDATED = 40
 
 
 def observations(family: str, dice: random.Random) -> list[Observation]:
-    """Of each valid message as it is, and with other numbers."""
+    """Observations of each valid message as it is, and with other numbers."""
     found: list[Observation] = []
     for case in CASES:
         if case.family == family and case.mappings:

@@ -1,5 +1,5 @@
 """Event negation by the shipped profile: the lamp goes off Δt after the last presence, and only if
-none came meanwhile (seed 000, sections II.C and II.D, figure 2). The clock is a fake.
+none came meanwhile (Roffia et al. 2016, sections II.C and II.D, figure 2). The clock is a fake.
 """
 
 from collections.abc import Mapping

@@ -58,7 +58,7 @@ Step = Subscribe | Unsubscribe | Update
 
 
 def bag(subject: Subject, rows: Iterable[Row]) -> SolutionBag:
-    """The rows; sums of floats, whose order is free, to nine digits (engine.md, section 2)."""
+    """The rows; sums of floats, whose order is free, to nine digits (docs/engine.md)."""
     if "SUM(" in subject.text or "AVG(" in subject.text:
         return Counter(tuple(map(_rounded, row)) for row in rows)
     return Counter(rows)
@@ -71,7 +71,7 @@ def _rounded(term: Term | None) -> Term | None:
 
 
 def answer(engine: Engine, subject: Subject) -> SolutionBag:
-    """The oracle: the query evaluated by the store, ASK and CONSTRUCT as engine.md has them."""
+    """The oracle: the query evaluated by the store, ASK and CONSTRUCT as in docs/engine.md."""
     results = engine.query(QueryRequest(with_tie_break(subject.text), subject.dataset))
     if isinstance(results, QuerySolutions):
         return bag(subject, (tuple(row) for row in results))

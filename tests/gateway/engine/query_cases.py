@@ -67,7 +67,7 @@ class Case:
         return f"BASE <{self.query.as_uri()}>\n{self.query.read_text(encoding='utf-8')}"
 
     def quads(self) -> list[Quad]:
-        """Its data: graphs of FROM and FROM NAMED are files too, named by their IRI."""
+        """The data: graphs of FROM and FROM NAMED are files too, named by their IRI."""
         dataset = parse_query(self.text).dataset
         default, others = ([], []) if dataset is None else dataset.iris()
         named = dict.fromkeys((*self.named, *map(_path, (*default, *others))))

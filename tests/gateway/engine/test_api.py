@@ -1,4 +1,4 @@
-"""The Python API of the engine as issue 3 promises it to those who build on it."""
+"""The Python API of the engine, as it is promised to those who build on it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -148,7 +148,7 @@ def seconds_for(triples: int) -> float:
 
 @pytest.mark.alone
 def test_the_cost_of_a_large_update_is_linear() -> None:
-    """Of an eightfold one at most 20 times, where a quadratic one takes 64 times."""
+    """An eightfold one takes at most 20 times, where quadratic cost takes 64 times."""
     assert seconds_for(16_000) < 20 * seconds_for(2_000)
 
 

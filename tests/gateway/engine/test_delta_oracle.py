@@ -1,9 +1,9 @@
 """Delta oracle: random UPDATEs through the engine and through pyoxigraph's own `Store.update`.
 
-Source: engine.md, section 2. Whatever the request, the store is afterwards as `Store.update` would
-have left it, blank nodes up to isomorphism; the Delta is the exact difference between before and
-after; and what raises in one raises in the other and changes nothing. LOAD and SERVICE, which the
-engine refuses by rule, are not drawn.
+docs/engine.md, "Exactness", says what a Delta is. Whatever the request, the store is afterwards as
+`Store.update` would have left it, blank nodes up to isomorphism; the Delta is the exact difference
+between before and after; and what raises in one raises in the other and changes nothing. LOAD and
+SERVICE, which the engine refuses by rule, are not drawn.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Parallel mode against sequential mode: the same store, the same Deltas, the same answers.
 
-Source: engine.md, section 5. Random queries are subscribed and given up while random UPDATEs run;
-both modes process each Delta, and each subject must be told the same rows for the same UPDATEs in
-the same order. Workers die at any of their acts on the pipes.
+docs/engine.md, "Parallel mode", says what both must do. Random queries are subscribed and given up
+while random UPDATEs run; both modes process each Delta, and each subject must be told the same rows
+for the same UPDATEs in the same order. Workers die at any of their acts on the pipes.
 """
 
 from collections import Counter, defaultdict

@@ -130,7 +130,7 @@ def test_query_that_cannot_be_subscribed_is_refused_and_leaves_nothing_behind(
 
 @needs_suites
 def test_report_has_no_failure_and_a_reason_for_all_that_is_not_passed(report: Report) -> None:
-    """Of the cases that were run: `-k` may have left some out."""
+    """Only the cases that were run: `-k` may have left some out."""
     for (_, name), verdict in report.verdicts.items():
         assert verdict.kind != FAILED, name
         assert verdict == _verdict(_NAMES[name])

@@ -1,7 +1,8 @@
 """Subscription oracle: what notifications add up to is what the query answers, after every UPDATE.
 
-Source: engine.md, section 2. Random queries are subscribed, given up and subscribed again while
-random UPDATEs run, some of them deferred; `engine_session` compares after every step.
+docs/engine.md, "Exactness", says what is exact. Random queries are subscribed, given up and
+subscribed again while random UPDATEs run, some of them deferred; `engine_session` compares after
+every step.
 """
 
 import random

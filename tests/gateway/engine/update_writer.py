@@ -69,7 +69,7 @@ class UpdateWriter(QueryWriter):
         return f"{head}{templates}{using}WHERE {self.group(self.depth())}"
 
     def depth(self) -> int:
-        """Of a WHERE: deep ones seldom have a solution."""
+        """The depth of a WHERE: deep ones seldom have a solution."""
         return self._random.choice((0, 0, 1, 1, 2))
 
     def _delete_where(self) -> str:

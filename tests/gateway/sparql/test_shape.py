@@ -1,6 +1,6 @@
 """Shapes: a plan bound to the constants of a text says what the text says.
 
-Texts are drawn from small pools of constants, so that they come in families. Whatever `Shapes`
+Texts are drawn from small pools of constants, so that they come in families. Whatever `SharedPlans`
 makes of them: its plan's syntax tree, parameters replaced by their terms, is that of the text; what
 it does not know, or what is wrong, it leaves to the parser.
 """
@@ -19,7 +19,7 @@ from gateway.rdf.terms import Term
 from gateway.sparql.algebra import Query, Update
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_query, parse_update
-from gateway.sparql.shape import Shapes, divide
+from gateway.sparql.shape import SharedPlans, divide
 from tests.gateway.engine.engine_strategies import queries, requests
 from tests.gateway.engine.update_writer import PROLOGUE
 from tests.paths import SHARED
@@ -108,8 +108,8 @@ def tree(text: str, parameters: Parameters | None = None) -> Query | Update:
 
 
 def check(texts: list[str]) -> int:
-    """Send the texts through one `Shapes`; how many it knew the shape of."""
-    shapes = Shapes(tree)
+    """Send the texts through one `SharedPlans`; how many it knew the shape of."""
+    shapes = SharedPlans(tree)
     known = 0
     for text in texts:
         try:

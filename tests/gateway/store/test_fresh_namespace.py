@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> QuadStore:
     """On disk, with two subjects that somebody else made in the namespace."""
     store = QuadStore.open(tmp_path)
     store.apply(Delta(added=(_quad(1), _quad(2, graph=NamedNode("urn:g")))))
-    store.mint(_PREFIX)
+    store.expect_new(_PREFIX)
     return store
 
 
@@ -46,7 +46,7 @@ def test_subjects_are_known_from_their_first_quad_to_their_last(store: QuadStore
 
 def test_update_that_says_again_what_is_there_changes_nothing(tmp_path: Path) -> None:
     engine = Engine.open(tmp_path)
-    engine.store.mint(_PREFIX)
+    engine.store.expect_new(_PREFIX)
     text = "INSERT DATA { <urn:seen/7-1> <urn:p> 1 , 2 . <urn:seen/7-2> <urn:p> _:b }"
     assert len(engine.update(text).delta) == 3
     again = engine.update("INSERT DATA { <urn:seen/7-1> <urn:p> 1 , 3 }")

@@ -58,7 +58,7 @@ class Source:
     graph: NamedNode | DefaultGraph
 
     def quads(self) -> list[Quad]:
-        """Its quads, blank nodes of their own."""
+        """The quads of the file, blank nodes of their own."""
         found = parse(path=str(self.path), base_iri=self.path.as_uri(), rename_blank_nodes=True)
         return [Quad(quad.subject, quad.predicate, quad.object, self.graph) for quad in found]
 

@@ -24,15 +24,15 @@ class _WithWill(Device):
     channels: Sequence[Channel]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels]
 
     def will(self) -> Sent:
-        """The word for gone."""
+        """The word for gone, as last will."""
         return self._state(self.words[1], gone=tuple(self.streams()))
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """The word for there."""
+        """Connect, and say the word for there."""
         yield from super().arrive(now)
         yield self._state(self.words[0], alive=tuple(self.streams()))
 
@@ -120,7 +120,7 @@ class HomeAssistant(_WithWill):
         return self.announced_key(self.name, f"{self.name}_{quantity}", quantity)
 
     def mappings(self) -> Sequence[MappingFields]:
-        """Discovery's."""
+        """No mappings: they are proposed and confirmed."""
         return []
 
     def arrive(self, now: datetime) -> Iterator[Act]:
@@ -259,7 +259,7 @@ class Homie5(_Homie):
     root = "homie/5"
 
     def described(self) -> Iterator[Sent]:
-        """Of version 5."""
+        """The description of version 5."""
         properties = {
             "top": {"datatype": "float", "unit": self.unit, "format": "-10:230"},
             "pump": {"datatype": "boolean", "settable": True},
@@ -276,7 +276,7 @@ class Homie4(_Homie):
     root = "homie"
 
     def described(self) -> Iterator[Sent]:
-        """Of version 4."""
+        """The attributes of version 4."""
         attributes = {
             "top/$datatype": b"float",
             "top/$unit": self.unit.encode(),

@@ -32,7 +32,7 @@ class Ruuvi(Device):
         self.count = _COUNTS - 30
 
     def mappings(self) -> Sequence[MappingFields]:
-        """From any gateway."""
+        """A mapping for each value, whichever gateway forwards it."""
         topic = f"ruuvi/+/{self.mac}"
         members = {"temperature": self.air, "humidity": self.humidity, "pressure": self.pressure}
         return [

@@ -68,17 +68,17 @@ class Zigbee(Device):
         return self.number % BEHIND_ONE_BRIDGE == 0
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels.values()]
 
     def meet(self, fleet: Sequence[Device]) -> None:
-        """Who is behind the same bridge."""
+        """Know the devices behind the same bridge."""
         self._behind = [
             each for each in fleet if isinstance(each, Zigbee) and each.base == self.base
         ]
 
     def will(self) -> Sent:
-        """Of the bridge."""
+        """The bridge's last will: all devices behind it are gone."""
         gone = tuple(channel.key for each in self._behind for channel in each.channels.values())
         topic = f"{self.base}/bridge/state"
         return Sent(self.client, topic, _json({"state": "offline"}), gone=gone, retain=True)
@@ -124,7 +124,7 @@ class Zigbee(Device):
         )
 
     def torn(self, sent: Sent) -> Sent:
-        """What it told is not heard."""
+        """A message cut short: what it told is not heard."""
         self._told = self._told_before
         return super().torn(sent)
 
@@ -161,15 +161,15 @@ class ZigbeeAnnounced(Zigbee):
         return f"0x00158d{self.number:010x}"
 
     def key(self, member: str, quantity: str = "") -> StreamKey:
-        """See Device.announced_key."""
+        """The key by which the gateway names an announced stream of this address."""
         return self.announced_key(self.address, member, quantity or member)
 
     def mappings(self) -> Sequence[MappingFields]:
-        """Discovery's."""
+        """No mappings: they are proposed and confirmed."""
         return []
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """With the bridge its list."""
+        """Arrive behind the bridge, which then publishes its list."""
         for act in super().arrive(now):
             yield act
             devices = [each.described() for each in self._behind if isinstance(each, type(self))]
@@ -218,15 +218,15 @@ class Tasmota(Device):
         ]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels]
 
     def will(self) -> Sent:
-        """LWT, retained."""
+        """`LWT` with `Offline`, retained."""
         return replace(self._lwt(b"Offline"), gone=tuple(self.streams()))
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """It says that it is there."""
+        """Connect, and say `Online`."""
         yield from super().arrive(now)
         yield replace(self._lwt(b"Online"), alive=tuple(self.streams()))
 

@@ -39,7 +39,7 @@ class Line:
 
     @property
     def members(self) -> dict[str, Any]:
-        """As a document."""
+        """The line as a document."""
         air = None if self.air is None else self.air / 10
         return {"ts": self.unix * 1000, "n": self.count, "air": air, "level": self.level / 10}
 
@@ -72,7 +72,7 @@ class Logger(Device):
 
     @abstractmethod
     def encode(self, line: Line) -> bytes:
-        """The payload."""
+        """The payload that tells a line."""
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
         """One line; "late" holds it and perhaps others back, and tells the last one first."""
@@ -113,7 +113,7 @@ class JsonLogger(Logger):
     selectors = ("$.air", "$.level", "$.ts", "$.n")
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """A JSON object."""
         return json.dumps(line.members).encode()
 
 
@@ -124,7 +124,7 @@ class CborLogger(Logger):
     selectors = JsonLogger.selectors
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """A CBOR map."""
         return cbor2.dumps(line.members)
 
 
@@ -135,7 +135,7 @@ class MsgpackLogger(Logger):
     selectors = JsonLogger.selectors
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """A MessagePack map."""
         packed: bytes = msgpack.packb(line.members)
         return packed
 
@@ -148,12 +148,12 @@ class CsvLogger(Logger):
     null_reason = "empty"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """Header and row, divided by semicolons."""
         air = "" if line.air is None else fixed(line.air, 1)
         return f"time;n;air;level\n{line.unix};{line.count};{air};{fixed(line.level, 1)}\n".encode()
 
     def torn(self, sent: Sent) -> Sent:
-        """A quote that nobody closes."""
+        """A message with a quote that nobody closes."""
         payload = sent.payload.replace(b"\n", b'\n"', 1)
         return replace(super().torn(sent), payload=payload)
 
@@ -166,7 +166,7 @@ class BytesLogger(Logger):
     null_reason = "sentinel"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """Time, counter, air and level as integers of 4, 2, 2 and 4 bytes."""
         air = _MISSING if line.air is None else line.air
         return struct.pack(">IHHI", line.unix, line.count, air, line.level)
 
@@ -181,11 +181,11 @@ class HexLogger(BytesLogger):
     family = "hex"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """Two hex digits for each byte."""
         return super().encode(line).hex().encode()
 
     def torn(self, sent: Sent) -> Sent:
-        """One digit is missing."""
+        """A message without its last digit."""
         return replace(Logger.torn(self, sent), payload=sent.payload[:-1])
 
 
@@ -202,7 +202,7 @@ class TextLogger(Logger):
     torn_reason = "missing"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """One line, `A=20.3 L=120.0 n=7 t=1700000000`."""
         air = "null" if line.air is None else fixed(line.air, 1)
         return f"A={air} L={fixed(line.level, 1)} n={line.count} t={line.unix}".encode()
 
@@ -218,7 +218,7 @@ class FiwareLogger(Logger):
         self.topic = f"/json/fleet/{self.name}/attrs"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger; every third one is an array."""
+        """A measure; every third one is an array of one."""
         measure = line.members
         del measure["ts"], measure["n"]
         measure["TimeInstant"] = _zulu(line.unix)
@@ -236,7 +236,7 @@ class SensorThingsLogger(Logger):
         self.topic = f"v1.1/Datastreams({number})/Observations"
 
     def encode(self, line: Line) -> bytes:
-        """See Logger."""
+        """An Observation about the minute before the line."""
         time = _zulu(line.unix)
         return json.dumps(
             {

@@ -28,11 +28,11 @@ class Scalar(Device):
         self.topic = f"fleet/scalar/{self.name}/temperature"
 
     def mappings(self) -> Sequence[MappingFields]:
-        """With a promise."""
+        """One mapping, with a promise."""
         return [self.mapping(self.topic, self.air, unit="°C", expiresAfter=PROMISE_S)]
 
     def capabilities(self) -> Sequence[tuple[StreamKey, str]]:
-        """Its range and its greatest rate."""
+        """Range and greatest rate of the sensor."""
         return [(self.air.key, RANGE)]
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:

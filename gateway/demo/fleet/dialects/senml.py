@@ -40,7 +40,7 @@ class SenmlJson(Device):
         ]
 
     def turn(self, now: datetime, fault: str) -> Iterator[Sent]:
-        """One pack."""
+        """One pack, with the fault in it."""
         pack: list[dict[str, Any]] = [{"bn": f"urn:dev:mac:{self.number:012x}:", "bu": "Cel"}]
         base = shifted(now, fault)
         if fault == "version":
@@ -85,5 +85,5 @@ class SenmlCbor(SenmlJson):
     kind = "senmlcbor"
 
     def encode(self, pack: list[dict[str, Any]]) -> bytes:
-        """See SenmlJson."""
+        """The bytes of a pack in CBOR, labels as integers."""
         return cbor2.dumps([{_LABELS[k]: v for k, v in each.items()} for each in pack])

@@ -20,7 +20,7 @@ class _WithOnline(Device):
     channels: Sequence[Channel]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [channel.key for channel in self.channels]
 
     def will(self) -> Sent:
@@ -28,7 +28,7 @@ class _WithOnline(Device):
         return replace(self._online(b"false"), gone=tuple(self.streams()))
 
     def arrive(self, now: datetime) -> Iterator[Act]:
-        """It says that it is there."""
+        """Connect, and say that the device is online."""
         yield from super().arrive(now)
         yield replace(self._online(b"true"), alive=tuple(self.streams()))
 

@@ -34,12 +34,12 @@ class _Point:
 
     @property
     def birth(self) -> bytes:
-        """With its name."""
+        """The metric in a birth: with its name."""
         return writer.metric(replace(self.told, name=self.name))
 
     @property
     def data(self) -> bytes:
-        """By its alias."""
+        """The metric in a DATA message: by its alias."""
         return writer.metric(replace(self.told, unit=""))
 
 
@@ -101,7 +101,7 @@ class SparkplugNode(Device):
         ]
 
     def streams(self) -> Sequence[StreamKey]:
-        """All."""
+        """All streams of the device."""
         return [point.channel.key for point in self.points]
 
     def forgotten(self) -> None:
@@ -138,7 +138,7 @@ class SparkplugNode(Device):
             yield from (sent, sent) if fault == "copy" else (sent,)
 
     def _needed_births(self, now: datetime, fault: str) -> Iterator[Sent]:
-        """Of the node that is asked or born again, of the device that was dead."""
+        """Births of the node that is asked or born again, or of the device that was dead."""
         if fault == "reborn":
             self._change()
         if self.asked > self._answered or fault == "reborn":
@@ -150,7 +150,7 @@ class SparkplugNode(Device):
         self._dead = fault == "device"
 
     def _told(self, now: datetime, fault: str) -> Sent:
-        """What has changed, by aliases."""
+        """A message with what has changed, by aliases."""
         if fault == "gap":
             self._seq += 1
             self._lost = True

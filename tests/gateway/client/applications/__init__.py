@@ -1,1 +1,1 @@
-"""The applications of SEPA's paper (seed 001, 5.4) as agents in processes of their own."""
+"""The applications of SEPA's paper (Roffia et al. 2018, 5.4), agents in processes of their own."""

@@ -21,7 +21,7 @@ def say(*words: str) -> None:
 
 
 def text_of(message: Solution) -> str:
-    """Of a solution of SENT."""
+    """The text in a solution of SENT."""
     text = message["text"]
     return text.value if isinstance(text, Literal) else str(text)
 

@@ -44,7 +44,7 @@ from tests.kit.lanes import Lanes
 Json = dict[str, Any]
 MOSQUITTO_PUB = ("mosquitto_pub", "-h", LOOPBACK, "-q", "1")
 MOSQUITTO_SUB = ("stdbuf", "-oL", "mosquitto_sub", "-h", LOOPBACK, "-v", "-d")
-"""It prints each message at once, and before them that it has subscribed."""
+"""mosquitto_sub prints each message at once, and before them that it has subscribed."""
 ALL = "SELECT ?o { ?s <urn:p> ?o }"
 GRAPHS = "SELECT ?o { GRAPH ?g { ?s <urn:p> ?o } }"
 

@@ -1,4 +1,4 @@
-"""`Tables`: quads that somebody above the store keeps in dictionaries, and lends it.
+"""`QuadCache`: quads that somebody above the store keeps in dictionaries, for it to look up too.
 
 Place: between the subscriptions' joins, which keep them (CTS), and the WHERE of an UPDATE, which
 looks up the same predicates. A look-up there costs tenths of a microsecond, in Oxigraph several.
@@ -12,17 +12,17 @@ from pyoxigraph import Quad
 from gateway.rdf.terms import GraphName, Term
 
 
-class Tables(Protocol):
-    """Their keeper tells the store (`told`) when they have taken up a change."""
+class QuadCache(Protocol):
+    """A cache of the store; its keeper calls `mark_current` when it has taken up a change."""
 
     def __bool__(self) -> bool:
-        """Whether there are any: else a change need not be told."""
+        """Whether anything is cached; else no change need be taken up."""
 
-    def at_hand(
+    def cached_match(
         self,
         subject: Term | None,
         predicate: Term | None,
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad] | None:
-        """The quads of a pattern; None where there is no table of it."""
+        """The quads of a pattern; None where they are not cached."""

@@ -2,8 +2,7 @@
 
 Triple patterns without paths, in the default graph (or that of WITH), in `GRAPH <iri>` or in
 `GRAPH ?g`. `FILTER(?v = <iri>)` and VALUES of one row make a variable a constant: the first means
-the same for IRIs, the second for all terms, and it is worth orders of magnitude (engine.md,
-section 4).
+the same for IRIs, the second for all terms, and it is worth orders of magnitude.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from gateway.store.templates import variables
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunction:
+class JoinedPatterns:
     """Patterns with their graphs, and variables that have one value only.
 
     `constants` are terms by variable; `equalities` name, by variable, the parameter that it equals
@@ -30,12 +29,12 @@ class Conjunction:
     equalities: dict[str, str]
 
 
-def conjunction(modify: algebra.Modify) -> Conjunction | None:
-    """The conjunction that the WHERE is, or None."""
+def joined_patterns(modify: algebra.Modify) -> JoinedPatterns | None:
+    """The patterns that the WHERE is a join of, or None where it is more than that."""
     reader = _Reader()
     if not reader.read(modify.where.elements, modify.with_graph) or not reader.patterns:
         return None
-    return Conjunction(tuple(reader.patterns), reader.constants, reader.equalities)
+    return JoinedPatterns(tuple(reader.patterns), reader.constants, reader.equalities)
 
 
 class _Reader:
