@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,8 +83,20 @@ def test_the_demo_ends_well_on_ctrl_c() -> None:
         assert figures(finished(process))["published"] > 0
 
 
+@contextmanager
+def taken(port: int) -> Iterator[None]:
+    """Nobody else can listen on it, whoever has it."""
+    try:
+        holder = socket.create_server(("127.0.0.1", port))
+    except OSError:
+        yield
+        return
+    with holder:
+        yield
+
+
 def test_the_demo_moves_when_its_ports_are_taken() -> None:
-    with started("demo", "--plain") as first:
+    with taken(1883), started("demo", "--plain") as first:
         read_until(first, "readings")
         with started("demo", "--plain", "--duration", "1") as second:
             out = finished(second)
