@@ -73,11 +73,11 @@ class Ingest:
         kept: KeptMessages,
     ) -> None:
         self.statistics = IngestStatistics()
-        self.mappings = mappings
-        self.current_state = current_state
-        self.absences = absences
-        self.quarantine = kept.quarantine
-        self.raw = kept.raw
+        self._mappings = mappings
+        self._current_state = current_state
+        self._absences = absences
+        self._quarantine = kept.quarantine
+        self._raw = kept.raw
         self._inbox = inbox
         self._scheduler = scheduler
         self._journal = journal
@@ -88,11 +88,6 @@ class Ingest:
         self._on_accepted: list[OnRecords] = []
         self._on_stored: list[OnRecords] = []
         self._stopping = threading.Event()
-
-    @property
-    def present(self) -> CurrentState:
-        """The same as `current_state`."""
-        return self.current_state
 
     def run_in_thread(self, call: Callable[[], None]) -> None:
         """Have `call`, which does not raise, run in the ingest thread before the next message.
@@ -118,8 +113,8 @@ class Ingest:
 
     def renew(self, observations: ObservationTemplates, absences: AbsenceTemplates) -> None:
         """Write by other templates from now on; in the ingest thread, or before `run`."""
-        self.current_state.templates = observations
-        self.absences.templates = absences
+        self._current_state.templates = observations
+        self._absences.templates = absences
 
     def recover(
         self, query_text: Callable[[str], str], now: Callable[[], datetime] = SYSTEM_CLOCKS.now
@@ -133,24 +128,28 @@ class Ingest:
         engine = self._scheduler.engine
         self._filter.recall(self._journal.tail(100_000))
         known = Recovery(
-            self.current_state, self.absences, self._filter.plausibility, self.mappings.memory
+            self._current_state, self._absences, self._filter.plausibility, self._mappings.memory
         )
         known.of_store(engine, query_text, now())
-        if self.current_state.applied is not None:
-            self._journal.begin_after(self.current_state.applied.epoch)
-        self._journal.space.applied = self.current_state.applied
-        for chunk in _chunks(self._journal.after(self.current_state.applied), _REPLAY):
+        if self._current_state.applied is not None:
+            self._journal.begin_after(self._current_state.applied.epoch)
+        self._journal.space.applied = self._current_state.applied
+        for chunk in _chunks(self._journal.after(self._current_state.applied), _REPLAY):
             self._replay(chunk)
             for record in chunk:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
+<<<<<<< HEAD
         engine.store.expect_new(self.current_state.identity.fresh_namespace(self._journal.epoch))
+=======
+        engine.store.mint(self._current_state.identity.minted(self._journal.epoch))
+>>>>>>> 7785de1 (ingest: nobody finds neighbours through it any more)
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""
         while not self._inbox.is_drained:
-            deliveries = self._inbox.take(_GROUP, self.absences.wait_s)
+            deliveries = self._inbox.take(_GROUP, self._absences.wait_s)
             while self._pending_calls:
                 self._pending_calls.popleft()()
             accepted = [self._accept(delivery) for delivery in deliveries]
@@ -160,7 +159,7 @@ class Ingest:
                     each.delivery.settle(error)
                 continue
             self._scheduler.submit(list(self._submissions(accepted)))
-            self._scheduler.submit(list(_unawaited(self.absences.due())))
+            self._scheduler.submit(list(_unawaited(self._absences.due())))
 
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
@@ -169,7 +168,7 @@ class Ingest:
 
     def _replay(self, records: Sequence[Record]) -> None:
         """Many records as one UPDATE; where that fails for good, each by itself."""
-        request = self.current_state.request(records)
+        request = self._current_state.request(records)
         if not self._is_done(request.updates):
             for update in request.entering:
                 self.statistics.failed += not self._is_done([update])
@@ -198,17 +197,17 @@ class Ingest:
         new, faults = self._filter.believed(decoded, message, self.statistics)
         if faults:
             self.statistics.quarantined += 1
-            self.quarantine.add(message, faults, new)
+            self._quarantine.add(message, faults, new)
         self._count(decoded.notices)
         if decoded.notices:
             for told in self._on_notices:
                 told(message, decoded.notices)
         alive = () if message.retained else new
-        absences = self.absences.note(alive, decoded.notices, message.received_at)
+        absences = self._absences.note(alive, decoded.notices, message.received_at)
         records = tuple(self._identify(new, message))
         for accepted in self._on_accepted:
             accepted(records)
-        self.raw.add(message, self.mappings.mappings, records)
+        self._raw.add(message, self._mappings.mappings, records)
         return _Accepted(delivery, records, absences)
 
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
@@ -227,7 +226,7 @@ class Ingest:
 
     def _decode(self, message: Message) -> Decoded:
         try:
-            return self.mappings.registry.decode(message)
+            return self._mappings.registry.decode(message)
         except Exception as error:  # a defect of an adapter costs this message, never the worker
             log.exception("adapter_crashed", extra={"topic": message.topic})
             fault = Fault(None, FaultReason.MALFORMED, f"internal error: {error!r}"[:200])
@@ -269,7 +268,7 @@ class Ingest:
         """One UPDATE for each message with observations; the others are settled."""
         for each in accepted:
             if each.records:
-                request = self.current_state.request(each.records)
+                request = self._current_state.request(each.records)
                 done = partial(self._settle, each)
                 yield Submission(request.updates, done, request.remainders)
             else:
