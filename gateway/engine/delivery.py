@@ -1,11 +1,11 @@
 """`Delivery`: notifications to the one listener that an engine may have.
 
-Behind `Subscriptions`. Those that an UPDATE makes are in its Outcome besides, for callers without a
-listener; those of workers come later and need one.
+Behind `Subscriptions`. Without a listener the notifications of an UPDATE are in its Outcome; those
+of workers come later and need a listener. The scheduler is the listener of the gateway's engine.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 
 from gateway.engine.notification import Notification
@@ -49,8 +49,8 @@ class Delivery:
         with self._lock:
             return self._subscriptions.remove(spuid)
 
-    def deliver(self, notifications: tuple[Notification, ...]) -> None:
-        """Tell the listener, if there is one, in the thread of the UPDATE."""
+    def deliver(self, notifications: Iterable[Notification]) -> None:
+        """Tell the listener, if there is one; in this thread."""
         listener = self.listener
         if listener is None:
             return
@@ -66,7 +66,7 @@ class Delivery:
         The lock is held until it is told, so that nobody is told who has unsubscribed.
         """
         with self._lock:
-            late = tuple(self._subscriptions.address(changes, time))
+            late = list(self._subscriptions.address(changes, time))
             self.late += len(late)
             if late and self.listener is None:
                 log.error("notification_not_taken", extra={"reason": _NO_LISTENER})

@@ -61,9 +61,9 @@ log = logging.getLogger(__name__)
 class Outcome:
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
-    `notifications` are those that it made itself; those of workers come later, to a listener.
-    `id` is that of a delayed UPDATE: the change is that of delaying or of executing it. `due` is
-    when one that was delayed just now is to be executed, µs since the epoch.
+    `notifications` are those that no listener was told. `id` is that of a delayed UPDATE: the
+    change is that of delaying or of executing it. `due` is when one that was delayed just now is
+    to be executed, µs since the epoch.
     """
 
     delta: Delta
@@ -153,9 +153,9 @@ class Engine:
         one's): an UPDATE returns before they are done with it, as long as none has more than
         `artq` UPDATEs to do.
 
-        `on_notification` is told everything, those of one subscription in order: in the thread of
-        an UPDATE what it makes, which its Outcome has besides; in several others what comes from
-        workers, which comes by no other way. It must not raise and must not wait for the engine.
+        Notifications then come to `on_notification`, from several threads, those of one
+        subscription in order. It may be set without workers too; where it is not, an Outcome has
+        the notifications. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
         options = EngineOptions(clock, oracle, lutt, performance, limits, artq)
@@ -415,9 +415,11 @@ class Engine:
         return notifications
 
     def _told(self, outcome: Outcome) -> Outcome:
-        if outcome.notifications:
-            self.delivery.deliver(outcome.notifications)
-        return outcome
+        """What is left of the outcome for the caller once the listener has been told."""
+        if not outcome.notifications or self.delivery.listener is None:
+            return outcome
+        self.delivery.deliver(outcome.notifications)
+        return Outcome(outcome.delta, (), outcome.time, outcome.id, outcome.due)
 
     @contextmanager
     def _writing(self) -> Iterator[int]:

@@ -140,11 +140,7 @@ class Ingest:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
-<<<<<<< HEAD
-        engine.store.expect_new(self.current_state.identity.fresh_namespace(self._journal.epoch))
-=======
-        engine.store.mint(self._current_state.identity.minted(self._journal.epoch))
->>>>>>> 7785de1 (ingest: nobody finds neighbours through it any more)
+        engine.store.expect_new(self._current_state.identity.fresh_namespace(self._journal.epoch))
 
     def run(self) -> None:
         """Serve the inbox until it is closed and empty."""

@@ -1,4 +1,4 @@
-"""The Python API of the engine, as it is promised to those who build on it."""
+"""The Python API of the engine as it is promised to those who build on it."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,8 +7,16 @@ from time import process_time
 import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, QuerySolutions
 
-from gateway.engine import Engine, Notification, Rights
-from gateway.errors import SparqlSyntaxError, StorageError
+from gateway.engine import (
+    Dataset,
+    Engine,
+    Notification,
+    QueryRequest,
+    Rights,
+    SubscribeRequest,
+    UpdateRequest,
+)
+from gateway.errors import ForbiddenError, SparqlSyntaxError, StorageError
 
 LAMP = NamedNode("urn:lamp")
 DIM = NamedNode("urn:dim")
@@ -108,6 +116,32 @@ def test_bindings_are_for_all_of_several_updates() -> None:
     found = engine.query("SELECT * { <urn:lamp> <urn:dim> ?d }")
     assert isinstance(found, QuerySolutions)
     assert len(list(found)) == 2
+
+
+def test_a_request_says_what_keywords_say() -> None:
+    engine = Engine.open()
+    engine.update("INSERT DATA { GRAPH <urn:g> { <urn:lamp> <urn:dim> 1 } }")
+    graph = NamedNode("urn:g")
+    dataset = Dataset((graph,))
+    query = "SELECT ?d { <urn:lamp> <urn:dim> ?d }"
+    by_value = engine.subscribe(SubscribeRequest(query, dataset, alias="dim"))
+    by_keyword = engine.subscribe(query, default_graphs=[graph], alias="dim")
+    assert by_value.results == by_keyword.results
+    ask = "ASK { <urn:lamp> <urn:dim> ?d }"
+    assert engine.query(QueryRequest(ask, dataset))
+    assert not engine.query(ask)
+    assert engine.explain(QueryRequest(query, dataset)).is_subscribed
+    assert not engine.explain(query).is_subscribed
+    assert len(engine.standing) == 1
+
+    plan = engine.prepare("INSERT { GRAPH <urn:g> { ?s <urn:dim> ?n } } WHERE { ?s <urn:dim> ?o }")
+    outcome = engine.update(UpdateRequest(plan, {"n": TWO}, dataset))
+    assert len(outcome.delta.added) == 1
+    assert [each.spuid for each in outcome.notifications] == [by_value.spuid, by_keyword.spuid]
+    nothing = Rights(write=frozenset())
+    with pytest.raises(ForbiddenError):
+        engine.update(UpdateRequest("CLEAR ALL", rights=nothing))
+    engine.close()
 
 
 def test_rights_restrict() -> None:
