@@ -37,7 +37,7 @@
     └── StorageError            503  storage               disk full, store or journal broken
         └── UnreachableError        503  storage               no gateway answers there
 
-`code` and `http_status` are stable and part of the wire protocol (README, "Errors").
+`code` and `http_status` are stable and part of the wire protocol (docs/errors.md).
 """
 
 from typing import ClassVar

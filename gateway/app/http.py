@@ -141,7 +141,7 @@ def request_limits(config: Config) -> RequestLimits:
 
 
 def query_limits(limits: LimitsSettings) -> QueryLimits:
-    """Those of the query pool."""
+    """What the query pool may take."""
     return QueryLimits(
         threads=limits.queries,
         waiting=limits.queries_waiting,
@@ -151,5 +151,5 @@ def query_limits(limits: LimitsSettings) -> QueryLimits:
 
 
 def load_limits(limits: LimitsSettings) -> LoadLimits:
-    """Those of requests under way."""
+    """How many requests may be under way."""
     return LoadLimits(limits.requests, limits.client_requests)

@@ -28,7 +28,7 @@ class Flow:
 
 
 def nothing_waits() -> int:
-    """Of a stage that has no queue of its own."""
+    """What a stage without a queue of its own tells."""
     return 0
 
 

@@ -178,7 +178,7 @@ def _reject(options: argparse.Namespace) -> int:
 
 
 def _ids(options: argparse.Namespace) -> list[str]:
-    """Those that were typed, and what a device proposes. Raises BadRequestError for none."""
+    """The ids that were typed, and what a device proposes. Raises BadRequestError for none."""
     of_device = _proposed(options, "proposed", options.device) if options.device else []
     ids = [*options.ids, *(each["id"] for each in of_device)]
     if not ids:

@@ -2,7 +2,7 @@
 
 Place: around the evaluation of a SUBSCRIBE. The store cannot be interrupted, so rows are counted
 and the time is looked at between them; what the store does before the first row, and between two,
-cannot be bounded (README, "Limits of a query").
+cannot be bounded (docs/limits.md).
 """
 
 from collections.abc import Iterable, Iterator

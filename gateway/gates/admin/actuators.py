@@ -207,7 +207,7 @@ async def show_actuation(
     return await gate.actuation(id_, caller.principal.policy)
 
 
-def _said(**members: Any) -> dict[str, Any]:
+def _said(**members: object) -> dict[str, Any]:
     """What says something, of these members; 0 and false do."""
     return {name: each for name, each in members.items() if each not in (None, "", [])}
 

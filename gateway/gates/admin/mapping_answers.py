@@ -242,7 +242,7 @@ def _guess(guess: Proposal) -> Guess:
     )
 
 
-def _said(**members: Any) -> dict[str, Any]:
+def _said(**members: object) -> dict[str, Any]:
     """What says something, of these members."""
     return {name: value for name, value in members.items() if value}
 

@@ -1,6 +1,6 @@
 """The JSAP profiles by HTTP: which are in force, and reading their files again.
 
-docs/profiles.md says what a reload does.
+docs/mappings.md says what a reload does.
 """
 
 from typing import Annotated

@@ -28,7 +28,7 @@ class TokenFile:
         self._read()
 
     def principal(self, authorization: str | None) -> Principal:
-        """See Guard."""
+        """The gateway whose token this is; raises where none has it."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise UnauthorizedError("no token", "send Authorization: Bearer <token>")
