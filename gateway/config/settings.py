@@ -131,7 +131,7 @@ class JsapSettings(Section):
 
 
 class LimitsSettings(Section):
-    """Bounds of the queues and of one message; what happens at each is in docs/brokers.md and docs/limits.md."""
+    """Bounds of the queues and of one message; docs/brokers.md and docs/limits.md say what they do."""
 
     inbox: Count = 10_000
     urq: Count = 1_000
