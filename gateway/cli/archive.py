@@ -1,7 +1,7 @@
 """`sosa-gateway archive JOB …`: the jobs of `spark_batch`, in a process of their own.
 
-Place on the way of the data: beside the service. Nothing of Spark is ever imported here; its
-session costs a JVM, and the extra that brings it is not on every device.
+Nothing of Spark is ever imported here: its session costs a JVM, and the extra that brings it is
+not on every device.
 """
 
 import subprocess

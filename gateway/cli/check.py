@@ -1,7 +1,7 @@
 """`sosa-gateway check`: everything that would stop or surprise a gateway, told before it runs.
 
-Place on the way of the data: before it. Reads the configuration's profiles, their SPARQL, the
-mappings and rules in them, and the ontologies that ship; starts nothing, changes nothing.
+Reads the configuration's profiles, their SPARQL, the mappings and rules in them, and the ontologies
+that ship; starts nothing, changes nothing.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """`sosa-gateway mapping why | messages | rehearse`: what becomes of messages, from both ends.
 
 Place on the way of the data: a client of /messages and two gates below /mappings, in the group of
-commands that `cli_mapping` has; docs/mappings.md.
+commands that `mappings` has; docs/mappings.md.
 """
 
 import argparse

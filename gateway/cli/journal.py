@@ -1,7 +1,7 @@
 """`sosa-gateway journal`: looking after the journal.
 
-Place on the way of the data: beside it. `status` only reads and may be asked while the gateway
-runs; `seal` and `ship` are for a gateway that is stopped.
+`status` only reads and may be asked while the gateway runs; `seal` and `ship` are for a gateway
+that is stopped.
 """
 
 import argparse

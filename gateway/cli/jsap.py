@@ -1,7 +1,7 @@
 """`sosa-gateway jsap schema | check FILE | reload`: profiles, without a gateway but for `reload`.
 
-Place on the way of the data: before it. `check` reads a profile with what it includes beside it,
-its SPARQL and its endpoints; no host is asked.
+`check` reads a profile with what it includes beside it, its SPARQL and its endpoints; no host is
+asked.
 """
 
 import argparse

@@ -178,7 +178,7 @@ def _reject(options: argparse.Namespace) -> int:
 
 
 def _ids(options: argparse.Namespace) -> list[str]:
-    """The ids that were typed, and what a device proposes. Raises BadRequestError for none."""
+    """What was typed, and what a device proposes. Raises BadRequestError for none."""
     of_device = _proposed(options, "proposed", options.device) if options.device else []
     ids = [*options.ids, *(each["id"] for each in of_device)]
     if not ids:
@@ -214,11 +214,13 @@ def _observation_lines(seen: Members) -> list[Line]:
 
 def _trial_lines(answer: Members) -> list[Line]:
     matched = "" if answer["matched"] else "no mapping knows this topic: "
+    violations = answer["violations"] or ()
     counts = f"observations: {len(answer['observations'])}, triples: {len(answer['triples'])}"
     return [
         (f"{matched}{counts}", ""),
         *(("fault", f"{each['reason']}: {each['detail']}") for each in answer["faults"]),
-        *(("violation", f"{each['node']}: {each['message']}") for each in answer["violations"]),
+        *(("violation", f"{each['node']}: {each['message']}") for each in violations),
+        *([("violations", answer["violationsNote"])] if "violationsNote" in answer else []),
         *(("notice", " ".join(str(part) for part in each.values())) for each in answer["notices"]),
     ]
 

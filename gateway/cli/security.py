@@ -1,6 +1,6 @@
 """`sosa-gateway client`, `keys`, `ca` and `mqtt-user`: who may get in, as an administrator says it.
 
-Place: beside the gateway, on its data_dir; one that runs takes the changes up within a second.
+The commands write to the gateway's data_dir; one that runs takes the changes up within a second.
 """
 
 import argparse

@@ -210,10 +210,11 @@ class Onboarding:
 
     async def try_out(
         self, message: Message, mappings: Sequence[Mapping[str, object]] = ()
-    ) -> tuple[Trial, tuple[Violation, ...]]:
+    ) -> tuple[Trial, tuple[Violation, ...] | None]:
         """What a message would be by the mappings of now, or by those given alone.
 
-        Raises InvalidMappingError for one that does not compile.
+        Violations are None where nothing is installed that finds them. Raises
+        InvalidMappingError for a mapping that does not compile.
         """
         registry = self._registry(mappings)
         async with self._trying:

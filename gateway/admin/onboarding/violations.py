@@ -2,7 +2,7 @@
 
 Place on the way of the data: last step of a trial; the way of a reading never comes here.
 pyshacl and its rdflib take 0.2 s and 25 MB to load, so they are loaded when somebody tries
-something for the first time.
+something for the first time; they are in the extra `try`, which a device may do without.
 """
 
 from collections.abc import Iterable
@@ -17,6 +17,9 @@ from pyoxigraph import Quad, RdfFormat, Triple, serialize
 import ontologies
 
 SHACL = "http://www.w3.org/ns/shacl#"
+
+NOT_CHECKED = "not checked by the shapes: pip install 'sosa-gateway[try]'"
+"""What is said where there are no violations to tell for want of pyshacl."""
 
 _SHAPES = Path(ontologies.__path__[0]) / "shapes.ttl"
 
@@ -34,16 +37,19 @@ class Violation:
     message: str
 
 
-def violations(quads: Iterable[Quad]) -> tuple[Violation, ...]:
-    """In the order of their nodes, whatever the graphs; about 3 ms an observation.
+def violations(quads: Iterable[Quad]) -> tuple[Violation, ...] | None:
+    """In the order of their nodes, whatever the graphs; None where pyshacl is not installed.
 
-    To be called in a thread that may take its time.
+    About 3 ms an observation: to be called in a thread that may take its time.
     """
+    try:
+        rdflib, pyshacl = import_module("rdflib"), import_module("pyshacl")
+    except ImportError:
+        return None
     triples = [Triple(quad.subject, quad.predicate, quad.object) for quad in quads]
     text = serialize(triples, format=RdfFormat.N_TRIPLES)
     if not text:
         return ()
-    rdflib, pyshacl = import_module("rdflib"), import_module("pyshacl")
     data = rdflib.Graph().parse(data=text.decode(), format="nt")
     conforms, report, _ = pyshacl.validate(data, shacl_graph=_shapes())
     return () if conforms else tuple(sorted(_found(report)))

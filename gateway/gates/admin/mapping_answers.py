@@ -28,7 +28,7 @@ from gateway.admin.onboarding.proposals import (
 )
 from gateway.admin.onboarding.trial import Trial
 from gateway.admin.onboarding.unknown import Sample, UnknownTopic
-from gateway.admin.onboarding.violations import Violation
+from gateway.admin.onboarding.violations import NOT_CHECKED, Violation
 from gateway.gates.admin.mapping_bodies import Members
 from gateway.gates.http.json_router import Answer
 from gateway.gates.protocol.payload_json import payload_members
@@ -189,12 +189,13 @@ class StreamTold(Answer):
 
 
 class TrialTold(Answer):
-    """What a message would be."""
+    """What a message would be; `violations` is null where they are not checked, for a reason."""
 
     matched: bool
     observations: list[ObservationTold]
     triples: list[str]
-    violations: list[ViolationTold]
+    violations: list[ViolationTold] | None
+    violations_note: Annotated[str, Field(serialization_alias="violationsNote")] = ""
     faults: list[FaultTold]
     notices: list[RequestTold | StreamTold]
 
@@ -292,13 +293,17 @@ def changed_answer(change: MappingChange | None) -> Changed:
     return Changed(changed=True, change=change_answer(change))
 
 
-def trial_answer(trial: Trial, violations: Sequence[Violation]) -> TrialTold:
-    """A trial as it is told."""
+def trial_answer(trial: Trial, violations: Sequence[Violation] | None) -> TrialTold:
+    """A trial as it is told, and what to install where its violations are not known."""
+    if violations is None:
+        checked: dict[str, Any] = {"violations": None, "violations_note": NOT_CHECKED}
+    else:
+        checked = {"violations": [ViolationTold(**asdict(each)) for each in violations]}
     return TrialTold(
         matched=trial.matched,
         observations=[observation_answer(each) for each in trial.observations],
         triples=[_quad(each) for each in trial.triples],
-        violations=[ViolationTold(**asdict(each)) for each in violations],
+        **checked,
         faults=[fault_answer(each) for each in trial.faults],
         notices=[notice_answer(each) for each in trial.notices],
     )

@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from gateway.cli.command import main
+from gateway.cli.verbs import VERBS
+
 _SERVER = {"amqtt", "argon2", "fastapi", "prometheus_client", "pydantic", "pyoxigraph", "uvicorn"}
 _CLIENT = {"httpx", "rich", "websockets"}
 _LOADED = """
@@ -30,3 +33,13 @@ def test_a_command_loads_what_it_needs_alone(command: str, unwanted: set[str]) -
     loaded = set(done.stdout.rpartition("loaded:")[2].split())
     assert "gateway" in loaded
     assert not loaded & unwanted
+
+
+@pytest.mark.parametrize("verb", [verb for verb, (_, module) in VERBS.items() if module])
+def test_the_module_of_a_command_has_it(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([verb, "--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: sosa-gateway {verb} [-h]")
+    assert VERBS[verb].purpose in " ".join(told.split())

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ async def test_a_try_tells_everything_and_changes_nothing(tmp_path: Path) -> Non
         assert len(found["triples"]) == 18
         assert any("2026-03-02T07:00:00Z" in each for each in found["triples"])
         assert found["violations"] == found["faults"] == found["notices"] == []
+        assert "violationsNote" not in found
         await api.ask("POST", "/mappings/apply", {"add": [T]})
         assert (await api.ask("POST", "/mappings/try", {"message": message}))["matched"]
         retained = {**message, "retained": True}
@@ -85,6 +87,20 @@ async def test_a_template_of_ones_own_that_violates_the_shapes(tmp_path: Path) -
         paths = {each["path"] for each in found["violations"]}
         assert "http://www.w3.org/ns/sosa/madeBySensor" in paths
         assert len(found["triples"]) == 2
+
+
+@pytest.mark.parametrize("absent", ["pyshacl", "rdflib"])
+async def test_without_pyshacl_a_trial_says_all_but_violations(
+    absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, absent, None)
+    async with a_house(config(tmp_path)) as (_, api):
+        body = {"message": {"topic": "lab/a", "payload": '{"t":1}'}, "mapping": T}
+        found = await api.ask("POST", "/mappings/try", body)
+    assert (len(found["observations"]), len(found["triples"])) == (1, 18)
+    assert found["violations"] is None
+    assert "pip install 'sosa-gateway[try]'" in found["violationsNote"]
+    assert found["faults"] == found["notices"] == []
 
 
 async def test_applied_mappings_are_in_force_at_once_and_identical_ones_no_change(

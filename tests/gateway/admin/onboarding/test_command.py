@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,21 @@ async def test_a_try_says_what_a_message_would_be(
         assert "invalid_utf8" in capsys.readouterr().out
         assert await run(url, "try", "lab/a", '{"t":1}', *by_file, "--json") == 0
         assert json.loads(capsys.readouterr().out)["observations"][0]["result"] == "1"
+
+
+async def test_a_try_without_pyshacl_says_what_to_install(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyshacl", None)
+    async with a_house(config(tmp_path)) as (gateway, _):
+        url = f"http://{LOOPBACK}:{gateway.http_port}"
+        given = ("try", "lab/a", '{"t":21.5}', "--mapping", json.dumps(T))
+        assert await run(url, *given) == 0
+        said = capsys.readouterr().out
+        assert "observations: 1, triples: 18" in said
+        assert "violations   not checked by the shapes: pip install 'sosa-gateway[try]'" in said
+        assert await run(url, *given, "--json") == 0
+        assert json.loads(capsys.readouterr().out)["violations"] is None
 
 
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
