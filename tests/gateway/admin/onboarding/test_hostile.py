@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self, *auto: str) -> None:
         self.engine = Engine.open(None)
-        self.unknown = UnknownTopics()
+        self.unknown = UnknownTopics(most=1000, most_bytes=2_097_152)
         self._auto = frozenset(auto)
         self.discovery = DiscoveryWorker(
             self._propose,
