@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from pyoxigraph import NamedNode
 
 from adapters.families import FORMATS
@@ -28,6 +29,11 @@ from tests.gateway.admin.onboarding.devices import bridge_devices
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 DEVICES = "zigbee2mqtt/bridge/devices"
+
+
+def _sent(answer: BaseModel) -> dict[str, Any]:
+    """As the JSON interface writes it."""
+    return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 class Bench:
@@ -65,8 +71,8 @@ class Bench:
         nodes = stored_nodes(self.engine)
         proposals = all_proposals(self.engine)
         found = [Found(each, status_of(each, each.node in nodes)) for each in proposals]
-        told = [proposal_answer(each) for each in found]
-        topics = [unknown_answer(each, shows_payloads=True) for each in self.unknown.list()]
+        told = [_sent(proposal_answer(each)) for each in found]
+        topics = [_sent(unknown_answer(each, shows_payloads=True)) for each in self.unknown.list()]
         json.dumps([told, topics, described(nodes)], allow_nan=False).encode()
         return told
 
