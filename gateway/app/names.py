@@ -45,7 +45,7 @@ def _own_names(bound: Sequence[str]) -> Iterator[str]:
 
 
 def _own_addresses() -> Iterator[str]:
-    """Those from which this machine reaches others."""
+    """The addresses from which this machine reaches others."""
     for family, address in _ELSEWHERE:
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((address, 9))

@@ -16,7 +16,7 @@ _QUARANTINE, _RAW = QuarantineLimits(), RawLimits()
 
 
 class LimitsSettings(Section):
-    """Bounds of the queues and of one message; what happens at each is in the README."""
+    """Bounds of the queues and of one message (docs/limits.md, docs/brokers.md)."""
 
     inbox: Count = 10_000
     urq: Count = URQ
