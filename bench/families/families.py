@@ -112,7 +112,9 @@ class _Play:
         config = Config()
         self.profiles = Profiles.load(config.jsap.profiles)
         identity = Identity(config.gateway.base_iri, config.gateway.id)
-        self._present = CurrentState(ObservationTemplates(self.profiles, identity), identity)
+        self._present = CurrentState(
+            ObservationTemplates(self.profiles, identity), identity, latest=1
+        )
         self._engine = Engine.open()
         self._engine.subscribe(self.profiles.query_text("MAPPINGS"))
         self.registry, errors = Registry.compile(case.mappings, Memory())

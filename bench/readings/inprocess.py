@@ -9,7 +9,7 @@ without a gateway would do it.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import cast
@@ -125,7 +125,7 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
         mappings = MappingTable()
         mappings.learn(engine.subscribe(profiles.query_text("MAPPINGS")))
-        state = CurrentState(ObservationTemplates(profiles, identity), identity)
+        state = CurrentState(ObservationTemplates(profiles, identity), identity, latest=1)
         kept = KeptMessages(Quarantine(folder))
         ingest = Ingest(
             _full_inbox(workload),
@@ -134,7 +134,9 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
             mappings=mappings,
             current_state=state,
             absences=Absences(AbsenceTemplates(profiles, identity)),
-            observation_filter=ObservationFilter(Plausibility(), state, mappings.memory),
+            observation_filter=ObservationFilter(
+                Plausibility(), state, mappings.memory, future=timedelta(days=1)
+            ),
             kept=kept,
         )
         ingest.recover(profiles.query_text)

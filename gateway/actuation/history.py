@@ -11,7 +11,7 @@ class History:
     Those of actuators that are not known share one place, for there can be any number of them.
     """
 
-    def __init__(self, keep: int = 20) -> None:
+    def __init__(self, keep: int) -> None:
         self._keep = keep
         self._ended: dict[str, deque[str]] = {}
 

@@ -84,7 +84,7 @@ class Orders:
     as a whole, so that other threads may look at it.
     """
 
-    def __init__(self, time_limit_s: float = 30.0) -> None:
+    def __init__(self, time_limit_s: float) -> None:
         self.subjects: frozenset[Subject] = frozenset()
         self._time_limit_s = time_limit_s
         self._pending: dict[str, Pending] = {}

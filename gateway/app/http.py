@@ -29,7 +29,7 @@ from gateway.gates.sparql.service_description import ServiceDescription
 from gateway.gates.subscriptions.event_stream import EventStreamGate
 from gateway.gates.subscriptions.websocket import WebSocketGate
 from gateway.scheduler.scheduler import Scheduler
-from gateway.security.guard import Guard, OpenGuard
+from gateway.security.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,8 @@ async def open_ports(
 class SparqlGates:
     """The raw endpoints of SPARQL, but those that keep a connection open."""
 
-    def __init__(
-        self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard | None = None
-    ) -> None:
-        guard = guard or OpenGuard()
-        limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
+    def __init__(self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard) -> None:
+        limits = request_limits(config)
         description = ServiceDescription(is_federated=bool(config.remote.hosts))
         self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
         self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
@@ -141,7 +138,7 @@ def request_limits(config: Config) -> RequestLimits:
 
 
 def query_limits(limits: LimitsSettings) -> QueryLimits:
-    """What the query pool may take."""
+    """How many QUERYs run and wait, and how long an answer may be."""
     return QueryLimits(
         threads=limits.queries,
         waiting=limits.queries_waiting,

@@ -1,8 +1,7 @@
 """`Vitals`: whether messages come in, triples go into the store and notifications out, right now.
 
-Place on the way of the data: beside it; asked by /health and /ready. A flow that has something
-waiting and moves nothing for some time is stalled; a thread that is gone or a folder that cannot
-be written is an alarm at once.
+Asked by /health and /ready. A flow that has something waiting and moves nothing for some time is
+stalled; a thread that is gone or a folder that cannot be written is an alarm at once.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ class Flow:
 
 
 def nothing_waits() -> int:
-    """What a stage without a queue of its own tells."""
+    """Nothing: the stage has no queue of its own."""
     return 0
 
 

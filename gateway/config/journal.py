@@ -10,6 +10,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from gateway.config.values import Section
 from gateway.journal import JournalLimits
+from gateway.shipping import RETRY_MOST_S, RETRY_S
+
+_LIMITS = JournalLimits()
 
 
 class JournalSettings(Section):
@@ -18,15 +21,17 @@ class JournalSettings(Section):
     docs/shipping.md, "The journal", says what each means.
     """
 
-    fsync: bool = True
-    fsync_interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = 0.0
-    segment_observations: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
-    segment_bytes: Annotated[int, Field(ge=4096)] = 67_108_864
-    segment_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 3600.0
-    max_bytes: Annotated[int, Field(ge=65_536)] = 4_294_967_296
-    free_bytes: Annotated[int, Field(ge=0)] = 67_108_864
-    keep_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 120.0
-    drop_unshipped: bool = False
+    fsync: bool = _LIMITS.fsync
+    fsync_interval_s: Annotated[float, Field(ge=0, le=3600, allow_inf_nan=False)] = (
+        _LIMITS.fsync_interval_s
+    )
+    segment_observations: Annotated[int, Field(ge=1, le=1_000_000)] = _LIMITS.segment_observations
+    segment_bytes: Annotated[int, Field(ge=4096)] = _LIMITS.segment_bytes
+    segment_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = _LIMITS.segment_s
+    max_bytes: Annotated[int, Field(ge=65_536)] = _LIMITS.max_bytes
+    free_bytes: Annotated[int, Field(ge=0)] = _LIMITS.free_bytes
+    keep_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = _LIMITS.keep_s
+    drop_unshipped: bool = _LIMITS.drop_unshipped
 
     def limits(self) -> JournalLimits:
         """The same as the journal wants them."""
@@ -43,8 +48,8 @@ class ShippingSettings(Section):
     to: str = ""
     token_file: str = ""
     ca_file: str = ""
-    retry_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    retry_most_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 600.0
+    retry_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = RETRY_S
+    retry_most_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = RETRY_MOST_S
     options: dict[str, JsonValue] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -22,6 +22,8 @@ from gateway.config.values import (
     Token,
 )
 from gateway.errors import ConfigurationError
+from gateway.security.identity import TOKEN_S, Kind
+from gateway.security.throttle import ThrottleLimits
 
 
 def is_loopback(host: str) -> bool:
@@ -200,6 +202,9 @@ class TlsSettings(Section):
         return self
 
 
+_THROTTLE = ThrottleLimits()
+
+
 class SecuritySettings(Section):
     """Whether clients must say who they are; identities are made by `sosa-gateway client`.
 
@@ -209,9 +214,11 @@ class SecuritySettings(Section):
     """
 
     enabled: bool = False
-    application_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 43_200.0
-    device_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 3600.0
-    user_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 300.0
-    address_failures: Count = 20
-    identity_failures: Count = 10
+    application_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = TOKEN_S[
+        Kind.APPLICATION
+    ]
+    device_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = TOKEN_S[Kind.DEVICE]
+    user_token_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] = TOKEN_S[Kind.USER]
+    address_failures: Count = _THROTTLE.address_failures
+    identity_failures: Count = _THROTTLE.identity_failures
     sepatest: bool = False

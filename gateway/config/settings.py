@@ -15,6 +15,7 @@ import jsap
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.journal import JournalSettings, ShippingSettings
+from gateway.config.limits import LimitsSettings
 from gateway.config.network import (
     HttpSettings,
     MqttSettings,
@@ -29,13 +30,11 @@ from gateway.config.values import (
     Count,
     Host,
     IriPrefix,
-    Seconds,
     Section,
     Token,
     TopicPrefix,
 )
-from gateway.ingest.quarantine import QuarantineLimits
-from gateway.ingest.raw_messages import RawLimits
+from gateway.journal import Origin
 
 __all__ = [
     "SHIPPED_PROFILES",
@@ -63,6 +62,8 @@ __all__ = [
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
 
+_ACTUATION, _ORIGIN = ActuationLimits(), Origin()
+
 
 def _profile_path(path: Path) -> Path:
     """A bare word names a profile that ships; everything else is the path of a file."""
@@ -76,8 +77,8 @@ ProfilePath = Annotated[Path, AfterValidator(_profile_path)]
 class GatewaySettings(Section):
     """Who this gateway is and where it keeps its data; `id` is part of the IRIs it mints."""
 
-    id: Token = "gateway"
-    base_iri: IriPrefix = "https://sosa-gateway.example/id/"
+    id: Token = _ORIGIN.gateway
+    base_iri: IriPrefix = _ORIGIN.base_iri
     data_dir: Path = Path("data")
 
 
@@ -113,9 +114,11 @@ class ActuationSettings(Section):
     otherwise. Of each actuator the last `keep` that have ended stay in the store.
     """
 
-    topic: TopicPrefix = "actuators"
-    time_limit_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 30.0
-    keep: Count = 20
+    topic: TopicPrefix = _ACTUATION.prefix
+    time_limit_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = (
+        _ACTUATION.time_limit_s
+    )
+    keep: Count = _ACTUATION.keep
 
     def limits(self) -> ActuationLimits:
         """The limits in the form that actuation takes."""
@@ -128,55 +131,6 @@ class JsapSettings(Section):
     profiles: Annotated[tuple[ProfilePath, ...], ONE_AS_LIST] = Field(
         default=(SHIPPED_PROFILES / "observations.jsap",), min_length=1
     )
-
-
-class LimitsSettings(Section):
-    """Bounds of the queues and of one message; docs/brokers.md and docs/limits.md say what they do."""
-
-    inbox: Count = 10_000
-    urq: Count = 1_000
-    srq: Count = 1_000
-    outbox: Count = 1_000
-    outbox_rows: Count = 100_000
-    resume_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
-    resume_messages: Annotated[int, Field(ge=0)] = 100
-    resume_subscriptions: Count = 1_000
-    connections: Count = 5_000
-    client_connections: Count = 2_000
-    subscriptions: Count = 100_000
-    client_subscriptions: Count = 50_000
-    connection_subscriptions: Count = 1_000
-    message_bytes: Count = 1_048_576
-    stall_s: Seconds = 30.0
-    payload_bytes: Annotated[int, Field(ge=1, le=268_435_455)] = 65_536
-    future_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 86_400.0
-    quarantine_messages: Count = 10_000
-    quarantine_bytes: Count = 4_194_304
-    quarantine_payload_bytes: Count = 65_536
-    raw_messages: Annotated[int, Field(ge=0)] = 2_000
-    raw_bytes: Annotated[int, Field(ge=0)] = 4_194_304
-    query_solutions: Count = 100_000
-    query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
-    queries: Count = 2
-    queries_waiting: Annotated[int, Field(ge=0)] = 16
-    client_queries: Count = 12
-    requests: Count = 1000
-    client_requests: Count = 250
-    http_connections: Count = 2000
-    client_http_connections: Count = 1200
-    head_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
-    request_bytes: Count = 4_194_304
-    request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
-
-    def of_quarantine(self) -> QuarantineLimits:
-        """The limits of the quarantine."""
-        return QuarantineLimits(
-            self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
-        )
-
-    def of_raw_messages(self) -> RawLimits:
-        """The limits of the ring of raw messages."""
-        return RawLimits(self.raw_messages, self.raw_bytes)
 
 
 class RemoteSettings(Section):

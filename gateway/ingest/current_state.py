@@ -78,9 +78,7 @@ class CurrentState:
     `unit_changes` the series that ended. `templates` may be replaced between two requests.
     """
 
-    def __init__(
-        self, templates: ObservationTemplates, identity: Identity, latest: int = 1
-    ) -> None:
+    def __init__(self, templates: ObservationTemplates, identity: Identity, latest: int) -> None:
         self.late = 0
         self.unit_changes = 0
         self.templates = templates

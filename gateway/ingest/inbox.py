@@ -44,7 +44,7 @@ class Delivery:
 class Inbox:
     """A bounded queue of deliveries from one event loop to one thread, in order of arrival."""
 
-    def __init__(self, limit: int = 2000) -> None:
+    def __init__(self, limit: int) -> None:
         self._limit = limit
         self._deliveries: deque[Delivery] = deque()
         self._changed = threading.Condition()

@@ -34,7 +34,7 @@ class ObservationFilter:
         plausibility: Plausibility,
         current_state: CurrentState,
         memory: Memory,
-        future: timedelta = timedelta(days=1),
+        future: timedelta,
     ) -> None:
         self.plausibility = plausibility
         self._current_state = current_state

@@ -33,6 +33,7 @@ from gateway.engine import (
 from gateway.engine.request import Update
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
+from gateway.scheduler.limits import SRQ, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
 
@@ -89,7 +90,7 @@ class Scheduler:
     `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests.
     """
 
-    def __init__(self, engine: Engine, *, urq: int = 1000, srq: int = 1000) -> None:
+    def __init__(self, engine: Engine, *, urq: int = URQ, srq: int = SRQ) -> None:
         self.engine = engine
         self._limits = {True: urq, False: srq}
         self._waiting = {True: 0, False: 0}

@@ -26,7 +26,7 @@ from gateway.errors import (
     UnsupportedGrantError,
 )
 from gateway.security.guard import Ended
-from gateway.security.identity import Identity, Kind, Snapshot
+from gateway.security.identity import TOKEN_S, Identity, Kind, Snapshot
 from gateway.security.identity_store import IdentityStore
 from gateway.security.passwords import Passwords, hash_password
 from gateway.security.policy import Policy
@@ -52,9 +52,7 @@ class AuthoritySettings:
     """`issuer` is this gateway's IRI, named in every token; lifetimes are those of SEPA."""
 
     issuer: str
-    token_s: Mapping[Kind, float] = field(
-        default_factory=lambda: {Kind.APPLICATION: 43_200.0, Kind.DEVICE: 3600.0, Kind.USER: 300.0}
-    )
+    token_s: Mapping[Kind, float] = field(default_factory=lambda: TOKEN_S)
     sepatest: bool = False
     throttle: ThrottleLimits = field(default_factory=ThrottleLimits)
 

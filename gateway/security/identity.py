@@ -18,6 +18,10 @@ class Kind(StrEnum):
     USER = "user"
 
 
+TOKEN_S: Mapping[Kind, float] = {Kind.APPLICATION: 43_200.0, Kind.DEVICE: 3600.0, Kind.USER: 300.0}
+"""How long tokens live where nobody says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Somebody whom an administrator has let in.

@@ -25,6 +25,8 @@ from gateway.shipping.zone import LandingZone, Parcel
 
 log = logging.getLogger(__name__)
 
+RETRY_S = 1.0
+RETRY_MOST_S = 600.0
 _POLL_S = 1.0
 _END_S = 3.0
 
@@ -52,8 +54,8 @@ class Shipper:
         zone: LandingZone,
         destination: str,
         *,
-        retry_s: float = 1.0,
-        retry_most_s: float = 600.0,
+        retry_s: float = RETRY_S,
+        retry_most_s: float = RETRY_MOST_S,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.statistics = ShippingStatistics()

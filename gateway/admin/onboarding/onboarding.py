@@ -71,10 +71,10 @@ class OnboardingSettings:
     """How onboarding works: names of proposals, whose announcements are taken and accepted."""
 
     names: Names
-    families: frozenset[str] = frozenset()
-    auto: frozenset[str] = frozenset()
-    topics: int = 1000
-    topic_bytes: int = 2_097_152
+    families: frozenset[str]
+    auto: frozenset[str]
+    topics: int
+    topic_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,14 +70,14 @@ class UnknownTopics:
     """The topics; in any thread.
 
     >>> from datetime import UTC
-    >>> topics = UnknownTopics(most=2)
+    >>> topics = UnknownTopics(most=2, most_bytes=10_000)
     >>> [topics.hear(Message(name, b"1", datetime.now(UTC))) for name in "aab"]
     [True, True, True]
     >>> [(each.topic, each.count) for each in topics.list()]
     [('b', 1), ('a', 2)]
     """
 
-    def __init__(self, most: int = 1000, most_bytes: int = 2_097_152) -> None:
+    def __init__(self, most: int, most_bytes: int) -> None:
         self.forgotten = 0
         self._most = most
         self._most_bytes = most_bytes

@@ -17,6 +17,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.gates.protocol.wire import error_object
 
 AppState = dict[str, Any]
@@ -29,9 +30,9 @@ _UNANSWERED = (h11.IDLE, h11.SEND_RESPONSE)
 class ConnectionLimits:
     """Connections at once, in all and of one address; seconds for the head of a request."""
 
-    connections: int = 2000
-    client_connections: int = 1200
-    head_s: float = 10.0
+    connections: int = DEFAULT_LIMITS.http_connections
+    client_connections: int = DEFAULT_LIMITS.client_http_connections
+    head_s: float = DEFAULT_LIMITS.head_s
 
 
 @dataclass(slots=True)

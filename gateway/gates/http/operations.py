@@ -23,6 +23,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
+from gateway.config.limits import DEFAULT_LIMITS
+from gateway.config.network import WebSocketSettings
 from gateway.errors import ConfigurationError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
@@ -99,6 +101,9 @@ class OperationsGate:
         return JSONResponse(await asyncio.to_thread(self._document))
 
 
+_WEBSOCKET = WebSocketSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """Longest WebSocket message and longest head of an HTTP request; RFC 6455 pings.
@@ -109,11 +114,11 @@ class ServerSettings:
     `connections` may be open at once.
     """
 
-    message_bytes: int = 1024 * 1024
-    compression: bool = False
+    message_bytes: int = DEFAULT_LIMITS.message_bytes
+    compression: bool = _WEBSOCKET.compression
     head_bytes: int = 64 * 1024
-    ping_interval_s: float = 20.0
-    ping_timeout_s: float = 20.0
+    ping_interval_s: float = _WEBSOCKET.ping_interval_s
+    ping_timeout_s: float = _WEBSOCKET.ping_timeout_s
     grace_s: int = 3
     stall_s: float = 60.0
     tls: ssl.SSLContext | None = None

@@ -20,6 +20,7 @@ from pyoxigraph import (
     serialize,
 )
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.errors import (
     BadRequestError,
     QueryTimeoutError,
@@ -55,9 +56,9 @@ class Answer:
 class RenderingLimits:
     """Most solutions or triples, longest body, and the time for all of it."""
 
-    solutions: int = 100_000
+    solutions: int = DEFAULT_LIMITS.query_solutions
     result_bytes: int = 64 * 1024 * 1024
-    timeout_s: float = 30.0
+    timeout_s: float = DEFAULT_LIMITS.query_s
 
 
 class BoundedBody(BytesIO):

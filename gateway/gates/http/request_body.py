@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.errors import (
     BadRequestError,
     RequestTimeoutError,
@@ -24,8 +25,8 @@ _GZIP = 16 + zlib.MAX_WBITS
 class RequestLimits:
     """Longest body of a request, decoded or not, and how long it may take to come."""
 
-    body_bytes: int = 4 * 1024 * 1024
-    body_timeout_s: float = 30.0
+    body_bytes: int = DEFAULT_LIMITS.request_bytes
+    body_timeout_s: float = DEFAULT_LIMITS.request_s
 
 
 async def read_body(request: Request, limits: RequestLimits) -> bytes:

@@ -12,6 +12,7 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.errors import GatewayError, OverloadedError, TooManyRequestsError
 from gateway.gates.http.endpoint import SECURE
 from gateway.gates.http.responses import error_response
@@ -24,8 +25,8 @@ _ELSEWHERE = "other"
 class LoadLimits:
     """Requests under way at once, in all and from one address."""
 
-    requests: int = 1000
-    client_requests: int = 250
+    requests: int = DEFAULT_LIMITS.requests
+    client_requests: int = DEFAULT_LIMITS.client_requests
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import QueryRequest
 from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
 from gateway.gates.http.caller import Caller, PeerLeftError
@@ -37,9 +38,9 @@ class QueryLimits:
     The next one is refused.
     """
 
-    threads: int = 2
-    waiting: int = 16
-    per_client: int = 12
+    threads: int = DEFAULT_LIMITS.queries
+    waiting: int = DEFAULT_LIMITS.queries_waiting
+    per_client: int = DEFAULT_LIMITS.client_queries
     rendering: RenderingLimits = field(default_factory=RenderingLimits)
 
 

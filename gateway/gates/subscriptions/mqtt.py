@@ -64,7 +64,7 @@ class MqttGate:
         self,
         subscribers: Subscribers,
         sender: TopicSender,
-        prefix: str = "sparql",
+        prefix: str,
         patience_s: float = 10.0,
     ) -> None:
         self.subscribers = subscribers

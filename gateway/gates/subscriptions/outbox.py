@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import NamedTuple, Protocol
 
+from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
 
@@ -30,9 +31,9 @@ class OutboxLimits:
     The last `kept` messages that were sent, of `kept_rows` rows in all, can be sent again.
     """
 
-    messages: int = 1000
-    rows: int = 100_000
-    kept: int = 100
+    messages: int = DEFAULT_LIMITS.outbox
+    rows: int = DEFAULT_LIMITS.outbox_rows
+    kept: int = DEFAULT_LIMITS.resume_messages
     kept_rows: int = 10_000
 
 

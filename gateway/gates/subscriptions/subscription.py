@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gateway.config.limits import DEFAULT_LIMITS
+from gateway.config.network import WebSocketSettings
 from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.gates.subscriptions.outbox import Addressed, Consumer, Outbox, OutboxLimits
@@ -99,15 +101,15 @@ class SubscriberLimits:
     sent, or is given up. With `bare_token`, see `decode_message`.
     """
 
-    connections: int = 5000
-    client_connections: int = 2000
-    subscriptions: int = 100_000
-    client_subscriptions: int = 50_000
-    held: int = 1000
-    resume_s: float = 10.0
-    away: int = 1000
-    stall_s: float = 30.0
-    bare_token: bool = False
+    connections: int = DEFAULT_LIMITS.connections
+    client_connections: int = DEFAULT_LIMITS.client_connections
+    subscriptions: int = DEFAULT_LIMITS.subscriptions
+    client_subscriptions: int = DEFAULT_LIMITS.client_subscriptions
+    held: int = DEFAULT_LIMITS.connection_subscriptions
+    resume_s: float = DEFAULT_LIMITS.resume_s
+    away: int = DEFAULT_LIMITS.resume_subscriptions
+    stall_s: float = DEFAULT_LIMITS.stall_s
+    bare_token: bool = WebSocketSettings().bare_token
     outbox: OutboxLimits = field(default_factory=OutboxLimits)
 
 

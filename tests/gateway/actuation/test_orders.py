@@ -39,7 +39,7 @@ def sent(orders: Orders, one: ActuationRequest, now: datetime = NOW, time_s: flo
 
 
 def test_order_has_the_message_of_the_device() -> None:
-    order = sent(Orders(), request("a"))
+    order = sent(Orders(30.0), request("a"))
     assert (order.message.topic, order.message.payload, order.message.retain) == (
         "lamp/set",
         b"ON",
@@ -48,7 +48,7 @@ def test_order_has_the_message_of_the_device() -> None:
 
 
 def test_of_several_requests_the_last_is_ordered_and_takes_the_place_of_all() -> None:
-    orders = Orders()
+    orders = Orders(30.0)
     sent(orders, request("a"))
     refusals, (order,) = orders.decide([request("b"), request("c", "OFF"), request("d")], find, NOW)
     assert (refusals, order.request.iri) == ([], "urn:d")
@@ -56,7 +56,7 @@ def test_of_several_requests_the_last_is_ordered_and_takes_the_place_of_all() ->
 
 
 def test_request_that_is_refused_takes_nobodys_place() -> None:
-    orders = Orders()
+    orders = Orders(30.0)
     sent(orders, request("a"))
     (refusal,), decided = orders.decide([request("b", "BLUE")], find, NOW)
     assert (refusal.request.iri, decided) == ("urn:b", [])
@@ -96,7 +96,7 @@ def test_request_asked_for_in_time_or_later_is_fulfilled() -> None:
     ],
 )
 def test_reading_confirms_what_it_says(reading: Confirmation, is_confirmed: bool) -> None:
-    orders = Orders()
+    orders = Orders(30.0)
     sent(orders, request("a"))
     assert bool(orders.observed(reading)) is is_confirmed
     assert bool(orders.pending) is not is_confirmed
@@ -104,7 +104,7 @@ def test_reading_confirms_what_it_says(reading: Confirmation, is_confirmed: bool
 
 
 def test_nothing_confirms_twice() -> None:
-    orders = Orders()
+    orders = Orders(30.0)
     sent(orders, request("a"))
     assert [each.iri for each in orders.observed(seen("ON"))] == ["urn:a"]
     assert orders.observed(seen("ON")) == []
@@ -149,7 +149,7 @@ def test_recalled_one_with_another_clock_has_no_more_than_its_time(
 
 def test_any_sensor_confirms_where_none_is_named() -> None:
     anybody = replace(LAMP, sensor="")
-    orders = Orders()
+    orders = Orders(30.0)
     _, (order,) = orders.decide([request("a")], lambda _: anybody, NOW)
     orders.sent(order, NOW, 0.0)
     assert orders.observed(seen("ON", stream=("urn:other", "urn:p", "urn:f")))

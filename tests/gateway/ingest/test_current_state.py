@@ -23,7 +23,7 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 def present() -> CurrentState:
     profiles = Profiles.load((SHIPPED_PROFILES / "observations.jsap",))
-    return CurrentState(ObservationTemplates(profiles, IDENTITY), IDENTITY)
+    return CurrentState(ObservationTemplates(profiles, IDENTITY), IDENTITY, latest=1)
 
 
 def record(sequence: int) -> Record:

@@ -10,6 +10,8 @@ from datetime import datetime
 from enum import Enum
 
 from adapters.values.message import Message
+from gateway.config.limits import DEFAULT_LIMITS
+from gateway.config.network import MqttSettings
 
 
 class TopicAction(Enum):
@@ -47,6 +49,9 @@ def _no_topic(_: str) -> bool:
     return False
 
 
+_MQTT = MqttSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
     """Every limit of the broker; each bounds memory or time for each client or in all.
@@ -62,16 +67,16 @@ class BrokerSettings:
     refused. `drain_timeout_s` is what a closing connection has to see its messages accepted.
     """
 
-    host: str = "127.0.0.1"
-    port: int = 1883
+    host: str = _MQTT.host
+    port: int = _MQTT.port
     tls: ssl.SSLContext | None = None
     connect_timeout_s: float = 10.0
     drain_timeout_s: float = 5.0
-    max_payload_bytes: int = 262_144
+    max_payload_bytes: int = DEFAULT_LIMITS.payload_bytes
     max_announcement_bytes: int = 0
     is_announcement: Callable[[str], bool] = _no_topic
-    max_connections: int = 200
-    max_sessions: int = 1000
+    max_connections: int = _MQTT.connections
+    max_sessions: int = 5 * _MQTT.connections
     session_expiry_s: int = 86_400
     max_subscriptions: int = 200
     max_inflight: int = 20

@@ -25,7 +25,7 @@ class ExternalSettings:
     """
 
     host: str
-    port: int = 1883
+    port: int
     client_id: str = "sosa-gateway"
     username: str | None = None
     password: str | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from pyoxigraph import NamedNode
 
 from adapters.families import FORMATS
@@ -30,12 +31,17 @@ NOW = datetime(2026, 3, 2, tzinfo=UTC)
 DEVICES = "zigbee2mqtt/bridge/devices"
 
 
+def _sent(answer: BaseModel) -> dict[str, Any]:
+    """As the JSON interface writes it."""
+    return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
 class Bench:
     """Discovery with a real engine, in one thread: what was heard is looked at when asked."""
 
     def __init__(self, *auto: str) -> None:
         self.engine = Engine.open(None)
-        self.unknown = UnknownTopics()
+        self.unknown = UnknownTopics(most=1000, most_bytes=2_097_152)
         self._auto = frozenset(auto)
         self.discovery = DiscoveryWorker(
             self._propose,
@@ -65,8 +71,8 @@ class Bench:
         nodes = stored_nodes(self.engine)
         proposals = all_proposals(self.engine)
         found = [Found(each, status_of(each, each.node in nodes)) for each in proposals]
-        told = [proposal_answer(each) for each in found]
-        topics = [unknown_answer(each, shows_payloads=True) for each in self.unknown.list()]
+        told = [_sent(proposal_answer(each)) for each in found]
+        topics = [_sent(unknown_answer(each, shows_payloads=True)) for each in self.unknown.list()]
         json.dumps([told, topics, described(nodes)], allow_nan=False).encode()
         return told
 

@@ -40,7 +40,7 @@ def guess(topic: str) -> Proposal:
 
 
 def test_a_topic_is_counted_and_its_last_payloads_are_kept_cut_off() -> None:
-    topics = UnknownTopics()
+    topics = UnknownTopics(most=1000, most_bytes=2_097_152)
     asked = [topics.hear(message("a", b"x" * 600 * number, number)) for number in range(9)]
     assert [number + 1 for number, worth in enumerate(asked) if worth] == [1, 2, 4, 8]
     (seen,) = topics.list()
@@ -50,7 +50,7 @@ def test_a_topic_is_counted_and_its_last_payloads_are_kept_cut_off() -> None:
 
 
 def test_the_topic_that_was_silent_longest_makes_room() -> None:
-    topics = UnknownTopics(most=3)
+    topics = UnknownTopics(most=3, most_bytes=2_097_152)
     for name in ("a", "b", "c", "a", "d"):
         topics.hear(message(name))
     assert [each.topic for each in topics.list()] == ["d", "a", "c"]

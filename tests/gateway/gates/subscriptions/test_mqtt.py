@@ -233,7 +233,7 @@ async def desk(limits: SubscriberLimits | None = None) -> AsyncIterator[Desk]:
         loop_calls = LoopCalls(asyncio.get_running_loop())
         async with Subscribers(scheduler, loop_calls, limits) as subscribers:
             wire = Wire()
-            async with MqttGate(subscribers, wire, patience_s=0.1) as gate:
+            async with MqttGate(subscribers, wire, "sparql", patience_s=0.1) as gate:
                 yield Desk(scheduler, gate, wire)
 
 

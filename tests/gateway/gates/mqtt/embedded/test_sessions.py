@@ -17,7 +17,7 @@ from tests.gateway.gates.mqtt.embedded.raw_mqtt import (
     packet,
 )
 
-SETTINGS = BrokerSettings(port=0, max_inflight=3)
+SETTINGS = BrokerSettings(port=0, max_inflight=3, max_payload_bytes=262_144)
 
 
 @pytest.fixture
