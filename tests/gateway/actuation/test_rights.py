@@ -78,7 +78,7 @@ async def test_who_may_command_by_http(tmp_path: Path) -> None:
                 gateway, name, "POST", "/actuators/lamp/command", json={"value": "ON"}
             )
             assert answer.status_code == status, (name, answer.text)
-        assert await sent(gateway) == 2
+        await until_sent(gateway, 2)
 
 
 async def test_who_sees_actuators_and_actuations(tmp_path: Path) -> None:
