@@ -14,6 +14,15 @@ pytest_plugins = ("tests.gateway.engine.report_plugin",)
 _NOTHING_MISSING = os.environ.get("SOSA_GATEWAY_REQUIRE_SHARED") == "1"
 
 
+def pytest_configure() -> None:
+    """Give each worker process cores of its own: a gateway keeps its threads on one of them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        own = cores[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
+        os.sched_setaffinity(0, own or cores)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files are what workers take, unless tests of several files say that they belong together."""
