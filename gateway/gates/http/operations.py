@@ -65,7 +65,7 @@ def application(
     return Starlette(
         routes=[*routes, WebSocketRoute("/{path:path}", _refuse_websocket)],
         middleware=[
-            Middleware(RequestLoad, paths, load.statistics, load.limits),
+            Middleware(RequestLoad, paths=paths, statistics=load.statistics, limits=load.limits),
             Middleware(Origins, names=names or Names()),
         ],
         exception_handlers=EXCEPTION_HANDLERS,

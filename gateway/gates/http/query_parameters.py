@@ -42,8 +42,10 @@ class WholeNumber:
         self._least = least
         self._most = most
 
-    def __call__(self, text: str, info: ValidationInfo) -> int:
+    def __call__(self, text: str | int | None, info: ValidationInfo) -> int | None:
         """Raise BadRequestError."""
+        if not isinstance(text, str):
+            return text  # the default, which some versions of FastAPI hand over
         is_number = text.isascii() and text.isdigit() and len(text) < 20
         if not (is_number and self._least <= int(text) <= self._most):
             raise BadRequestError(
