@@ -201,38 +201,40 @@ class Engine:
 
         What else is given is for these; an UpdateRequest says it all itself. A graph that `rights`
         do not let read is as if empty; None are all rights. With `at` the request waits for its
-        time, with its bindings and rights: see `run_due`. Its text is compiled at once; what else
-        may be wrong with it shows when it is executed.
+        time: see `run_due`. It is compiled at once; what else may be wrong with it shows then.
 
-        Raises a GatewayError when it cannot be done, ForbiddenError where the request would touch
-        a graph that may not be written; then nothing has changed.
+        Raises a GatewayError when it cannot be done, ForbiddenError where it would touch a graph
+        that may not be written; then nothing has changed.
         """
-        if isinstance(update, UpdateRequest):
-            return self._run(update)
-        using = Dataset.chosen(using_graphs, using_named_graphs)
-        known = rights or ALL_RIGHTS
-        return self._run(
-            UpdateRequest(update, bindings or {}, using, known, at, is_deferred=deferred)
-        )
-
-    def _run(self, request: UpdateRequest) -> Outcome:
         if self.performance is not None:
             self.performance.begin()
+        if isinstance(update, UpdateRequest):
+            request = update
+        else:
+            graphs = using_graphs, using_named_graphs
+            using = Dataset.chosen(*graphs) if any(graphs) else None
+            known, allowed = bindings or {}, rights or ALL_RIGHTS
+            request = UpdateRequest(update, known, using, allowed, at, "", deferred)
         bound = request.bound()
         with self._writing() as time:
-            outcome = self._changed(request, bound, time)
+            outcome = self._made(request, bound, time)
         if self.performance is not None and request.at is None:
             self.performance.end(outcome.delta, len(outcome.notifications))
-        return self._told(outcome)
+        return self._told(outcome) if outcome.notifications else outcome
 
-    def _changed(self, request: UpdateRequest, bound: Sequence[BoundUpdate], time: int) -> Outcome:
-        store = self.store
-        if request.at is None:
-            delta = evaluate(store, bound, request.rights)
-            return self._change(delta, store.defer if request.is_deferred else store.apply, time)
-        due = due_time(request.at, time)
+    def _made(self, request: UpdateRequest, bound: Sequence[BoundUpdate], time: int) -> Outcome:
+        if request.at is not None:
+            return self._delay(request, bound, request.at, time)
+        delta = evaluate(self.store, bound, request.rights)
+        apply = self.store.defer if request.is_deferred else self.store.apply
+        return self._change(delta, apply, time)
+
+    def _delay(
+        self, request: UpdateRequest, bound: Sequence[BoundUpdate], at: DueTime, time: int
+    ) -> Outcome:
+        due = due_time(at, time)
         id_, delta = self._delayed.entry(LastingRequest.of(request, bound), due, time)
-        return replace(self._change(delta, store.apply, time, id_), due=due)
+        return replace(self._change(delta, self.store.apply, time, id_), due=due)
 
     def _change(
         self, delta: Delta, apply: Callable[[Delta], None], time: int, id_: str | None = None

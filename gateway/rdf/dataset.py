@@ -34,8 +34,8 @@ class Dataset:
         >>> len(Dataset.chosen([NamedNode("urn:g")], []).default_graphs)
         1
         """
-        dataset = cls(tuple(default), tuple(named))
-        return dataset if any(dataset.parts) else None
+        default, named = tuple(default), tuple(named)
+        return cls(default, named) if default or named else None
 
     @property
     def parts(self) -> tuple[tuple[GraphName, ...], tuple[NamedNode | BlankNode, ...]]:
