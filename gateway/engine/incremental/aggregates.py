@@ -8,22 +8,20 @@ it is not ours to say: `UnsureError`.
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
 from decimal import Context, Decimal
 from typing import Any, Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
 from gateway.engine.incremental.expressions import expression
-from gateway.engine.incremental.shortcuts import number
 from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
+from gateway.rdf.values import instant, is_number_type, number
 from gateway.sparql import algebra
 
 _DECIMAL = NamedNode(XSD + "decimal")
 _STRING = NamedNode(XSD + "string")
-_DATE_TIME = NamedNode(XSD + "dateTime")
 _NOT_NUMBERS = frozenset(
     NamedNode(iri) for iri in (XSD + "string", XSD + "boolean", RDF + "langString")
 )
@@ -52,20 +50,27 @@ class Accumulator(Protocol):
 
 
 class Count:
-    """COUNT(*) where `every` solution counts, else COUNT(expression)."""
+    """COUNT(*) where `every` solution counts, COUNT(?v) where `unbound` ones are passed over.
 
-    def __init__(self, every: bool) -> None:
+    An error in COUNT(expression) leaves it unbound, as in the store (SPARQL 1.1 would count on).
+    """
+
+    def __init__(self, *, every: bool = False, unbound: bool = False) -> None:
         self._every = every
+        self._unbound = unbound
         self._count = 0
+        self._errors = 0
 
     def add(self, value: Term | None, times: int) -> None:
-        """Errors count for COUNT(*) only."""
+        """Count what has a value; of COUNT(*) all."""
         if self._every or value is not None:
             self._count += times
+        elif not self._unbound:
+            self._errors += times
 
     def value(self) -> Term | None:
-        """The count, which is never unbound."""
-        return Literal(self._count)
+        """An xsd:integer, or unbound."""
+        return None if self._errors else Literal(self._count)
 
 
 class Total:
@@ -188,7 +193,8 @@ def accumulator(aggregate: algebra.Aggregate) -> Accumulator | None:
     made: Accumulator
     match aggregate.name:
         case "COUNT":
-            made = Count(every=aggregate.argument is None)
+            argument = aggregate.argument
+            made = Count(every=argument is None, unbound=isinstance(argument, Variable))
         case "SUM" | "AVG" as name:
             made = Total(is_mean=name == "AVG")
         case "MIN" | "MAX" as name:
@@ -204,7 +210,7 @@ def _is_no_number(value: Term) -> bool:
     """Whether adding it is surely an error."""
     if isinstance(value, NamedNode | BlankNode | Triple):
         return True
-    return value.datatype in _NOT_NUMBERS
+    return value.datatype in _NOT_NUMBERS or is_number_type(value)
 
 
 def _sort_key(value: Term) -> tuple[str, Any]:
@@ -217,14 +223,7 @@ def _sort_key(value: Term) -> tuple[str, Any]:
     if isinstance(value, Literal):
         if value.datatype == _STRING:
             return "string", value.value
-        if value.datatype == _DATE_TIME and value.value.endswith("Z"):
-            return _instant(value.value)
+        time = instant(value)
+        if time is not None:
+            return "instant", time
     return "", ""
-
-
-def _instant(text: str) -> tuple[str, Any]:
-    whole, _, fraction = text[:-1].partition(".")
-    try:
-        return "instant", (datetime.fromisoformat(whole), fraction)
-    except ValueError:
-        return "", ""

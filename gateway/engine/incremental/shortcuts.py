@@ -6,13 +6,13 @@ Place: under `expressions`. Source: SPARQL 1.1 Query Language, section 17.2 (thr
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.terms import Term
+from gateway.rdf.values import number, truth
 from gateway.sparql import algebra
 
 Arguments = Sequence[Term | None]
@@ -26,10 +26,7 @@ Shortcut = Callable[[Arguments], Truth]
 
 Comparison = Callable[[Any, Any], bool]
 
-_INTEGER = NamedNode(XSD + "integer")
-_DECIMAL = NamedNode(XSD + "decimal")
 _STRING = NamedNode(XSD + "string")
-_BOOLEAN = NamedNode(XSD + "boolean")
 _COMPARISONS: Mapping[str, Comparison] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -62,24 +59,12 @@ def shortcut(tree: algebra.Expression, names: Sequence[str]) -> Shortcut | None:
             return None
 
 
-def number(term: Term | None) -> int | Decimal | None:
-    """The value of an xsd:integer or xsd:decimal; None for anything else."""
-    if isinstance(term, Literal):
-        datatype = term.datatype
-        if datatype == _INTEGER:
-            return int(term.value)
-        if datatype == _DECIMAL:
-            return Decimal(term.value)
-    return None
-
-
 def _effective(term: Term | None) -> Truth:
     """The effective boolean value (section 17.2.2) of a boolean; nothing of other literals."""
     if term is None:
         return ERROR
-    if isinstance(term, Literal) and term.datatype == _BOOLEAN:
-        return term.value == "true"
-    return UNKNOWN
+    value = truth(term)
+    return UNKNOWN if value is None else value
 
 
 def _negation(inner: Shortcut | None) -> Shortcut | None:
@@ -88,8 +73,8 @@ def _negation(inner: Shortcut | None) -> Shortcut | None:
     known = inner
 
     def negated(arguments: Arguments) -> Truth:
-        truth = known(arguments)
-        return truth if isinstance(truth, str) else not truth
+        inner = known(arguments)
+        return inner if isinstance(inner, str) else not inner
 
     return negated
 

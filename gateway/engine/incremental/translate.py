@@ -233,7 +233,7 @@ class Translator:
         shown = frozenset(query.variables)
         parts = (query.where, query.projection, query.group_by, query.having)
         names = {node.value for node in walk(parts) if isinstance(node, Variable)}
-        inner = replaced(query, {name: self.hidden("local") for name in names - shown})
+        inner = replaced(query, {name: f"{self.hidden('local')}:{name}" for name in names - shown})
         if is_grouped(inner):
             return [Draft(steps=(self._grouped_join(inner, around),))]
         if not only_projects(query) or query.distinct or query.values:

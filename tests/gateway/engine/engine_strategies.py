@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
 from gateway.rdf.namespaces import XSD
+from tests.gateway.engine.odd_literals import ODD_LITERALS
 from tests.gateway.engine.query_writer import EDGES, GRAPHS, IRIS, QueryWriter
 from tests.gateway.engine.update_writer import UpdateWriter
 
@@ -23,6 +24,7 @@ _LITERALS = (
     Literal("1", datatype=NamedNode(XSD + "boolean")),
     Literal("v"),
     Literal("v", language="en"),
+    *ODD_LITERALS,
 )
 _COMMON_OBJECTS = {*_NODES[:4], *_LITERALS[:2], Literal("v")}
 NAMES = tuple(NamedNode(graph[1:-1]) for graph in GRAPHS)
@@ -77,9 +79,17 @@ _contents = st.one_of(
         lambda two: two[0] + two[1]
     ),
 )
+ODD = tuple(
+    Quad(subject, edge, literal)
+    for subject, edge, literal in product(
+        _NODES[:3], [NamedNode(edge[1:-1]) for edge in EDGES], ODD_LITERALS
+    )
+)
+"""Where nearly every pattern looks: expressions and aggregates meet them."""
+
 states = st.builds(
     State,
-    _contents.map(tuple),
+    st.tuples(_contents, _quads(ODD, 0, 6)).map(lambda two: tuple(two[0] + two[1])),
     st.sets(st.sampled_from(NAMES)).map(lambda names: tuple(sorted(names, key=str))),
 )
 

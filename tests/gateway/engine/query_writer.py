@@ -9,6 +9,7 @@ from itertools import count
 from random import Random
 
 from gateway.rdf.namespaces import XSD
+from tests.gateway.engine.odd_literals import ODD_TEXTS
 
 IRIS = ("<urn:a>", "<urn:b>", "<urn:c>")
 EDGES = ("<urn:p>", "<urn:q>")
@@ -23,6 +24,18 @@ COMMON_LITERALS = ("1", "2", "'v'")
 
 _FORMS = ("select",) * 4 + ("single",) * 2 + ("ask", "construct", "slice")
 _COMPUTED = (
+    *(
+        "?y - 1",
+        "-?z",
+        "?y / 2",
+        "ABS(?y)",
+        "?y && ?z",
+        "?z + ?y",
+        "YEAR(?y)",
+        f"<{XSD}integer>(?y)",
+    ),
+    f"?y + 'P1D'^^<{XSD}dayTimeDuration>",
+    *(f"?x + 'P1D'^^<{XSD}dayTimeDuration>", "?y + ?x", "?x + ?z"),
     *("?x + 1", "STR(?z)", "COALESCE(?y, 0)", "?z * 2.0e0"),
     *("IF(BOUND(?y), ?y, ?x)", "DATATYPE(?z)", "LANG(?z)", "?y = ?z", "CONCAT(STR(?x), 'v')"),
 )
@@ -58,7 +71,8 @@ class QueryWriter:
 
     def node(self) -> str:
         """An IRI or literal that is likely to be in the data."""
-        return self.pick(*IRIS, *IRIS, *COMMON_LITERALS, self.pick(*LITERALS))
+        odd = self.pick(*LITERALS, self.pick(*ODD_TEXTS), self.pick(*ODD_TEXTS))
+        return self.pick(*IRIS, *IRIS, *COMMON_LITERALS, odd)
 
     def subject(self) -> str:
         return self.pick(*VARIABLES, *VARIABLES, *IRIS, "[]")
@@ -95,6 +109,9 @@ class QueryWriter:
             f"{variable} != {self.pick(*VARIABLES, *IRIS, *LITERALS)}",
             f"{variable} > 1",
             f"{variable} <= {other}",
+            f"{variable} {self.pick('=', '!=', '<', '>=')} {self.pick(*ODD_TEXTS)}",
+            variable,
+            f"!{variable}",
             f"BOUND({variable})",
             f"!BOUND({variable})",
             f"!({variable} > 1)",
@@ -240,6 +257,13 @@ class QueryWriter:
         value = self.pick(
             *("COUNT(*)", "COUNT(?y)", "COUNT(DISTINCT ?y)", "SUM(?z)", "MAX(?y)", "AVG(?z)"),
             *("MIN(?z)", "SUM(DISTINCT ?z)", "COUNT(DISTINCT *)", "MIN(STR(?y))", "SAMPLE(?z)"),
+            *(
+                "COUNT(?y + 1)",
+                "COUNT(DISTINCT ?z * 2)",
+                "COUNT(?y > 1)",
+                "MAX(?y + 1)",
+                "SUM(-?y)",
+            ),
             *("GROUP_CONCAT(?z)", "GROUP_CONCAT(DISTINCT ?z; SEPARATOR=',')", "COUNT(?y) + 1"),
         )
         return f"({value} AS {self.fresh('?n')})"

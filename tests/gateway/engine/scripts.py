@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Quad
 
 from gateway.engine import Engine
 from tests.gateway.engine.engine_session import Step, Subscribe, Unsubscribe, Update, check
-from tests.gateway.engine.engine_strategies import COMMON, NAMES, QUADS, State
+from tests.gateway.engine.engine_strategies import COMMON, NAMES, ODD, QUADS, State
 from tests.gateway.engine.query_writer import QueryWriter
 from tests.gateway.engine.same_shape import query_family, request_family
 from tests.gateway.engine.update_writer import UpdateWriter
@@ -37,6 +37,7 @@ class Script:
 def dense_state(random: Random) -> State:
     """About a third of the quads there can be; sometimes a graph named by a blank node."""
     quads = random.sample(COMMON, random.randint(10, 50)) + random.sample(QUADS, 3)
+    quads += random.sample(ODD, random.choice((0, 0, 2, 4)))
     if random.randint(1, 5) == 1:
         quad = random.choice(COMMON)
         quads.append(Quad(quad.subject, quad.predicate, quad.object, BlankNode("k")))
@@ -85,7 +86,8 @@ def _toggle_or_request(random: Random) -> str:
     """Half of them change few quads that are likely to matter."""
     if random.randint(0, 1):
         return UpdateWriter(random).request(2)
-    texts = [data_text(quad) for quad in random.sample(_NAMED, random.randint(1, 3))]
+    chosen = ODD if random.randint(1, 4) == 1 else _NAMED
+    texts = [data_text(quad) for quad in random.sample(chosen, random.randint(1, 3))]
     verb = random.choice(("INSERT", "INSERT", "DELETE"))
     return f"{verb} DATA {{ {' '.join(texts)} }}"
 

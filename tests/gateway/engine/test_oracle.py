@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 
 from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
 from tests.gateway.engine.engine_strategies import State, plain_requests, queries, states
@@ -56,7 +57,8 @@ def told(notifications: Sequence[Notification]) -> set[Told]:
 
 
 def filled(engine: Engine, state: State) -> Engine:
-    engine.store.apply(Delta(added=state.quads, graphs_created=state.graphs))
+    quads = tuple(dict.fromkeys(map(canonical_quad, state.quads)))
+    engine.store.apply(Delta(added=quads, graphs_created=state.graphs))
     return engine
 
 
