@@ -22,6 +22,7 @@ from pyoxigraph import (
 from gateway.engine.incremental.shortcuts import UNKNOWN, shortcut
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
+from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.scope import walk
 from gateway.store.faults import fault
 
@@ -38,6 +39,10 @@ MOST_REMEMBERED = 4096
 _INFIX = frozenset({"||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"})
 _UNWRAP = NamedNode("https://sosa-gateway.example/ns#internal-unwrap")
 _WRAPPED = "https://sosa-gateway.example/ns#internal-wrapped-"
+_OURS = "internal__"
+"""What begins the names that are ours; variables of a query that begin so are renamed."""
+
+_ROW, _VALUE = f"?{_OURS}row", f"?{_OURS}value"
 _EMPTY = Store()
 
 
@@ -54,10 +59,11 @@ class Expression:
         self.names = tuple(
             dict.fromkeys(node.value for node in walk(tree) if isinstance(node, Variable))
         )
-        text = _rendered(tree, {name: f"?a{place}" for place, name in enumerate(self.names)})
+        self._columns = _columns(self.names)
+        text = _rendered(tree, dict(zip(self.names, self._columns, strict=True)))
         prologue = f"BASE <{base}> " if base else ""
-        self._values_text = f"{prologue}SELECT ?i (({text}) AS ?v) {{ %s }}"
-        self._truths_text = f"{prologue}SELECT ?i {{ %s FILTER({text}) }}"
+        self._values_text = f"{prologue}SELECT {_ROW} (({text}) AS {_VALUE}) {{ %s }}"
+        self._truths_text = f"{prologue}SELECT {_ROW} {{ %s FILTER({text}) }}"
         self._shortcut = shortcut(tree, self.names)
         self._values: dict[Arguments, Term | None] = {}
         self._truths: dict[Arguments, bool] = {}
@@ -96,11 +102,23 @@ class Expression:
         return [known[row] for row in rows]
 
     def _ask_values(self, rows: Sequence[Arguments]) -> Mapping[Arguments, Term | None]:
-        return {rows[place]: value for place, value in _answers(self._values_text, rows)}
+        return {rows[place]: value for place, value in self._answers(self._values_text, rows)}
 
     def _ask_truths(self, rows: Sequence[Arguments]) -> Mapping[Arguments, bool]:
-        passed = {place for place, _ in _answers(self._truths_text, rows)}
+        passed = {place for place, _ in self._answers(self._truths_text, rows)}
         return {row: place in passed for place, row in enumerate(rows)}
+
+    def _answers(self, template: str, rows: Sequence[Arguments]) -> Answers:
+        """Evaluate the text over all rows of arguments in one query."""
+        table = _ArgumentTable(self._columns, rows)
+        try:
+            results = _EMPTY.query(template % table.text, custom_functions=table.functions)
+            if isinstance(results, QuerySolutions):
+                wants_value = len(results.variables) > 1
+                for row in results:
+                    yield int(row[0].value), row[1] if wants_value else None
+        except (RuntimeError, ValueError, SyntaxError) as error:
+            raise fault("expression", error) from error
 
 
 @lru_cache(maxsize=1024)
@@ -109,37 +127,36 @@ def expression(tree: algebra.Expression, base: str = "") -> Expression:
     return Expression(tree, base)
 
 
-def _answers(template: str, rows: Sequence[Arguments]) -> Answers:
-    """Evaluate the text over all rows of arguments in one query."""
-    table = _ArgumentTable(rows)
-    try:
-        results = _EMPTY.query(template % table.text, custom_functions=table.functions)
-        if isinstance(results, QuerySolutions):
-            wants_value = len(results.variables) > 1
-            for row in results:
-                yield int(row[0].value), row[1] if wants_value else None
-    except (RuntimeError, ValueError, SyntaxError) as error:
-        raise fault("expression", error) from error
+def _columns(names: Sequence[str]) -> list[str]:
+    """The variables of an expression as a text writes them, by the names that they had.
+
+    Oxigraph sorts the operands of + by a hash of them, and then adds a duration to a date but no
+    date to a duration: the value depends on how a variable is called.
+    """
+    written = [name.rpartition(HIDDEN_PREFIX)[2] for name in names]
+    if len(set(written)) < len(written) or any(name.startswith(_OURS) for name in written):
+        written = [f"{_OURS}{place}" for place in range(len(names))]
+    return [f"?{name}" for name in written]
 
 
 class _ArgumentTable:
-    """Rows of arguments as a VALUES clause: `?i` is the row, `?a0`, `?a1` ... are its terms.
+    """Rows of arguments as a VALUES clause: their number, and their terms by the columns.
 
     Terms that no text can name (blank nodes) pass as IRIs that a function turns back.
     """
 
-    def __init__(self, rows: Sequence[Arguments]) -> None:
+    def __init__(self, columns: Sequence[str], rows: Sequence[Arguments]) -> None:
         self._hidden: dict[Term, NamedNode] = {}
-        width = len(rows[0])
         written = "".join(
             f"({place}{''.join(map(self._written, row))})" for place, row in enumerate(rows)
         )
-        prefix = "r" if self._hidden else "a"
-        columns = "".join(f" ?{prefix}{place}" for place in range(width))
-        self.text = f"VALUES (?i{columns}) {{ {written} }}"
+        given = columns
         if self._hidden:
-            for place in range(width):
-                self.text += f" BIND({_UNWRAP}(?r{place}) AS ?a{place})"
+            given = [f"?{_OURS}wrapped{place}" for place in range(len(columns))]
+        self.text = f"VALUES ({' '.join((_ROW, *given))}) {{ {written} }}"
+        if self._hidden:
+            for wrapped, column in zip(given, columns, strict=True):
+                self.text += f" BIND({_UNWRAP}({wrapped}) AS {column})"
 
     @property
     def functions(self) -> dict[NamedNode, Callable[..., Term | None]]:
