@@ -39,6 +39,9 @@ MOST_REMEMBERED = 4096
 _INFIX = frozenset({"||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"})
 _UNWRAP = NamedNode("https://sosa-gateway.example/ns#internal-unwrap")
 _WRAPPED = "https://sosa-gateway.example/ns#internal-wrapped-"
+CALLED = "\u00b7"
+"""Stands in a hidden variable before the name that it had in the query."""
+
 _OURS = "internal__"
 """What begins the names that are ours; variables of a query that begin so are renamed."""
 
@@ -133,10 +136,17 @@ def _columns(names: Sequence[str]) -> list[str]:
     Oxigraph sorts the operands of + by a hash of them, and then adds a duration to a date but no
     date to a duration: the value depends on how a variable is called.
     """
-    written = [name.rpartition(HIDDEN_PREFIX)[2] for name in names]
+    written = [_called(name) for name in names]
     if len(set(written)) < len(written) or any(name.startswith(_OURS) for name in written):
         written = [f"{_OURS}{place}" for place in range(len(names))]
     return [f"?{name}" for name in written]
+
+
+def _called(name: str) -> str:
+    if not name.startswith(HIDDEN_PREFIX):
+        return name
+    hidden, _, called = name.removeprefix(HIDDEN_PREFIX).partition(CALLED)
+    return called or hidden
 
 
 class _ArgumentTable:

@@ -12,8 +12,8 @@ from itertools import count
 from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.engine.incremental.draft import Draft, NotIncrementalError, product
+from gateway.engine.incremental.expressions import CALLED, expression
 from gateway.engine.incremental.expressions import Expression as CompiledExpression
-from gateway.engine.incremental.expressions import expression
 from gateway.engine.incremental.grouping_of import grouping_of, is_grouped
 from gateway.engine.incremental.plan import (
     Body,
@@ -92,6 +92,11 @@ class Translator:
     def hidden(self, kind: str) -> str:
         """A variable that no text has."""
         return f"{algebra.HIDDEN_PREFIX}{kind}{next(self._numbers)}"
+
+    def _local(self, name: str) -> str:
+        """A hidden variable that still tells what it was called."""
+        called = name.partition(CALLED)[2] if name.startswith(algebra.HIDDEN_PREFIX) else name
+        return f"{self.hidden('local')}{CALLED}{called}" if called else self.hidden("local")
 
     # groups -----------------------------------------------------------------------------
 
@@ -233,7 +238,7 @@ class Translator:
         shown = frozenset(query.variables)
         parts = (query.where, query.projection, query.group_by, query.having)
         names = {node.value for node in walk(parts) if isinstance(node, Variable)}
-        inner = replaced(query, {name: f"{self.hidden('local')}:{name}" for name in names - shown})
+        inner = replaced(query, {name: self._local(name) for name in names - shown})
         if is_grouped(inner):
             return [Draft(steps=(self._grouped_join(inner, around),))]
         if not only_projects(query) or query.distinct or query.values:

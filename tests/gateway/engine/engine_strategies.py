@@ -80,10 +80,10 @@ _contents = st.one_of(
     ),
 )
 ODD = tuple(
-    Quad(subject, edge, literal)
-    for subject, edge, literal in product(
-        _NODES[:3], [NamedNode(edge[1:-1]) for edge in EDGES], ODD_LITERALS
-    )
+    Quad(subject, NamedNode(edge[1:-1]), literal)
+    for subject in _NODES[:3]
+    for edge in EDGES
+    for literal in ODD_LITERALS
 )
 """Where nearly every pattern looks: expressions and aggregates meet them."""
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 from gateway.rdf.namespaces import XSD
-from gateway.rdf.terms import Term
 from gateway.rdf.values import instant, number, truth
 
 pytestmark = pytest.mark.property
@@ -48,12 +47,14 @@ def literal(form: str, datatype: str) -> Literal:
     return Literal(form, datatype=NamedNode(XSD + datatype))
 
 
-def asked(expression: str, x: Literal) -> Term | None:
+def asked(expression: str, x: Literal) -> Literal | None:
     """What the store makes of an expression of ?x; None for an error."""
     results = EMPTY.query(f"SELECT (({expression}) AS ?v) {{ VALUES ?x {{ {x} }} }}")
     assert isinstance(results, QuerySolutions)
     (row,) = results
-    return row[0]
+    value = row[0]
+    assert value is None or isinstance(value, Literal)
+    return value
 
 
 @given(NUMBERS)
