@@ -14,6 +14,7 @@ from tests.gateway.engine.odd_literals import ODD_LITERALS
 from tests.gateway.engine.query_writer import EDGES, GRAPHS, IRIS, QueryWriter
 from tests.gateway.engine.update_writer import UpdateWriter
 
+_SUBJECTS = tuple(NamedNode(iri[1:-1]) for iri in IRIS)
 _NODES = (*(NamedNode(iri[1:-1]) for iri in IRIS), BlankNode("m"), BlankNode("n"))
 _LITERALS = (
     Literal(1),
@@ -81,7 +82,7 @@ _contents = st.one_of(
 )
 ODD = tuple(
     Quad(subject, NamedNode(edge[1:-1]), literal)
-    for subject in _NODES[:3]
+    for subject in _SUBJECTS
     for edge in EDGES
     for literal in ODD_LITERALS
 )
