@@ -84,6 +84,8 @@ def is_number_type(literal: Literal) -> bool:
 
 
 def _integer(form: str) -> int | None:
+    if len(form) < _INTEGER_DIGITS and form.isascii() and form.isdigit():
+        return int(form)  # as nearly all are
     found = _INTEGER_FORM.fullmatch(form)
     if found is None or not _DIGIT.search(form) or len(found[2]) > _INTEGER_DIGITS:
         return None
