@@ -19,10 +19,17 @@ DOCUMENTS = [
     *(ROOT / "deploy").rglob("*.md"),
     *(ROOT / "ontologies").glob("*.md"),
 ]
-PLACES = ("", "gateway", "gateway/gates", "gateway/engine", "spark_batch", "docs")
+PLACES = ("", "gateway")
 """Where a path that a document names may begin."""
 
-UNDESCRIBED = {"adapters/lorawan/codecs", "adapters/formats"}
+PACKAGES = ("adapters", "bench", "gateway", "jsap", "ontologies", "spark_batch", "tests")
+FOLDERS = {"deploy", "docs", *PACKAGES} | {
+    path.parent.name for path in (ROOT / "gateway").glob("*/__init__.py")
+}
+"""Where a path begins; not `sparql`, where topics of subscribers begin too."""
+
+CITED = r'\b(docs/[\w/-]+\.md|(?:README|ARCHITECTURE|THREATS)\.md), "([^"]+)"'
+"""A page and, between quotation marks, one of its chapters or sentences."""
 
 
 def layers(container: str) -> list[set[str]]:
@@ -42,7 +49,13 @@ def told_layers(name: str) -> list[set[str]]:
 
 @pytest.mark.parametrize(
     ("name", "container"),
-    [("gateway", "gateway"), ("gates", "gateway.gates"), ("adapters", "adapters")],
+    [
+        ("gateway", "gateway"),
+        ("gates", "gateway.gates"),
+        ("engine", "gateway.engine"),
+        ("adapters", "adapters"),
+        ("spark_batch", "spark_batch"),
+    ],
 )
 def test_the_layers_are_those_that_are_checked(name: str, container: str) -> None:
     assert told_layers(name) == layers(container)
@@ -102,13 +115,38 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_files_that_a_document_names_are_there(path: Path) -> None:
     if path.name == "CHANGELOG.md":  # of its time
         return
-    named = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.py)`", path.read_text(encoding="utf-8"))
-    missing = [name for name in named if not any((ROOT / p / name).is_file() for p in PLACES)]
-    assert not missing
+    spans = re.findall(r"`([^`\s]+)`", path.read_text(encoding="utf-8"))
+    named = [name for name in spans if is_path(name)]
+    assert not [name for name in named if not any((ROOT / p / name).exists() for p in PLACES)]
 
 
-def test_pages_that_the_code_cites_are_there() -> None:
-    for package in ("adapters", "bench", "gateway", "jsap", "spark_batch", "tests"):
-        for path in (ROOT / package).rglob("*.py"):
-            for name in re.findall(r"\bdocs/[\w/]+\.md", path.read_text(encoding="utf-8")):
-                assert (ROOT / name).is_file(), f"{path}: {name}"
+def is_path(name: str) -> bool:
+    """Whether it is of a module, or of something in one of our folders."""
+    if name.endswith(".py"):
+        return name != "measures.py"  # one in each room that counts
+    first, _, rest = name.partition("/")
+    return first in FOLDERS - {"sparql"} and re.fullmatch(r"[\w./-]+", rest) is not None
+
+
+def test_functions_that_the_table_names_are_there() -> None:
+    table = ARCHITECTURE.partition("## Where is")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", table)
+    assert len(named) >= 2
+    for file, function in named:
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| (?!\|)\w", table, re.MULTILINE)) >= 14
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_pages_and_chapters_that_the_code_cites_are_there(package: str) -> None:
+    for path in (ROOT / package).rglob("*.py"):
+        text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
+        for name in re.findall(r"\bdocs/[\w/-]+\.md", text):
+            assert (ROOT / name).is_file(), f"{path}: {name}"
+        for name, chapter in re.findall(CITED, text):
+            page = (ROOT / name).read_text(encoding="utf-8")
+            headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+            is_sentence = len(chapter.split()) > 5 and chapter in re.sub(
+                r"\s+", " ", page.replace("`", "")
+            )
+            assert is_sentence or chapter in headings, f"{path}: {name}, {chapter}"

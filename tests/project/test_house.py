@@ -120,3 +120,7 @@ def test_docstrings_stand_alone() -> None:
             if text is not None:
                 assert not re.match(r"(Of|Those|It|Its)\b", text), (path, text[:60])
                 assert not re.fullmatch(r"See \S+\.?", text.strip()), (path, text)
+                assert not re.search(r"[Ww]ay of the data: (none\b|beside it\.)", text), (
+                    path,
+                    text,
+                )

@@ -43,6 +43,14 @@ def test_every_command_is_documented(capsys: pytest.CaptureFixture[str]) -> None
     assert not missing
 
 
+def test_the_example_of_the_engine_page_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/engine.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (told,) = re.findall(r"```\n(.*?)```", page.partition(code)[2].partition("```")[2], re.DOTALL)
+    exec(compile(code, "docs/engine.md", "exec"), {})
+    assert capsys.readouterr().out == told
+
+
 def test_the_engine_chapter_says_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
     chapter = (ROOT / "docs" / "engine-api.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)

@@ -1,4 +1,4 @@
-"""The README's first subscriptions, run as they stand there, against a gateway on other ports."""
+"""The README's first subscriptions and first mapping, run as they stand there, on other ports."""
 
 import asyncio
 import re
@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from gateway.app.gateway import Gateway
-from tests.kit.gateways import WAIT_S, Program, running, settings, until_subscribed, write_profile
+from tests.kit.gateways import (
+    LOOPBACK,
+    WAIT_S,
+    Program,
+    running,
+    settings,
+    until_subscribed,
+    write_profile,
+)
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.end_to_end
@@ -34,6 +42,30 @@ async def _tells(gateway: Gateway, command: Sequence[str]) -> str:
         await until_subscribed(gateway, before + 1)
         await gateway.scheduler.update(INSERT)
         return await asyncio.to_thread(program.wait_for, "urn:hall")
+
+
+async def test_the_first_mapping_gives_the_rows_that_are_shown(tmp_path: Path) -> None:
+    if shutil.which("mosquitto_pub") is None:
+        pytest.skip("mosquitto-clients is not installed")
+    (shown,) = re.findall(r"The subscriber sees\n\n```\n(.*?)```", README, re.DOTALL)
+    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+        command = f"{sys.executable} -m gateway.cli"
+        socket = f"--url ws://{LOOPBACK}:{gateway.websocket_port}/subscribe"
+        ask = _example("sh", "sosa-gateway subscribe")
+        ask = ask.replace("sosa-gateway subscribe", f"exec {command} subscribe {socket}")
+        http = f"--url http://{LOOPBACK}:{gateway.http_port}"
+        tell = _example("sh", "cat > mapping.ru").replace("mapping.ru", f"{tmp_path}/mapping.ru")
+        tell = tell.replace("sosa-gateway update", f"{command} update {http}")
+        tell = tell.replace("-q 1", f"-h {LOOPBACK} -p {gateway.mqtt_port} -q 1")
+        before = gateway.scheduler.engine.statistics.subscriptions
+        with Program("sh", "-c", ask) as program:
+            await until_subscribed(gateway, before + 1)
+            done = await asyncio.to_thread(
+                subprocess.run, ("sh", "-ec", tell), check=False, timeout=WAIT_S
+            )
+            assert done.returncode == 0
+            for line in shown.splitlines():
+                assert await asyncio.to_thread(program.wait_for, "?sensor") == f"{line}\n"
 
 
 async def test_curl_subscribes(tmp_path: Path) -> None:
