@@ -57,6 +57,10 @@ def filled(quads: Sequence[Quad], graphs: Sequence[GraphName]) -> Engine:
     return Engine(QuadStore(store))
 
 
+_CHOOSING = ("SAMPLE(", "GROUP_CONCAT(")
+"""What goes by the order of solutions: another store with the same quads may answer otherwise."""
+
+
 def everything(state: State) -> Engine:
     return filled(state.quads, state.graphs)
 
@@ -123,7 +127,8 @@ def test_who_may_read_some_graphs_sees_the_dataset_without_the_others(
             if graphs is None:
                 assert rows == bag(engine.query(with_tie_break(text)))
             else:
-                assert rows == expected(engine, text, graphs), text
+                if not any(name in text for name in _CHOOSING):
+                    assert rows == expected(engine, text, graphs), text
                 assert rows == bag(engine.query(with_tie_break(text), rights=rights))
     assert engine.statistics.failures == 0
 
