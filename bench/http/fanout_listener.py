@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict, dataclass
 from time import monotonic_ns
 
+import uvloop
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.processes import Child, python_child
@@ -85,4 +86,4 @@ def _say(line: str) -> None:
 
 if __name__ == "__main__":
     raise_limit()
-    asyncio.run(_main(FanoutListener(**json.loads(sys.argv[1]))))
+    uvloop.run(_main(FanoutListener(**json.loads(sys.argv[1]))))

@@ -11,6 +11,8 @@ import sys
 from dataclasses import asdict, dataclass
 from time import monotonic, monotonic_ns
 
+import uvloop
+
 from bench.processes import Child, python_child
 
 PREDICATE = "urn:bench:is"
@@ -88,4 +90,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(Poster(**json.loads(sys.argv[1]))))
+    uvloop.run(_main(Poster(**json.loads(sys.argv[1]))))
