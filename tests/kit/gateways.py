@@ -416,9 +416,11 @@ class Mosquitto:
         self.port = port
         self._program = program
 
-    def wait_subscribed(self, topic_filter: str) -> None:
-        """Wait for the next SUBSCRIBE of this filter by anyone."""
-        self._program.wait_for(f" {topic_filter}\n")
+    def wait_subscribed(self, *topic_filters: str) -> None:
+        """Wait for the next SUBSCRIBE of each of these filters by anyone, in any order."""
+        missing = set(topic_filters)
+        while missing:
+            missing.discard(self._program.wait_for("\n").rpartition(" ")[2].rstrip())
 
     def stop(self) -> None:
         """Kill the program before the end of the context."""

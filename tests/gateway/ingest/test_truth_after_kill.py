@@ -139,7 +139,8 @@ def test_next_life_knows_what_was_known_before_the_kill(tmp_path: Path) -> None:
             ]
             wait_until(lambda: service.journal() == known)
             wait_until(lambda: service.ask(ENDED))
-            assert service.counted("heartbeats_total") == 3
+            # What the kill left without PUBACK comes again, and is known already.
+            assert 3 <= service.counted("heartbeats_total") <= 3 + len(FIRST)
             assert service.counted("messages_quarantined_total") == 1
             assert service.counted("unit_changes_total") == 1
             program.kill()

@@ -76,7 +76,7 @@ async def test_what_is_collected_and_mapped_is_one_observation(tmp_path: Path) -
         plain = settings(tmp_path, profile, mosquitto=broker.port, latest=100)
         everything = DiscoverySettings.model_validate({"collect": ["#"]})
         async with running(plain.model_copy(update={"discovery": everything})) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, "#")
+            await asyncio.to_thread(broker.wait_subscribed, "#", "cellar/+")
             told = await watch(gateway, VALUES)
             payloads = [f'{{"t":{number}}}'.encode() for number in range(20)]
             await publish(broker.port, [("cellar/pump", each) for each in payloads])
