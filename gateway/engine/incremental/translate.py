@@ -24,6 +24,7 @@ from gateway.engine.incremental.plan import (
     Filter,
     GraphScope,
     GroupedJoin,
+    Join,
     LeftJoin,
     Minus,
     Table,
@@ -131,7 +132,10 @@ class Translator:
                     raise NotIncrementalError(f"{type(element).__name__} in an EXISTS")
                 return self._with_step(drafts, element, around)
             case _:
-                return product(drafts, self._joinable(element, around), MOST_PLANS)
+                joined = product(drafts, self._joinable(element, around), MOST_PLANS)
+                if around.in_exists and not all(map(_sees_only_itself, joined)):
+                    raise NotIncrementalError("a group in an EXISTS reads what is bound outside")
+                return joined
 
     def _with_step(
         self,
@@ -220,6 +224,11 @@ class Translator:
                 for first, step, last in ends:
                     yield from self._pattern(first, step, last, scope)
             case paths.NegatedPropertySet(forward=forward, inverse=()):
+                if scope.name == "" and len(scope.graphs or ()) > 1:
+                    raise NotIncrementalError(
+                        "its order of joins decides how often it finds what "
+                        "is in several default graphs"
+                    )
                 name = self.hidden("predicate")
                 yield CorePattern(start, name, end, self._own(scope), frozenset(forward))
             case _:
@@ -271,6 +280,15 @@ class Translator:
         if not is_known(tree):
             raise NotIncrementalError("a function that is not of SPARQL 1.1, or reads the clock")
         return expression(tree, self._base)
+
+
+def _sees_only_itself(draft: Draft) -> bool:
+    """Whether no joined group reads a variable that it may leave unbound.
+
+    Within an EXISTS the store binds those from the outside (18.6: substitute).
+    """
+    joins = (step for step in draft.steps if isinstance(step, Join))
+    return all(plan.variables <= plan.certain for step in joins for plan in step.body.plans)
 
 
 def _is_in(scope: GraphScope, wanted: GraphScope) -> bool:

@@ -6,6 +6,7 @@ query again, also for those that were told nothing; what no subscriber may be to
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions
@@ -66,7 +67,8 @@ def bag(subject: Subject, rows: Iterable[Row]) -> SolutionBag:
 
 def _rounded(term: Term | None) -> Term | None:
     if isinstance(term, Literal) and term.datatype in _FLOATS:
-        return Literal(f"{float(term.value):.9g}", datatype=term.datatype)
+        with suppress(ValueError):  # an ill-typed one, which is nobody's sum
+            return Literal(f"{float(term.value):.9g}", datatype=term.datatype)
     return term
 
 
