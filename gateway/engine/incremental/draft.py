@@ -12,9 +12,11 @@ from gateway.engine.incremental.plan import (
     NO_NAMES,
     Body,
     CorePattern,
+    Extend,
     Filter,
     GroupedJoin,
     Join,
+    LeftJoin,
     Names,
     Plan,
     Step,
@@ -49,13 +51,21 @@ class Draft:
         parts = (*self.patterns, *self.tables, *self.filters, *self.steps)
         return NO_NAMES.union(*(part.variables for part in parts))
 
+    @property
+    def outward(self) -> Names:
+        """What its expressions read and may find unbound."""
+        return NO_NAMES.union(*(_outward(step, self.certain) for step in self.steps))
+
     def plan(self) -> Plan:
         """The draft, finished. Raises NotIncrementalError where changes could not be told."""
         certain = self.certain
-        for step in self.steps:
+        for place, step in enumerate(self.steps):
             for body in step.bodies:
                 if not all(nested.certain & certain for nested in body.plans):
                     raise NotIncrementalError("a group shares no certainly bound variable")
+            if isinstance(step, LeftJoin | Join | GroupedJoin):
+                others = replace(self, steps=self.steps[:place] + self.steps[place + 1 :])
+                _require_own(_outward_within(step), others.variables)
         return Plan(self.patterns, self.tables, self.constants, self.filters, self.steps)
 
     def step(self, step: Step) -> "Draft":
@@ -74,6 +84,8 @@ class Draft:
 
     def joined(self, other: "Draft") -> "Draft":
         """The join with what comes later in the text, in one core if that means the same."""
+        _require_own(self.outward, other.variables)
+        _require_own(other.outward, self.variables)
         if _passes(other.variables, self) and _passes(self.variables, other):
             return Draft(
                 self.patterns + other.patterns,
@@ -83,6 +95,28 @@ class Draft:
                 self.steps + other.steps,
             )
         return self.step(Join(Body((other.plan(),))))
+
+
+def _outward(step: Step, certain: Names) -> Names:
+    """What the expressions of a step, or of a group in it, read and these do not surely bind."""
+    if isinstance(step, Filter | Extend):
+        return step.condition.variables - certain  # with those of an EXISTS, which sees this group
+    if not isinstance(step, LeftJoin):
+        return _outward_within(step)
+    read = NO_NAMES.union(*(condition.variables for condition in step.conditions))
+    bound = frozenset.intersection(*(plan.certain for plan in step.body.plans))
+    return (read - certain - bound) | _outward_within(step)
+
+
+def _outward_within(step: Step) -> Names:
+    plans = (plan for body in step.bodies for plan in body.plans)
+    return NO_NAMES.union(*(_outward(each, plan.certain) for plan in plans for each in plan.steps))
+
+
+def _require_own(outward: Names, beside: Names) -> None:
+    """An expression sees its own group (18.2.1); the store shows it more, by its order of joins."""
+    if outward & beside:
+        raise NotIncrementalError("an expression reads a variable of a group beside its own")
 
 
 def _passes(variables: Names, draft: Draft) -> bool:

@@ -8,7 +8,7 @@ Place: beside `scripts`. What a reduced script says is put into tests/data/engin
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -29,7 +29,8 @@ Fails = Callable[[Script], bool]
 def failure(script: Script) -> type[Exception] | None:
     """What goes wrong when it is played on an engine in memory."""
     try:
-        script.play(Engine.open())
+        with closing(Engine.open()) as engine:
+            script.play(engine)
     except Exception as error:
         return type(error)
     return None
