@@ -114,8 +114,7 @@ class DelayedUpdates:
         self._store = store
         self._due: dict[str, int] = {}
         self._heap: list[tuple[int, str]] = []
-        for quad in store.match(None, _DUE, None, DELAYED_GRAPH):
-            self._learn(quad.subject)
+        self.renew()
 
     def __len__(self) -> int:
         return len(self._due)
@@ -180,6 +179,17 @@ class DelayedUpdates:
     def initial(self, spu: Spu) -> Never:
         """Nothing to give: there are no members."""
         raise AssertionError(spu)
+
+    def told(self, spu: Spu) -> None:
+        """Nothing: there are no members."""
+        del spu
+
+    def renew(self) -> None:
+        """Read all entries again."""
+        self._due.clear()
+        self._heap.clear()
+        for quad in self._store.match(None, _DUE, None, DELAYED_GRAPH):
+            self._learn(quad.subject)
 
     def reach(self, artq: Artq) -> int:
         """No member is reached."""

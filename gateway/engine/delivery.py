@@ -73,11 +73,22 @@ class Delivery:
             self.deliver(late)
 
     def given_up(self, spu: Spu) -> None:
-        """Tell `on_end`, in the thread that receives from the worker; it must end them soon."""
-        error = SubscriptionFailedError(
-            "this query has ended its worker process again and again",
-            "ask for less, or subscribe to it with [engine] workers = 0",
+        """An SPU has ended its worker too often; in the thread that receives from the worker."""
+        self._end(
+            spu,
+            SubscriptionFailedError(
+                "this query has ended its worker process again and again",
+                "ask for less, or subscribe to it with [engine] workers = 0",
+            ),
         )
+
+    def lost(self, spu: Spu) -> None:
+        """Nobody knows any more what the subscribers of an SPU were told."""
+        why = "an UPDATE failed in this query, and so did asking what it answered before"
+        self._end(spu, SubscriptionFailedError(why, "subscribe again"))
+
+    def _end(self, spu: Spu, error: SubscriptionFailedError) -> None:
+        """Tell `on_end`, which must end the subscriptions soon."""
         with self._lock:
             for spuid in self._subscriptions.spuids(spu):
                 if self.on_end is not None:

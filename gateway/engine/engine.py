@@ -106,6 +106,7 @@ class Engine:
         self.delivery = Delivery(self._subscriptions, on_notification)
         self.workers: Workers | None = None
         self._processing = self._open_processing(worker_count(workers), options)
+        self._processing.recovery.on_lost = self.delivery.lost
         store.attach_cache(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()

@@ -20,6 +20,7 @@ from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
+from gateway.store.readable import Source
 
 Owner = TypeVar("Owner")
 Key = tuple[Term, ...]
@@ -237,3 +238,25 @@ def _queue(queues: dict[Owner, Artq], owner: Owner) -> Artq:
     if queue is None:
         queue = queues[owner] = Artq()
     return queue
+
+
+def matches(store: Source, entry: LuttEntry) -> Iterable[Quad]:
+    """The quads in the store that match an entry."""
+    return store.match(entry.subject, entry.predicate, entry.object, entry.graph)
+
+
+def quads_then(
+    store: Source, entries: Iterable[LuttEntry], deltas: Sequence[Delta]
+) -> tuple[Quad, ...]:
+    """The quads that matched an entry before these Deltas, the oldest first, were applied."""
+    index: LuttIndex[str] = LuttIndex()
+    found: dict[Quad, None] = {}
+    for entry in entries:
+        index.insert(entry, "")
+        found.update(dict.fromkeys(matches(store, entry)))
+    for delta in reversed(deltas):
+        for quad in delta.added:
+            found.pop(quad, None)
+        then = index.match(Delta(removed=delta.removed)).get("")
+        found.update(dict.fromkeys(then.removed if then is not None else ()))
+    return tuple(found)

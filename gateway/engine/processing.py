@@ -6,7 +6,6 @@ Place: between the store and the addressing of subscribers. Sequential: `process
 the queues that `match` filled, in this thread, before the next UPDATE.
 """
 
-import logging
 from collections.abc import Callable
 from time import perf_counter_ns
 
@@ -14,17 +13,15 @@ from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
 from gateway.engine.explain import Costs, Explanation
 from gateway.engine.join.join import JoinUnit
-from gateway.engine.lutt import runs
+from gateway.engine.lutt import Artq, runs
+from gateway.engine.recovery import Recovery
 from gateway.engine.routes import Queues, Routes
 from gateway.engine.spu import Change, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
-from gateway.errors import GatewayError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_cache import QuadCache
 from gateway.store.readable import Source
-
-log = logging.getLogger(__name__)
 
 MakeCompiler = Callable[[Source], Compiler]
 
@@ -45,7 +42,13 @@ class Processing:
         self._routes = Routes(self._cts)
         self._units: dict[Spu, Unit] = {}
         self._costs: dict[Unit, Costs] = {}
+        self._recovery = Recovery(self._cts, statistics)
         self._clocked: dict[Unit, None] = {}
+
+    @property
+    def recovery(self) -> Recovery:
+        """Units that have failed."""
+        return self._recovery
 
     @property
     def tables(self) -> QuadCache:
@@ -63,6 +66,7 @@ class Processing:
         spu, unit = placed.spu, placed.unit
         for gone in placed.gone:
             self._deregister(gone)
+        self._recovery.take_over(unit, placed.gone)
         for member in unit.members if placed.gone else (spu,):
             self._units[member] = unit
         if placed.is_made:
@@ -71,8 +75,8 @@ class Processing:
             self._clocked[unit] = None
         self._count(unit, +1)
         try:
-            return spu, unit.initial(spu)
-        except GatewayError:
+            return spu, self._recovery.initial(unit, spu)
+        except Exception:
             self.remove(spu)
             raise
 
@@ -86,12 +90,13 @@ class Processing:
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
-        return self._units[spu].initial(spu)
+        return self._recovery.initial(self._units[spu], spu)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         unit = self._units.pop(spu)
         self._clocked.pop(unit, None)
+        self._recovery.forget(unit, spu)
         is_last = len(unit.members) == 1
         self._compiler.remove(spu, unit)
         self._count(unit, -1)
@@ -124,16 +129,21 @@ class Processing:
     def process(self, queues: Queues) -> list[Change]:
         """The answers that changed.
 
-        A query that fails on new data costs its unit this step only: the next one adds up again.
+        A unit that fails is asked for its whole answer instead, and costs nobody else anything;
+        where that fails too, its next step adds up again.
         """
         changes: list[Change] = []
         begin = perf_counter_ns()
         for unit, artq in queues.items():
             before = len(changes)
-            try:
-                changes += [each for each in unit.process(artq) if not each[1].is_empty]
-            except GatewayError as error:
-                self._failed(unit, error)
+            if self._recovery and unit in self._recovery:
+                changes += self._recovered(unit, artq)
+            else:
+                try:
+                    changes += [each for each in unit.process(artq) if not each[1].is_empty]
+                except Exception as error:
+                    self._recovery.note(error, unit.members)
+                    changes += self._recovered(unit, artq)
             costs = self._costs.get(unit)
             if costs is not None:
                 end = perf_counter_ns()
@@ -141,10 +151,13 @@ class Processing:
                 begin = end
         return changes
 
-    def _failed(self, unit: Unit, error: GatewayError) -> None:
-        self._statistics.failures += 1
-        for spu in unit.members:
-            log.error("spu_failed", extra={"query": spu.subject.text, "reason": str(error)})
+    def _recovered(self, unit: Unit, artq: Artq) -> list[Change]:
+        try:
+            changes = self._recovery.changes(unit, artq)
+        except Exception as error:
+            self._recovery.note(error, unit.members)
+            return []
+        return [each for each in changes if not each[1].is_empty]
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed; compiles it anew."""

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.single_member import SingleMember
-from gateway.engine.spu import Change, Spu, Subject, evaluate
+from gateway.engine.spu import Change, SingleMember, Spu, Subject, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 from gateway.store.readable import Source
 
@@ -33,6 +32,15 @@ class RequeryUnit(SingleMember):
         if self._answer is None:
             self._answer = evaluate(self._store, self._subject)
         return difference(spu.variables, Counter(), self._answer)
+
+    def told(self, spu: Spu) -> SolutionBag | None:
+        """What is remembered."""
+        del spu
+        return self._answer
+
+    def renew(self) -> None:
+        """Evaluate at the next `initial`."""
+        self._answer = None
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """The difference between the answer now and the last one told."""

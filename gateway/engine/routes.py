@@ -6,7 +6,8 @@ Place: between the store and the units (`processing`). A LUTT is one pattern wid
 concerns one member of a family through to all of them; the family looks further.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+import logging
+from collections.abc import Collection, Hashable, Iterable, Mapping
 
 from gateway.engine.incremental.family import Family, family_name
 from gateway.engine.incremental.unit import IncrementalUnit
@@ -14,6 +15,8 @@ from gateway.engine.lutt import Artq, LuttIndex, Run, runs
 from gateway.engine.spu import Unit
 from gateway.rdf.delta import Delta
 from gateway.store.readable import Source
+
+log = logging.getLogger(__name__)
 
 Queues = Mapping[Unit, Artq]
 
@@ -97,7 +100,7 @@ class Routes:
         queues: dict[Unit, Artq] = {}
         hits = sum(len(family.units) for family in together)
         for family, artq in together.items():
-            queues.update(dict.fromkeys(family.concerned(artq), artq))
+            queues.update(dict.fromkeys(_concerned(family, artq), artq))
         for unit, artq in alone.items():
             shared = together.get(self._family_of[unit]) if unit in self._family_of else None
             if shared is not None:
@@ -116,6 +119,16 @@ class Routes:
                 family = self._family_of.get(unit)
                 if family is not None:
                     family.wake(unit)
+
+
+def _concerned(family: Family, artq: Artq) -> Collection[Unit]:
+    """Whom of a family a change may concern: all of it where it fails to tell."""
+    try:
+        return list(family.concerned(artq))
+    except Exception:
+        log.exception("family_failed")
+        family.forget()
+        return family.units
 
 
 def _both(one: Artq, other: Artq) -> Artq:

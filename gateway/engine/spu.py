@@ -88,6 +88,37 @@ class Unit(Protocol):
     def process(self, artq: Artq) -> Iterable[Change]:
         """What changed for whom; the store already has the change. Members may be left out."""
 
+    def told(self, spu: Spu) -> SolutionBag | None:
+        """The answer that a member was last told; None where the unit does not keep it."""
+
+    def renew(self) -> None:
+        """Forget what it keeps, half changed as it may be: `initial` finds it anew."""
+
+
+class SingleMember:
+    """A member, its LUTT, and how often something came through."""
+
+    def __init__(self, spu: Spu, lutt: tuple[LuttEntry, ...]) -> None:
+        self.members = (spu,)
+        self.lutt = lutt
+        self._hits = 0
+
+    @property
+    def context(self) -> tuple[LuttEntry, ...]:
+        """None: nothing is looked up."""
+        return ()
+
+    def reach(self, artq: Artq) -> int:
+        """The one member."""
+        del artq
+        self._hits += 1
+        return 1
+
+    def hits(self, spu: Spu) -> int:
+        """How many updates reached the member."""
+        del spu
+        return self._hits
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:

@@ -17,6 +17,9 @@ class Answer(Protocol):
     def now(self) -> SolutionBag:
         """The whole answer."""
 
+    def told(self) -> SolutionBag | None:
+        """The whole answer as it was told; None where nothing is kept that only this knows."""
+
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """What becomes of it when solutions with these rows go and come; not yet netted."""
 
@@ -32,6 +35,10 @@ class Bag:
         """The whole answer."""
         return self._evaluate()
 
+    def told(self) -> SolutionBag | None:
+        """Nothing is kept."""
+        return None
+
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """The rows themselves, netted."""
         return consolidate(self._variables, added, removed)
@@ -45,6 +52,10 @@ class Remembered(Bag):
         self._answer = evaluate()
 
     def now(self) -> SolutionBag:
+        """The whole answer."""
+        return self._answer
+
+    def told(self) -> SolutionBag | None:
         """The whole answer."""
         return self._answer
 
@@ -73,6 +84,10 @@ class RowSet:
         """Each row once."""
         return Counter(dict.fromkeys(self._derivations, 1))
 
+    def told(self) -> SolutionBag | None:
+        """Evaluating finds the same."""
+        return None
+
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """Rows that have won their first derivation, and that have lost their last one."""
         derivations = self._derivations
@@ -100,6 +115,10 @@ class Truth:
     def now(self) -> SolutionBag:
         """One empty row, or none."""
         return self._answer
+
+    def told(self) -> SolutionBag | None:
+        """Evaluating finds the same."""
+        return None
 
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """Whether it has become true or false."""

@@ -129,6 +129,10 @@ class Family:
                     reached.update(index.get(key, ()))
         return reached
 
+    def forget(self) -> None:
+        """Find everything anew: something has failed half-way."""
+        self._findings.clear()
+
     def note(self, artq: Artq) -> None:
         """Something else has changed, which hits a member's own entries."""
         forget(self._findings, frozenset(run.predicate for run in artq.runs))

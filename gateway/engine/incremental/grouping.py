@@ -134,6 +134,10 @@ class GroupedAnswer:
         """A row for each group."""
         return self._answer
 
+    def told(self) -> SolutionBag | None:
+        """The rows as they were told."""
+        return self._answer
+
     def change(self, removed: Sequence[Row], added: Sequence[Row]) -> ResultsDelta:
         """The rows of the groups that solutions left or joined."""
         was_unsure = bool(self._unsure)

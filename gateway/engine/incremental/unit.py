@@ -16,8 +16,7 @@ from gateway.engine.incremental.query import IncrementalQuery
 from gateway.engine.incremental.skeleton import skeletons
 from gateway.engine.incremental.states import Findings, Now, States, forget
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.single_member import SingleMember
-from gateway.engine.spu import Change, Spu, evaluate
+from gateway.engine.spu import Change, SingleMember, Spu, evaluate
 from gateway.rdf.solutions import ResultsDelta, SolutionBag, difference
 from gateway.rdf.terms import Term
 from gateway.store.readable import Source
@@ -84,6 +83,16 @@ class IncrementalUnit(SingleMember):
         if self._answer is None:
             self._answer = self._first_answer(spu)
         return difference(spu.variables, Counter(), self._answer.now())
+
+    def told(self, spu: Spu) -> SolutionBag | None:
+        """The answer, where it is more than its rows one by one."""
+        del spu
+        return None if self._answer is None else self._answer.told()
+
+    def renew(self) -> None:
+        """Find answer and findings anew."""
+        self._answer = None
+        self._findings.clear()
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """The rows of the solutions concerned, netted by the form of the query."""

@@ -59,10 +59,15 @@ class JoinUnit:
         """A further member, with its values for the parameters and its hits elsewhere."""
         self._members.add(spu, values)
         self._reach.join(spu, hits)
-        if self._derivations is not None:
-            key = self._members.key(spu)
-            if key not in self._derivations:
-                self._derivations[key] = Counter(self._booster.everything(self._store, values))
+
+    def derive(self, spu: Spu) -> None:
+        """With DISTINCT: count how often each row of a member is derived, if that is not known."""
+        if self._derivations is None:
+            return
+        key = self._members.key(spu)
+        if key not in self._derivations:
+            rows = self._booster.everything(self._store, self._members.values(spu))
+            self._derivations[key] = Counter(rows)
 
     def leave(self, spu: Spu) -> None:
         """The reverse of `join`."""
@@ -70,10 +75,11 @@ class JoinUnit:
         self._members.remove(spu)
         self._reach.leave(spu)
         if self._derivations is not None and key not in self._members.whole():
-            del self._derivations[key]
+            self._derivations.pop(key, None)
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer: the first member's from the store, which checks the text as well."""
+        self.derive(spu)
         if self._derivations is not None:
             answer = Counter(dict.fromkeys(self._derivations[self._members.key(spu)], 1))
         elif len(self._members) == 1:
@@ -90,6 +96,16 @@ class JoinUnit:
     def reach(self, artq: Artq) -> int:
         """How many members' own LUTTs let something through."""
         return self._reach.count(artq)
+
+    def told(self, spu: Spu) -> SolutionBag | None:
+        """Nothing is kept of an answer."""
+        del spu
+        return None
+
+    def renew(self) -> None:
+        """Count derivations anew."""
+        if self._derivations is not None:
+            self._derivations.clear()
 
     def process(self, artq: Artq) -> Iterable[Change]:
         """Rows that lost and that won a derivation, netted after projection."""

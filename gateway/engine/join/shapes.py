@@ -97,6 +97,8 @@ class JoinUnits:
         for each in gone:
             for spu in each.unit.members:
                 made.unit.join(spu, made.values(each.constants(spu)), each.unit.hits(spu))
+                made.unit.derive(spu)
+        for each in gone:
             del self._shape_of[each.unit]
         self._shape_of[made.unit] = shape
         return made

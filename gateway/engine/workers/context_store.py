@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Quad
 
-from gateway.engine.lutt import LuttEntry, LuttIndex
+from gateway.engine.lutt import LuttEntry, LuttIndex, matches
 from gateway.rdf.delta import Delta
 from gateway.store.quad_store import QuadStore
 
@@ -47,25 +47,3 @@ class ContextStore:
         delta = Delta(removed=tuple(matching))
         self.store.apply(delta)
         return delta
-
-
-def matches(store: QuadStore, entry: LuttEntry) -> Iterable[Quad]:
-    """The quads in the store that match an entry."""
-    return store.match(entry.subject, entry.predicate, entry.object, entry.graph)
-
-
-def quads_then(
-    store: QuadStore, entries: Iterable[LuttEntry], deltas: Sequence[Delta]
-) -> tuple[Quad, ...]:
-    """The quads that matched an entry before these Deltas, the oldest first, were applied."""
-    index: LuttIndex[str] = LuttIndex()
-    found: dict[Quad, None] = {}
-    for entry in entries:
-        index.insert(entry, "")
-        found.update(dict.fromkeys(matches(store, entry)))
-    for delta in reversed(deltas):
-        for quad in delta.added:
-            found.pop(quad, None)
-        then = index.match(Delta(removed=delta.removed)).get("")
-        found.update(dict.fromkeys(then.removed if then is not None else ()))
-    return tuple(found)

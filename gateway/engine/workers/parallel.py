@@ -7,6 +7,7 @@ Where `Processing` is in sequential mode (docs/engine.md, "Parallel mode"). Whic
 from collections import Counter
 
 from gateway.engine.processing import MakeCompiler, Processing
+from gateway.engine.recovery import Recovery
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.workers.placement import belongs_in_worker, is_order_dependent
@@ -63,7 +64,7 @@ class ParallelProcessing(Processing):
         if told is not None:
             return difference(spu.variables, Counter(), told)
         alone = self._make(self._quads).place(spu.subject)
-        return alone.unit.initial(alone.spu)
+        return Recovery(self._quads, self._statistics).initial(alone.unit, alone.spu)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`; what a worker still answers is dropped."""

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from time import sleep
 from typing import Protocol
 
-from gateway.engine.lutt import Artq, LuttEntry, LuttIndex
+from gateway.engine.lutt import Artq, LuttEntry, LuttIndex, quads_then
 from gateway.engine.spu import Spu
-from gateway.engine.workers.context_store import quads_then
 from gateway.engine.workers.worker_link import Link, LinkBrokenError
 from gateway.engine.workers.worker_messages import (
     Changed,

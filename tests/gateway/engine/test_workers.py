@@ -18,13 +18,13 @@ from pyoxigraph import NamedNode
 
 from gateway.engine.compile import TierCompiler
 from gateway.engine.engine import Engine
-from gateway.engine.lutt import Artq, LuttEntry
+from gateway.engine.lutt import Artq, LuttEntry, matches, quads_then
 from gateway.engine.notification import Notification
 from gateway.engine.options import EngineOptions
 from gateway.engine.request import SubscribeRequest
 from gateway.engine.spu import Change, Placed, Subject, Unit, evaluate
 from gateway.engine.workers import placement, worker_process
-from gateway.engine.workers.context_store import ContextStore, matches, quads_then
+from gateway.engine.workers.context_store import ContextStore
 from gateway.engine.workers.worker_link import Link, ProcessLink
 from gateway.engine.workers.workers import worker_count
 from gateway.errors import GatewayError, StorageError
