@@ -234,10 +234,12 @@ class GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class OrderKey:
-    """One comparator of ORDER BY."""
+    """One comparator of ORDER BY, and where in the text it stands."""
 
     expression: Expression
     descending: bool = False
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

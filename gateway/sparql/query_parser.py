@@ -217,14 +217,16 @@ class QueryParser(GroupParser):
         return tuple(keys)
 
     def _order_key(self) -> OrderKey:
+        start = self.token.start
         if self.key == "var":
-            return OrderKey(self.variable())
-        if self.key not in {"ASC", "DESC"}:
-            return OrderKey(self.aggregating(self.constraint))
-        descending = self.advance().text.upper() == "DESC"
-        if self.key != "(":
-            self.fail("(")
-        return OrderKey(self.aggregating(self.constraint), descending)
+            return OrderKey(self.variable(), start=start, end=self.last_end)
+        descending = False
+        if self.key in {"ASC", "DESC"}:
+            descending = self.advance().text.upper() == "DESC"
+            if self.key != "(":
+                self.fail("(")
+        expression = self.aggregating(self.constraint)
+        return OrderKey(expression, descending, start, self.last_end)
 
     def _slice(self) -> tuple[int | None, int | None]:
         """LIMIT and OFFSET, in either order."""

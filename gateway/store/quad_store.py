@@ -29,6 +29,7 @@ from gateway.errors import StorageError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
+from gateway.sparql.total_order import with_total_order
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
@@ -213,7 +214,7 @@ class QuadStore:
         try:
             self.flush()
             return self._store.query(
-                with_clock(text),
+                with_clock(with_total_order(text)),
                 default_graph=with_graph if dataset is None else list(dataset.default_graphs),
                 named_graphs=None if dataset is None else list(dataset.named_graphs),
                 custom_functions=self.clock.functions(),

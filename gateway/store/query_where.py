@@ -16,6 +16,7 @@ from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 from gateway.sparql.parameters import Parameters
+from gateway.sparql.total_order import with_total_order
 from gateway.store.clock import with_clock
 from gateway.store.remote import services
 from gateway.store.templates import Bindings, Row
@@ -93,6 +94,8 @@ class QueryWhere:
             rows.append(tuple(None if term == _UNBOUND else term for term in terms))
             return Literal("")
 
+        selected = f"{self._prologue}SELECT * WHERE "
+        where = with_total_order(selected + where)[len(selected) :]
         arguments = ", ".join(f"COALESCE(?{name}, {_UNBOUND})" for name in wanted)
         changes, functions = working.store.update_text(working.delta())
         with_graph = f"WITH {self._with} " if self._with is not None else ""
