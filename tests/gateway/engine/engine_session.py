@@ -79,7 +79,7 @@ def answer(engine: Engine, subject: Subject) -> SolutionBag:
         return bag(subject, (tuple(row) for row in results))
     if isinstance(results, QueryBoolean):
         return Counter([()] if results else [])
-    return bag(subject, {(t.subject, t.predicate, t.object): None for t in results})
+    return bag(subject, {(t.subject, t.predicate, t.object) for t in results})
 
 
 class Subscriber:
