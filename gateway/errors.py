@@ -240,6 +240,10 @@ class TooManySolutionsError(TooLargeError):
         )
         self.limit = limit
 
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        """For the way from another process."""
+        return type(self), (self.limit,)
+
 
 class TooManyRequestsError(ClientError):
     """A bounded queue is full; try again after `retry_after_s` seconds."""
@@ -275,6 +279,10 @@ class QueryTimeoutError(GatewayError):
             "ask for less at once, join on fewer solutions, or raise [limits] query_s",
         )
         self.limit_s = limit_s
+
+    def __reduce__(self) -> tuple[type, tuple[float]]:
+        """For the way from another process."""
+        return type(self), (self.limit_s,)
 
 
 class ConfigurationError(GatewayError):

@@ -59,7 +59,13 @@ Step = Subscribe | Unsubscribe | Update
 
 
 def bag(subject: Subject, rows: Iterable[Row]) -> SolutionBag:
-    """The rows; sums of floats, whose order is free, to nine digits (docs/engine.md)."""
+    """The rows; sums of floats, whose order is free, to nine digits (docs/engine.md).
+
+    What SAMPLE takes, and the order of GROUP_CONCAT, the store says otherwise each time it is
+    asked: of these answers only the number of rows is known.
+    """
+    if "SAMPLE(" in subject.text or "GROUP_CONCAT(" in subject.text:
+        return Counter([()] * len(list(rows)))
     if "SUM(" in subject.text or "AVG(" in subject.text:
         return Counter(tuple(map(_rounded, row)) for row in rows)
     return Counter(rows)
