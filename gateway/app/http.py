@@ -104,7 +104,8 @@ class SparqlGates:
         limits = request_limits(config)
         description = ServiceDescription(is_federated=bool(config.remote.hosts))
         self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
-        self._graphs = GraphStoreGate(scheduler, pool, guard, limits)
+        documents = scheduler.engine.store.remote.documents
+        self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
         self._explain = ExplainGate(scheduler, limits, guard)
 
     def routes(self) -> list[Route]:

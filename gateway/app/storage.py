@@ -19,6 +19,7 @@ from gateway.ingest.sosa import Identity
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.journal.measures import journal_measures
 from gateway.profiles import Profiles
+from gateway.rdf.documents import Documents
 from gateway.runtime.measures import Measure
 from gateway.runtime.process import one_core
 from gateway.scheduler.measures import scheduler_measures
@@ -103,7 +104,8 @@ def _open_engine(config: Config) -> Engine:
 def remote_of(config: Config) -> Remote:
     """The hosts that SERVICE, LOAD and includes may reach."""
     fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
-    return Remote(frozenset(config.remote.hosts), fetch)
+    documents = Documents(config.limits.of_documents())
+    return Remote(frozenset(config.remote.hosts), fetch, documents)
 
 
 def shipper_of(settings: ShippingSettings, journal: Journal) -> Shipper | None:

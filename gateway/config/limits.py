@@ -10,9 +10,10 @@ from pydantic import Field
 from gateway.config.values import Count, Seconds, Section
 from gateway.ingest.quarantine import QuarantineLimits
 from gateway.ingest.raw_messages import RawLimits
+from gateway.rdf.documents import DocumentLimits
 from gateway.scheduler.limits import SRQ, URQ
 
-_QUARANTINE, _RAW = QuarantineLimits(), RawLimits()
+_QUARANTINE, _RAW, _DOCUMENTS = QuarantineLimits(), RawLimits(), DocumentLimits()
 
 
 class LimitsSettings(Section):
@@ -49,6 +50,9 @@ class LimitsSettings(Section):
     client_requests: Count = 250
     http_connections: Count = 2000
     client_http_connections: Count = 1200
+    document_depth: Count = _DOCUMENTS.depth
+    document_memory_bytes: Count = _DOCUMENTS.memory_bytes
+    document_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = _DOCUMENTS.seconds
     head_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
     request_bytes: Count = 4_194_304
     request_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
@@ -58,6 +62,10 @@ class LimitsSettings(Section):
         return QuarantineLimits(
             self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
         )
+
+    def of_documents(self) -> DocumentLimits:
+        """The limits of RDF that comes from outside."""
+        return DocumentLimits(self.document_depth, self.document_memory_bytes, self.document_s)
 
     def of_raw_messages(self) -> RawLimits:
         """The limits of the ring of raw messages."""

@@ -336,6 +336,7 @@ class QuadStore:
         with self.writing:
             if "_store" in self.__dict__:
                 self.flush()
+                self.remote.documents.close()
                 self._home.close()
                 del self._store
 

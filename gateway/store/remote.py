@@ -4,21 +4,27 @@ Place: asked before the store evaluates a text with SERVICE, and by the LOAD of 
 would ask any host. It follows no redirect of a SERVICE (tests/gateway/gates/sparql/test_remote.py
 holds it to that), so a list of hosts is enough there; it has no time limit for an answer, so only
 hosts that answer belong on the list. LOAD never reaches Oxigraph: the document comes through a
-`Fetch` that is handed in, is parsed here, and is part of the request's Delta like other quads.
+`Fetch` that is handed in, is parsed by `Documents`, and is part of the request's Delta like other
+quads.
 Source: SPARQL 1.1 Federated Query; SPARQL 1.1 Update, section 3.1.4.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pyoxigraph import Quad, RdfFormat, Variable, parse
+from pyoxigraph import Quad, RdfFormat, Variable
 
-from gateway.errors import UnsupportedQueryError, UpdateFailedError
+from gateway.errors import (
+    ClientError,
+    QueryTimeoutError,
+    UnsupportedQueryError,
+    UpdateFailedError,
+)
 from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.documents import Documents
 from gateway.rdf.terms import GraphName
 from gateway.sparql import algebra
 from gateway.sparql.parser import parse_query
@@ -51,6 +57,7 @@ class Remote:
 
     hosts: frozenset[str] = frozenset()
     fetch: Fetch | None = None
+    documents: Documents = field(default_factory=Documents, compare=False)
 
     def allows(self, iri: str) -> bool:
         """Whether the IRI is one of HTTP at a host on the list."""
@@ -82,9 +89,18 @@ class Remote:
         self.require(iri)
         if self.fetch is None:
             raise UnsupportedQueryError("LOAD is not available here", "fetch it and INSERT it")
-        quads = _parsed(iri, self.fetch(iri))
+        quads = self._parsed(iri, self.fetch(iri))
         named = (Quad(quad.subject, quad.predicate, quad.object, graph) for quad in quads)
         return [canonical_quad(quad) for quad in named]
+
+    def _parsed(self, iri: str, document: Document) -> Iterator[Quad]:
+        form = _format(iri, document.media_type)
+        try:
+            return self.documents.triples(document.content, form, iri, MOST_TRIPLES)
+        except (ClientError, QueryTimeoutError) as error:
+            raise UpdateFailedError(
+                f"LOAD <{iri}>: {error.description}", error.hint or "load an RDF graph"
+            ) from error
 
 
 def services(tree: algebra.Query | algebra.Group) -> tuple[str, ...]:
@@ -101,20 +117,6 @@ def services(tree: algebra.Query | algebra.Group) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _services_of_text(text: str) -> tuple[str, ...]:
     return services(parse_query(text))
-
-
-def _parsed(iri: str, document: Document) -> list[Quad]:
-    form = _format(iri, document.media_type)
-    triples = parse(
-        document.content, form, base_iri=iri, without_named_graphs=True, rename_blank_nodes=True
-    )
-    try:
-        found = list(islice(triples, MOST_TRIPLES + 1))
-    except (SyntaxError, ValueError) as error:
-        raise UpdateFailedError(f"LOAD <{iri}>: {error}", "load an RDF graph") from error
-    if len(found) > MOST_TRIPLES:
-        raise UpdateFailedError(f"LOAD <{iri}>: more than {MOST_TRIPLES} triples", "divide it")
-    return found
 
 
 def _format(iri: str, media_type: str) -> RdfFormat:

@@ -210,6 +210,7 @@ class Load:
         """Add the triples; SILENT is about documents that do not come, not about forbidden ones."""
         del bindings
         graph = _graph_name(self._operation.into)
+        working.require_write(graph)
         try:
             quads = working.remote.load(self._operation.source.value, graph)
         except UpdateFailedError:

@@ -78,7 +78,7 @@ async def open_gate(
         limits_ = RequestLimits(body_bytes=2000, body_timeout_s=0.3)
         gates = (
             HttpGate(scheduler, queries, limits_, guard=guard),
-            GraphStoreGate(scheduler, queries, guard, limits_),
+            GraphStoreGate(scheduler, queries, engine.store.remote.documents, guard, limits_),
             ExplainGate(scheduler, limits_, guard),
             operations,
             JsonInterface(

@@ -31,6 +31,7 @@ from gateway.gates.http.dependencies import AnyCaller, GateOf
 from gateway.gates.http.json_router import JsonRouter
 from gateway.gates.protocol.payload_json import payload_members
 from gateway.gates.sparql.query_pool import QueryPool
+from gateway.rdf.document_form import require_form
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, SOSA
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.security.policy import Capability, Policy
@@ -93,11 +94,17 @@ def _named(term: object) -> NamedNode:
     raise BadRequestError("this is about nodes with an IRI", "give an IRI")
 
 
+_DEPTH = 10
+"""Triple terms within each other that somebody may ask about."""
+
+
 def _quad(*terms: str) -> Quad:
     """An IRI may be without its brackets, as people have it at hand."""
     line = " ".join(map(_written, terms))
     try:
-        quads = list(parse(f"{line} .".encode(), format=RdfFormat.N_QUADS))
+        content = f"{line} .".encode()
+        require_form(content, RdfFormat.N_QUADS, _DEPTH)
+        quads = list(parse(content, format=RdfFormat.N_QUADS))
     except (SyntaxError, UnicodeEncodeError) as error:
         raise BadRequestError(f"these are no terms: {error}", "write them as in N-Quads") from error
     if len(quads) != 1:

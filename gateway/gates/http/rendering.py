@@ -73,6 +73,11 @@ class BoundedBody(BytesIO):
         """Nobody wants it any more; may be called in any thread."""
         self._deadline = 0.0
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is time left, and somebody who waits."""
+        return time.monotonic() < self._deadline
+
     def write(self, data: bytes, /) -> int:  # type: ignore[override]  # pyoxigraph writes bytes
         """Raises TooLargeError, QueryTimeoutError."""
         if self.tell() + len(data) > self._limits.result_bytes:

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.engine import Outcome, QueryRequest, UpdateRequest
-from gateway.errors import BadRequestError, NotFoundError
+from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.rendering import Answer, BoundedBody
@@ -32,6 +32,7 @@ from gateway.gates.protocol.messages import graph_names
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.rdf_document import Document
 from gateway.rdf.dataset import Dataset
+from gateway.rdf.documents import Documents
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
 from gateway.security.guard import Guard, OpenGuard
@@ -72,11 +73,13 @@ class GraphStoreGate:
         self,
         updates: Updates,
         queries: QueryPool,
+        documents: Documents,
         guard: Guard | None = None,
         limits: RequestLimits | None = None,
     ) -> None:
         self._updates = updates
         self._queries = queries
+        self._documents = documents
         self._guard = guard or OpenGuard()
         self._limits = limits or RequestLimits()
 
@@ -140,10 +143,20 @@ class GraphStoreGate:
         return Response(status_code=204)
 
     async def _quads(self, caller: Caller, target: _Target) -> list[Quad]:
-        """The document in the body; read in a thread, with a place among the queries."""
+        """The document in the body; read with a place among the queries, if it may be written.
+
+        Raises ForbiddenError before anything of it is read.
+        """
+        if not caller.principal.policy.update_rights.may_write(target.graph):
+            raise ForbiddenError(f"{target.graph} may not be written", "ask for the right to it")
         content_type = caller.request.headers.get("content-type", "")
         document = Document(await read_body(caller.request, self._limits), content_type)
-        return await self._queries.run(lambda _: document.quads(target.graph, target.base), caller)
+
+        def work(body: BoundedBody) -> list[Quad]:
+            graph, base = target.graph, target.base
+            return document.quads(graph, base, self._documents, lambda: body.is_wanted)
+
+        return await self._queries.run(work, caller)
 
     async def _write(self, caller: Caller, target: _Target, plan: UpdatePlan) -> Response:
         """201 with a new graph, else 204; who may not read the graph is not told which."""

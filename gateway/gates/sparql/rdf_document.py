@@ -1,21 +1,21 @@
 """A document of RDF in a request, as the quads of one graph.
 
 Place on the way of the data: body of a Graph Store request → **quads** → scheduler. In a thread,
-because it is linear in the document. Sources: SPARQL 1.1 Graph Store HTTP Protocol (W3C, 2013),
-section 5; RFC 7578 (multipart/form-data, each part a document).
+which waits for the process that parses it. Sources: SPARQL 1.1 Graph Store HTTP Protocol (W3C,
+2013), section 5; RFC 7578 (multipart/form-data, each part a document).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from email import message_from_bytes, policy
-from itertools import islice
 
-from pyoxigraph import DefaultGraph, Quad, RdfFormat, parse
+from pyoxigraph import DefaultGraph, Quad, RdfFormat
 
-from gateway.errors import BadRequestError, TooLargeError, UnsupportedMediaTypeError
+from gateway.errors import BadRequestError, UnsupportedMediaTypeError
 from gateway.gates.http.request_body import media_type
 from gateway.gates.protocol.media_types import GRAPHS
 from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.documents import Documents
 from gateway.rdf.terms import GraphName
 
 MOST_TRIPLES = 250_000
@@ -31,35 +31,26 @@ class Document:
     content: bytes
     content_type: str
 
-    def quads(self, graph: GraphName, base: str) -> list[Quad]:
+    def quads(
+        self,
+        graph: GraphName,
+        base: str,
+        documents: Documents,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> list[Quad]:
         """The triples in `graph`, canonical and distinct, blank nodes fresh.
 
-        Relative IRIs are resolved against `base`. Raises UnsupportedMediaTypeError,
-        BadRequestError, TooLargeError.
+        Relative IRIs are resolved against `base`. Raises UnsupportedMediaTypeError and what
+        `Documents.triples` does.
         """
-        found = (quad for part in self._parts() for quad in part.triples(base))
-        quads = [_in_graph(quad, graph) for quad in islice(found, MOST_TRIPLES + 1)]
-        if len(quads) > MOST_TRIPLES:
-            raise TooLargeError(
-                f"more than {MOST_TRIPLES} triples", "POST them in several requests"
-            )
-        return list(dict.fromkeys(quads))
-
-    def triples(self, base: str) -> Iterator[Quad]:
-        """As they are read, in the default graph. Raises what `quads` does."""
-        form = _format(self.content_type)
-        try:
-            yield from parse(
-                self.content,
-                form,
-                base_iri=base or None,
-                without_named_graphs=True,
-                rename_blank_nodes=True,
-            )
-        except (SyntaxError, ValueError) as error:
-            raise BadRequestError(
-                f"the body is not {form.name}: {error}", "correct it, or its Content-Type"
-            ) from error
+        quads: dict[Quad, None] = {}
+        left = MOST_TRIPLES
+        for part in self._parts():
+            form = _format(part.content_type)
+            for quad in documents.triples(part.content, form, base, left, is_wanted):
+                left -= 1
+                quads[_in_graph(quad, graph)] = None
+        return list(quads)
 
     def _parts(self) -> Iterable["Document"]:
         if media_type(self.content_type.partition(";")[0]) != _MULTIPART:

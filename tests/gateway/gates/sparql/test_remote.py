@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -90,10 +91,10 @@ def allowed(forbidden: Host) -> Iterator[Host]:
 
 
 @pytest.fixture
-def engine(allowed: Host) -> Engine:
-    engine = Engine.open()
-    engine.store.remote = Remote(frozenset({allowed.name}), HttpFetch(10_000, 5.0))
-    return engine
+def engine(allowed: Host) -> Iterator[Engine]:
+    with closing(Engine.open()) as engine:
+        engine.store.remote = Remote(frozenset({allowed.name}), HttpFetch(10_000, 5.0))
+        yield engine
 
 
 def test_load_inserts_what_the_document_says_as_the_store_writes_it(
