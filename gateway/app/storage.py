@@ -26,6 +26,7 @@ from gateway.scheduler.measures import scheduler_measures
 from gateway.scheduler.scheduler import Scheduler, Sink
 from gateway.shipping import Shipper, open_zone, shown
 from gateway.shipping.measures import shipping_measures
+from gateway.sparql.form import set_bounds
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 
@@ -90,6 +91,7 @@ def open_storage(config: Config) -> Iterator[Storage]:
 
 
 def _open_engine(config: Config) -> Engine:
+    set_bounds(config.limits.of_form())
     engine = Engine.open(
         config.gateway.data_dir / "store" if config.store.kind == "disk" else None,
         performance=Performance() if config.engine.performance else None,

@@ -12,8 +12,10 @@ from gateway.ingest.quarantine import QuarantineLimits
 from gateway.ingest.raw_messages import RawLimits
 from gateway.rdf.documents import DocumentLimits
 from gateway.scheduler.limits import SRQ, URQ
+from gateway.sparql.form import FormBounds
 
-_QUARANTINE, _RAW, _DOCUMENTS = QuarantineLimits(), RawLimits(), DocumentLimits()
+_QUARANTINE, _RAW = QuarantineLimits(), RawLimits()
+_DOCUMENTS, _FORM = DocumentLimits(), FormBounds()
 
 
 class LimitsSettings(Section):
@@ -42,6 +44,9 @@ class LimitsSettings(Section):
     raw_messages: Annotated[int, Field(ge=0)] = _RAW.messages
     raw_bytes: Annotated[int, Field(ge=0)] = _RAW.total_bytes
     query_solutions: Count = 100_000
+    query_patterns: Count = _FORM.patterns
+    query_steps: Count = _FORM.steps
+    query_operators: Count = _FORM.operators
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
     queries: Count = 2
     queries_waiting: Annotated[int, Field(ge=0)] = 16
@@ -62,6 +67,10 @@ class LimitsSettings(Section):
         return QuarantineLimits(
             self.quarantine_messages, self.quarantine_bytes, self.quarantine_payload_bytes
         )
+
+    def of_form(self) -> FormBounds:
+        """The bounds on the form of queries and updates."""
+        return FormBounds(self.query_patterns, self.query_steps, self.query_operators)
 
     def of_documents(self) -> DocumentLimits:
         """The limits of RDF that comes from outside."""

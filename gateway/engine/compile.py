@@ -18,6 +18,7 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
 from gateway.sparql.constants import with_constants
+from gateway.sparql.growth import require_growth
 from gateway.sparql.parser import parse_query
 from gateway.store.readable import Readable, Source
 
@@ -116,8 +117,9 @@ class UnfilteredCompiler(OracleCompiler):
 
 
 def parse_subscribed(subject: Subject) -> Query:
-    """The query of a subject. Raises SparqlSyntaxError, UnsupportedQueryError."""
+    """The query of a subject. Raises SparqlSyntaxError, UnsupportedQueryError, TooLargeError."""
     query = parse_query(subject.text)
+    require_growth(query)
     found = patterns.unsupported(query)
     if found is not None:
         raise UnsupportedQueryError(f"this query cannot be subscribed: {found.reason}", found.hint)

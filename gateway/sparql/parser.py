@@ -11,6 +11,7 @@ Time is linear in the text, and nesting is bounded (`cursor.MAX_DEPTH`).
 """
 
 from gateway.sparql.algebra import Query, Update
+from gateway.sparql.form import require_form
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.update_parser import UpdateParser
 
@@ -19,21 +20,25 @@ def parse_query(text: str, base: str = "", parameters: Parameters | None = None)
     """A query as a value; relative IRIs are resolved against `base` until a BASE in the text.
 
     Constants that are `parameters` are read as variables, where a variable may stand.
-    Raises SparqlSyntaxError with line and column.
+    Raises SparqlSyntaxError with line and column, TooLargeError beyond a bound (`form`).
 
     >>> parse_query("SELECT ?s { ?s a <urn:Lamp> }").variables
     ('s',)
     """
-    return UpdateParser(text, base, parameters).query()
+    query = UpdateParser(text, base, parameters).query()
+    require_form(query)
+    return query
 
 
 def parse_update(text: str, base: str = "", parameters: Parameters | None = None) -> Update:
     """An update request as a value, in the order of its operations.
 
     Constants that are `parameters` are read as variables, where a variable may stand.
-    Raises SparqlSyntaxError with line and column.
+    Raises SparqlSyntaxError with line and column, TooLargeError beyond a bound (`form`).
 
     >>> len(parse_update("INSERT DATA { <urn:s> <urn:p> 1 } ; CLEAR DEFAULT").operations)
     2
     """
-    return UpdateParser(text, base, parameters).update()
+    update = UpdateParser(text, base, parameters).update()
+    require_form(update)
+    return update

@@ -21,6 +21,7 @@ from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
+from gateway.sparql.growth import require_growth
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
 from gateway.sparql.shape import SharedPlans
@@ -87,6 +88,9 @@ def _shapes(using: Dataset | None) -> SharedPlans[UpdatePlan]:
 
 def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> UpdatePlan:
     operations = parse_update(text, parameters=parameters).operations
+    for operation in operations:
+        if isinstance(operation, algebra.Modify):
+            require_growth(operation.where)
     steps = (_compile(text, operation, using, parameters) for operation in operations)
     return UpdatePlan(text, tuple(steps))
 
