@@ -103,8 +103,14 @@ class OwnBroker:
         authenticate, authorize = context.security.broker_rules(mqtt.users)
         if authenticate is not None:
             authorize = authorize_requests(subscribing.prefix, authorize)
+        self._readings = Readings(context.reception.inbox, context.loop_calls)
         self.broker = EmbeddedBroker(
-            settings, self._router.accept, authenticate, authorize, context.clocks.now
+            settings,
+            self._router.accept,
+            authenticate,
+            authorize,
+            context.clocks.now,
+            refuse=self._readings.refuse,
         )
         self._gate = MqttGate(
             subscribing.subscribers, EmbeddedExchange(self.broker), subscribing.prefix
@@ -127,7 +133,7 @@ class OwnBroker:
         self._router.route_to(
             SparqlRequests(self._gate, self.broker.user_of, context.subscribing.identify),
             topics,
-            Readings(context.reception.inbox, context.loop_calls),
+            self._readings,
         )
         run = context.tasks.task(self.publisher.run, "publish")
         async with (

@@ -16,6 +16,7 @@ from typing import Self
 
 from amqtt.errors import BrokerError
 
+from adapters.values.message import Message
 from gateway.errors import BadRequestError, ConfigurationError
 from gateway.gates.mqtt.embedded.frames import Publish, require_topic
 from gateway.gates.mqtt.embedded.hardened_broker import HardenedBroker
@@ -27,6 +28,8 @@ from gateway.gates.mqtt.embedded.settings import (
     BrokerStatistics,
     Clock,
     Login,
+    Refuse,
+    Rules,
     TopicAction,
 )
 
@@ -35,6 +38,10 @@ __all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "Login", "Top
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+async def _acknowledge_alone(_: Message, __: int) -> None:
+    """Where nobody is to be told of payloads that are too long."""
 
 
 class EmbeddedBroker:
@@ -46,6 +53,8 @@ class EmbeddedBroker:
     message of QoS 0 (`message.qos`) has no answer: `accept` returns for it as soon as the inbox
     has taken it. When `accept` raises, the connection closes without an answer and the client
     repeats the message later, with DUP set; such a repetition may have been stored already.
+    `refuse(message, payload_bytes)` is awaited in its stead where the payload is too long,
+    and no subscriber sees that.
 
     `authenticate(user, password, address)` and `authorize(user, topic, action)` may be None: anyone
     may connect, from this machine only (ValueError for a host that is not loopback), and everyone
@@ -66,6 +75,8 @@ class EmbeddedBroker:
         authenticate: Authenticate | None,
         authorize: Authorize | None = None,
         clock: Clock = _now,
+        *,
+        refuse: Refuse = _acknowledge_alone,
     ) -> None:
         if authenticate is None and not _is_loopback(settings.host):
             raise ValueError(
@@ -73,11 +84,11 @@ class EmbeddedBroker:
                 "bind it to 127.0.0.1 or give it users"
             )
         self._settings = settings
-        self._rules = (accept, authenticate, authorize, clock)
+        self._rules = Rules(accept, refuse, authenticate, authorize, clock)
         self._broker: HardenedBroker
 
     async def __aenter__(self) -> Self:
-        self._broker = HardenedBroker(self._settings, *self._rules)
+        self._broker = HardenedBroker(self._settings, self._rules)
         try:
             await self._broker.start()
         except BrokerError as error:
@@ -147,6 +158,7 @@ class EmbeddedBroker:
             delivered=counters.delivered,
             dropped=counters.dropped,
             denied=counters.denied,
+            too_large=counters.too_large,
             refused=counters.refused,
             failed=counters.failed,
         )

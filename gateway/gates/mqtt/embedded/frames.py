@@ -5,6 +5,7 @@ decoder, which reads field by field from the stream without a limit and takes ma
 (source: MQTT 3.1.1, sections 1.5.3, 2.2, 3.3). The rare packets keep amqtt's classes.
 """
 
+import asyncio
 from asyncio import StreamReader
 from dataclasses import dataclass
 from math import inf
@@ -17,6 +18,7 @@ from amqtt.mqtt.packet import (
     PINGREQ,
     PUBACK,
     PUBCOMP,
+    PUBLISH,
     PUBREC,
     PUBREL,
     SUBSCRIBE,
@@ -40,6 +42,11 @@ FROM_CLIENTS = {
     DISCONNECT: 0,
 }
 """The packet types that a client may send after CONNECT, PUBLISH apart, with their flags."""
+
+BEGINNING_BYTES = 1024
+"""Of a payload that is too long, as much as a person needs to see what it is."""
+
+CHUNK_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +82,18 @@ class Publish:
     expires_s: float = inf
 
 
+@dataclass(frozen=True, slots=True)
+class LongPublish(Frame):
+    """The beginning of a PUBLISH; the last `rest_bytes` of its payload are still in the stream."""
+
+    rest_bytes: int
+
+
 async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
     """The next packet. EOFError at the end of the stream; its length is checked before its body.
 
-    TooLargeError beyond `max_bytes` of remaining length; BadRequestError for a malformed header.
+    Beyond `max_bytes` of remaining length a PUBLISH is a LongPublish, anything else a
+    TooLargeError. BadRequestError for a malformed header.
     """
     head, last = await reader.readexactly(2)
     length = last & 0x7F
@@ -90,8 +105,29 @@ async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
         length |= (last & 0x7F) << shift
         shift += 7
     if length > max_bytes:
-        raise TooLargeError(f"packet of {length} bytes; at most {max_bytes} are read")
+        return await _read_beginning(reader, head, length, max_bytes)
     return Frame(head >> 4, head & 0x0F, await reader.readexactly(length))
+
+
+async def _read_beginning(
+    reader: StreamReader, head: int, length: int, max_bytes: int
+) -> LongPublish:
+    if head >> 4 != PUBLISH:
+        raise TooLargeError(f"packet of {length} bytes; at most {max_bytes} are read")
+    size = await reader.readexactly(2)
+    more = int.from_bytes(size, "big") + 2 + BEGINNING_BYTES
+    beginning = size + await reader.readexactly(min(more, length - 2))
+    return LongPublish(PUBLISH, head & 0x0F, beginning, length - len(beginning))
+
+
+async def pass_over(reader: StreamReader, size: int, silence_s: float | None) -> None:
+    """Read so many bytes and keep none. EOFError, TimeoutError after a silence of so long."""
+    while size:
+        async with asyncio.timeout(silence_s):
+            chunk = await reader.read(min(size, CHUNK_BYTES))
+        if not chunk:
+            raise EOFError("the stream ended within a packet")
+        size -= len(chunk)
 
 
 def require_flags(frame: Frame) -> None:

@@ -43,12 +43,9 @@ from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame, require_topic
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
-    Accept,
-    Authenticate,
-    Authorize,
     BrokerSettings,
-    Clock,
     Login,
+    Rules,
     TopicAction,
 )
 
@@ -56,30 +53,25 @@ log = logging.getLogger(__name__)
 
 SUBSCRIPTION_REFUSED = 0x80
 CLOSE_TIMEOUT_S = 1.0
+MAX_CONNECT_BYTES = 10 + 5 * (2 + 65_535)
+"""The variable header, and the five fields of the payload at their longest."""
 ROUTES_CACHED = 10_000
 
 
 class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     """Needs a running event loop; `start` and `shutdown` as in amqtt."""
 
-    def __init__(
-        self,
-        settings: BrokerSettings,
-        accept: Accept,
-        authenticate: Authenticate | None,
-        authorize: Authorize | None,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, settings: BrokerSettings, rules: Rules) -> None:
         listeners = {"default": ListenerConfig(bind=f"{settings.host}:{settings.port}")}
         expiry_s = settings.session_expiry_s
         super().__init__(
             BrokerConfig(listeners=listeners, plugins={}, session_expiry_interval=expiry_s)
         )
-        self.exchange = MessageExchange(settings, self._subscribers, accept, authorize, clock)
+        self.exchange = MessageExchange(settings, self._subscribers, rules)
         self.conversations: set[asyncio.Task[None]] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
-        self._authenticate_user = authenticate
+        self._authenticate_user = rules.authenticate
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
 
     @property
@@ -186,7 +178,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> Session:
         """The session that a CONNECT asks for; amqtt validates and refuses bad versions."""
-        frame = await read_frame(reader, self._settings.max_packet_bytes)
+        frame = await read_frame(reader, MAX_CONNECT_BYTES)
         if frame.packet_type != CONNECT or frame.flags:
             raise BadRequestError("the first packet is not CONNECT [MQTT-3.1.0-1]")
         header = MQTTFixedHeader(CONNECT, 0, len(frame.body)).to_bytes()

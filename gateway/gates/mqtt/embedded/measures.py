@@ -13,7 +13,7 @@ def embedded_measures(broker: EmbeddedBroker, publisher: EmbeddedPublisher) -> t
             "PUBLISH packets of the embedded broker",
             lambda: {
                 name: getattr(broker.statistics, name)
-                for name in ("received", "delivered", "dropped", "denied", "failed")
+                for name in ("received", "delivered", "dropped", "denied", "too_large", "failed")
             },
             label="outcome",
         ),

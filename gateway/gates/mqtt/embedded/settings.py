@@ -38,11 +38,25 @@ class Login:
 
 
 Accept = Callable[[Message], Awaitable[None]]
+Refuse = Callable[[Message, int], Awaitable[None]]
+"""Told of a payload that is too long: its beginning, as a message, and how many bytes it had."""
+
 Authenticate = Callable[[str | None, str | None, str], Awaitable[Login | None]]
 """Told user name, password and the address that they come from."""
 
 Authorize = Callable[[str | None, str, TopicAction], bool]
 Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Who may do what, and where messages go; see `EmbeddedBroker` for each."""
+
+    accept: Accept
+    refuse: Refuse
+    authenticate: Authenticate | None
+    authorize: Authorize | None
+    clock: Clock
 
 
 def _no_topic(_: str) -> bool:
@@ -85,11 +99,6 @@ class BrokerSettings:
     max_retained: int = 2000
     max_retained_bytes: int = 8_388_608
 
-    @property
-    def max_packet_bytes(self) -> int:
-        """Remaining length allowed: the longest payload under the longest topic (65,535 bytes)."""
-        return max(self.max_payload_bytes, self.max_announcement_bytes) + 65_535 + 4
-
     def longest_payload(self, topic: str) -> int:
         """In bytes: a bridge's list of its devices is longer than any reading."""
         if self.max_announcement_bytes > self.max_payload_bytes and self.is_announcement(topic):
@@ -103,7 +112,8 @@ class BrokerStatistics:
 
     `received` and `delivered` count PUBLISH packets from and to clients. `dropped`: not queued
     for a slow or absent subscriber. `denied`: PUBLISH without the right to, or to a `$` topic.
-    `refused`: connections turned away (limits, credentials). `failed`: `accept` raised.
+    `too_large`: acknowledged, and told to the gateway alone. `refused`: connections turned away
+    (limits, credentials). `failed`: `accept` raised.
     """
 
     connections: int
@@ -114,6 +124,7 @@ class BrokerStatistics:
     delivered: int
     dropped: int
     denied: int
+    too_large: int
     refused: int
     failed: int
 
@@ -126,5 +137,6 @@ class BrokerCounters:
     delivered: int = 0
     dropped: int = 0
     denied: int = 0
+    too_large: int = 0
     refused: int = 0
     failed: int = 0
