@@ -5,6 +5,7 @@ commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -82,30 +83,41 @@ class BrokerLink(Protocol):
         ...
 
 
+def _broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSettings:
+    mqtt = config.mqtt
+    return BrokerSettings(
+        mqtt.host,
+        config.mqtt_port,
+        tls,
+        max_payload_bytes=config.limits.payload_bytes,
+        max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
+        is_announcement=announced(config),
+        max_connections=mqtt.connections,
+        max_client_connections=mqtt.client_connections,
+        max_connecting=mqtt.client_connecting,
+        max_sessions=mqtt.sessions,
+        max_client_sessions=mqtt.client_sessions,
+        session_expiry_s=mqtt.session_s,
+        max_retained=mqtt.retained_messages,
+        max_client_retained=mqtt.client_retained_messages,
+        max_retained_bytes=mqtt.retained_bytes,
+        max_client_retained_bytes=mqtt.client_retained_bytes,
+    )
+
+
 class OwnBroker:
     """Devices connect to the gateway."""
 
     def __init__(self, context: MqttContext) -> None:
-        config, mqtt = context.config, context.config.mqtt
         self._context = context
-        settings = BrokerSettings(
-            mqtt.host,
-            config.mqtt_port,
-            context.security.context,
-            max_payload_bytes=config.limits.payload_bytes,
-            max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
-            is_announcement=announced(config),
-            max_connections=mqtt.connections,
-            max_sessions=5 * mqtt.connections,
-        )
         self._router = Router()
         subscribing = context.subscribing
-        authenticate, authorize = context.security.broker_rules(mqtt.users)
+        authenticate, authorize = context.security.broker_rules(context.config.mqtt.users)
         if authenticate is not None:
             authorize = authorize_requests(subscribing.prefix, authorize)
         self._readings = Readings(context.reception.inbox, context.loop_calls)
         self.broker = EmbeddedBroker(
-            settings,
+            _broker_settings(context.config, context.security.context),
             self._router.accept,
             authenticate,
             authorize,

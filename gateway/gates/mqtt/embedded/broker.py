@@ -150,7 +150,7 @@ class EmbeddedBroker:
         exchange, counters = self._broker.exchange, self._broker.exchange.counters
         states = self._broker.states
         return BrokerStatistics(
-            connections=len(self._broker.conversations),
+            connections=len(self._broker.listener.conversations),
             sessions=len(states),
             retained=len(exchange.retained),
             queued=sum(len(state.delivery) for state in states),
@@ -160,6 +160,8 @@ class EmbeddedBroker:
             denied=counters.denied,
             too_large=counters.too_large,
             refused=counters.refused,
+            forgotten=self._broker.shares.forgotten,
+            not_retained=exchange.retained.refused,
             failed=counters.failed,
         )
 

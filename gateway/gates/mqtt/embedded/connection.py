@@ -231,7 +231,7 @@ class Connection:
 
     def _settle(self, publish: Publish, accepted: bool) -> None:
         if accepted:
-            self._exchange.route(publish)
+            self._exchange.route(publish, self.state.owner)
         if not publish.packet_id:
             return
         if publish.qos == 2:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from adapters.values.message import Message
-from gateway.gates.mqtt.embedded.first_times import FirstTimes
 from gateway.gates.mqtt.embedded.frames import BEGINNING_BYTES, Publish
-from gateway.gates.mqtt.embedded.retained import RetainedMessages
+from gateway.gates.mqtt.embedded.log_lines import LogLines
+from gateway.gates.mqtt.embedded.retained import GATEWAY, RetainedLimits, RetainedMessages
 from gateway.gates.mqtt.embedded.session import SessionState
 from gateway.gates.mqtt.embedded.settings import (
     BrokerCounters,
@@ -22,6 +22,8 @@ from gateway.gates.mqtt.embedded.settings import (
 )
 
 log = logging.getLogger(__name__)
+
+LINE_EACH_S = 600.0
 
 Subscribers = Callable[[str], Iterable[tuple[SessionState, int]]]
 
@@ -41,10 +43,18 @@ class MessageExchange:
     ) -> None:
         self.settings = settings
         self.counters = BrokerCounters()
-        self.retained = RetainedMessages(settings.max_retained, settings.max_retained_bytes)
+        self.retained = RetainedMessages(
+            RetainedLimits(
+                settings.max_retained,
+                settings.max_retained_bytes,
+                settings.max_client_retained,
+                settings.max_client_retained_bytes,
+            )
+        )
         self.closing = False
         self._subscribers = subscribers
-        self._told = FirstTimes()
+        self._too_large = LogLines(LINE_EACH_S)
+        self._not_retained = LogLines(LINE_EACH_S)
         self._rules = rules
         self._authorize = rules.authorize
 
@@ -68,13 +78,14 @@ class MessageExchange:
         Of the payload it is told the beginning.
         """
         self.counters.too_large += 1
-        if self._told.is_new(client_id):
+        if times := self._too_large.due(client_id):
             log.warning(
                 "broker_payload_too_large",
                 extra={
                     "client_id": client_id,
                     "topic": publish.topic,
                     "bytes": payload_bytes,
+                    "times": times,
                     "most": self.settings.longest_payload(publish.topic),
                     "hint": "send less at a time, or raise [limits] payload_bytes",
                 },
@@ -99,16 +110,34 @@ class MessageExchange:
             qos=publish.qos,
         )
 
-    def route(self, publish: Publish) -> None:
+    def route(self, publish: Publish, owner: str = GATEWAY) -> None:
         """Retain and fan out, with RETAIN cleared and at most the QoS of publication [D6, D7]."""
-        if publish.retain and not self.retained.keep(publish):
-            self.counters.dropped += 1
+        if publish.retain:
+            self._retain(publish, owner)
         for state, granted in self._subscribers(publish.topic):
             qos = min(granted, publish.qos)
             # Only QoS 1 and 2 wait for a client that is away [MQTT-3.1.2-5].
             if qos or state.connection is not None:
                 fields = (publish.topic, publish.payload, qos)
                 self._queue(state, Publish(*fields, expires_s=publish.expires_s))
+
+    def _retain(self, publish: Publish, owner: str) -> None:
+        refused = self.retained.refused
+        is_kept = self.retained.keep(publish, owner)
+        if self.retained.refused == refused:
+            return
+        if times := self._not_retained.due(owner):
+            log.warning(
+                "broker_message_not_retained",
+                extra={
+                    "client": owner,
+                    "topic": publish.topic,
+                    "instead": "an older one of the client with most" if is_kept else "",
+                    "times": times,
+                    "hint": "clear retained messages, or raise [mqtt] retained_messages, "
+                    "retained_bytes, client_retained_messages or client_retained_bytes",
+                },
+            )
 
     def replay_retained(
         self, state: SessionState, matches: Callable[[str], bool], granted: int

@@ -23,7 +23,7 @@ import logging
 from functools import partial
 
 from amqtt.adapters import BufferReader, StreamWriterAdapter
-from amqtt.broker import Broker, Server
+from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig
 from amqtt.errors import AMQTTError, MQTTError, NoDataError
 from amqtt.mqtt.connack import (
@@ -41,6 +41,9 @@ from gateway.errors import BadRequestError, GatewayError
 from gateway.gates.mqtt.embedded.connection import Connection
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame, require_topic
+from gateway.gates.mqtt.embedded.listener import Listener, Peer
+from gateway.gates.mqtt.embedded.log_lines import LogLines
+from gateway.gates.mqtt.embedded.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
@@ -48,14 +51,15 @@ from gateway.gates.mqtt.embedded.settings import (
     Rules,
     TopicAction,
 )
+from gateway.gates.mqtt.embedded.shares import Shares
 
 log = logging.getLogger(__name__)
 
 SUBSCRIPTION_REFUSED = 0x80
-CLOSE_TIMEOUT_S = 1.0
 MAX_CONNECT_BYTES = 10 + 5 * (2 + 65_535)
 """The variable header, and the five fields of the payload at their longest."""
 ROUTES_CACHED = 10_000
+LINE_EACH_S = 60.0
 
 
 class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
@@ -68,17 +72,19 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             BrokerConfig(listeners=listeners, plugins={}, session_expiry_interval=expiry_s)
         )
         self.exchange = MessageExchange(settings, self._subscribers, rules)
-        self.conversations: set[asyncio.Task[None]] = set()
+        self.shares = Shares(settings, self._sessions, self._delete_session)
+        self.openings = Openings(settings.max_connections, settings.max_connecting)
+        self.listener = Listener(settings, self.openings, self._converse, self._refused)
         self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
         self._authenticate_user = rules.authenticate
+        self._refusals = LogLines(LINE_EACH_S)
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
 
     @property
     def port(self) -> int:
         """The bound port."""
-        port: int = self._servers["default"].instance.sockets[0].getsockname()[1]
-        return port
+        return self.listener.port
 
     @property
     def states(self) -> list[SessionState]:
@@ -100,79 +106,57 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def shutdown(self) -> None:
         """Turn new clients away, let each connection answer what it has read, then stop."""
         self.exchange.closing = True
-        for server in self._servers.values():
-            server.instance.close()
+        self.listener.close()
         connections = [connection for _, connection in self._sessions.values() if connection]
         await asyncio.gather(*(connection.stop() for connection in connections))
-        for unopened in self.conversations:
-            unopened.cancel()
-        await asyncio.gather(*self.conversations, return_exceptions=True)
+        await self.listener.wait_closed()
         await super().shutdown()
 
     async def _start_listeners(self) -> None:
-        """One listener of our own making: port 0, IPv6 and a ready TLS context work."""
-        settings = self._settings
-        handshake_s = settings.connect_timeout_s if settings.tls else None
-        server = await asyncio.start_server(
-            self._connected,
-            settings.host,
-            settings.port,
-            ssl=settings.tls,
-            ssl_handshake_timeout=handshake_s,
-        )
-        self._servers["default"] = Server("default", server)
+        """A listener of our own making: port 0, IPv6 and a ready TLS context work."""
+        await self.listener.start()
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        full = len(self.conversations) >= self._settings.max_connections
-        if self.exchange.closing or full:
-            self.exchange.counters.refused += 1
-            writer.transport.abort()
-            return
-        peer = writer.get_extra_info("peername")
-        task = asyncio.create_task(self._converse(reader, writer), name=f"mqtt-client-{peer}")
-        self.conversations.add(task)
-        task.add_done_callback(self._conversation_ended)
-
-    def _conversation_ended(self, task: asyncio.Task[None]) -> None:
-        self.conversations.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("broker_conversation_failed", exc_info=error)
-
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One TCP connection from its first byte to its close."""
-        try:
-            opened = await self._open(reader, writer)
-            if opened is not None:
-                await self._hold(*opened, reader, writer)
-        finally:
-            await _close(writer)
+    async def _converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, opening: Opening
+    ) -> None:
+        """One connection from the first byte of MQTT to its last."""
+        opened = await self._open(reader, writer, opening)
+        if opened is not None:
+            self.openings.leave(opening)
+            await self._hold(*opened, reader, writer)
 
     async def _open(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> tuple[Session, Login | None] | None:
-        """The authenticated client's session, its client id free for it; None: turned away.
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, opening: Opening
+    ) -> tuple[Session, str, Login | None] | None:
+        """The authenticated client's session, its client id free for it, and whose share it takes.
+
+        None: turned away.
 
         No session is read or changed before the credentials were accepted [D2, D3, D11].
         """
         try:
             async with asyncio.timeout(self._settings.connect_timeout_s):
                 session = await self._read_connect(reader, writer)
+                opening.heard()
                 login = await self._authenticated(session, writer)
             known = login is not None or self._authenticate_user is None
-            code = await self._claim(session) if known else NOT_AUTHORIZED
+            owner = opening.address if login is None else login.user
+            code = await self._claim(session, owner) if known else NOT_AUTHORIZED
         except (EOFError, OSError, GatewayError, AMQTTError, MQTTError, NoDataError) as error:
-            self._refused(writer, repr(error))
+            self._refused(writer.get_extra_info("peername"), repr(error))
             return None
         if code == CONNECTION_ACCEPTED:
-            return session, login
+            return session, owner, login
         writer.write(ConnackPacket.build(0, code).to_bytes())
-        self._refused(writer, f"CONNACK {code}")
+        self._refused(writer.get_extra_info("peername"), f"CONNACK {code}")
         return None
 
-    def _refused(self, writer: asyncio.StreamWriter, reason: str) -> None:
+    def _refused(self, peer: Peer | None, reason: str) -> None:
         self.exchange.counters.refused += 1
-        peer = writer.get_extra_info("peername")
-        log.info("broker_connection_refused", extra={"peer": peer, "reason": reason})
+        address = peer[0] if peer else ""
+        if times := self._refusals.due(address):
+            extra = {"peer": peer, "reason": reason, "times": times}
+            log.info("broker_connection_refused", extra=extra)
 
     async def _read_connect(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -202,16 +186,20 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             session.username = login.user
         return login
 
-    async def _claim(self, session: Session) -> int:
-        """Free the client id: its own user may take a connection over, nobody else."""
+    async def _claim(self, session: Session, owner: str) -> int:
+        """Free the client id: its own user may take a connection over, nobody else.
+
+        Where its owner has its share of connections or sessions already, it is refused.
+        """
         while (holder := self._connection(session.client_id)) is not None:
             if holder.state.user != session.username:
                 return int(IDENTIFIER_REJECTED)
             await holder.stop()
-        known = session.client_id in self._sessions
-        if not known and len(self._sessions) >= self._settings.max_sessions:
-            return int(SERVER_UNAVAILABLE)
-        return int(CONNECTION_ACCEPTED)
+        shares = self.shares
+        has_room = shares.has_connection(owner) and await shares.has_session(
+            session.client_id, owner
+        )
+        return int(CONNECTION_ACCEPTED if has_room else SERVER_UNAVAILABLE)
 
     def _connection(self, client_id: str) -> Connection | None:
         connection: Connection | None
@@ -221,12 +209,13 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def _hold(
         self,
         incoming: Session,
+        owner: str,
         login: Login | None,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         """Put the session into the table, answer CONNACK and serve the client to its end."""
-        state = await self._resumed(incoming)
+        state = await self._resumed(incoming, owner)
         session = state.session
         connection = Connection(state, reader, writer, self.exchange, self)
         self._sessions[session.client_id] = (session, connection)
@@ -239,6 +228,8 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             if unwatch is not None:
                 unwatch()
             session.transitions.disconnect()
+            # Absent sessions stand in the order in which their clients left.
+            self._sessions.pop(session.client_id, None)
             self._sessions[session.client_id] = (session, None)
             if session.clean_session:
                 await self._delete_session(session.client_id)
@@ -249,12 +240,12 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 
-    async def _resumed(self, incoming: Session) -> SessionState:
+    async def _resumed(self, incoming: Session, owner: str) -> SessionState:
         """The stored state, or a new one: clean session, first visit, or another user's id."""
         stored, _ = self._sessions.get(incoming.client_id, (None, None))
         if stored is None or incoming.clean_session or stored.username != incoming.username:
             await self._delete_session(incoming.client_id)
-            return new_state(incoming, self._settings)
+            return new_state(incoming, owner, self._settings)
         renew(stored, incoming)
         return state_of(stored)
 
@@ -316,13 +307,3 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
                     _, known = found.get(session.client_id, (None, 0))
                     found[session.client_id] = (state_of(session), max(qos, known))
         return list(found.values())
-
-
-async def _close(writer: asyncio.StreamWriter) -> None:
-    """Flush and close; a peer that does not read is cut off."""
-    writer.close()
-    try:
-        async with asyncio.timeout(CLOSE_TIMEOUT_S):
-            await writer.wait_closed()
-    except OSError:
-        writer.transport.abort()

@@ -37,10 +37,12 @@ class Receiver(Protocol):
 class SessionState:
     """One client's session, across its connections; `connection` is None while it is away.
 
+    `owner` is whose share of the broker it takes: its user, or its address where nobody is asked.
     `received`: QoS 2 packet identifiers accepted and not yet released [MQTT-4.3.3-2].
     """
 
     session: Session
+    owner: str
     delivery: DeliveryQueue
     received: set[int] = field(default_factory=set)
     filters: set[str] = field(default_factory=set)
@@ -58,10 +60,11 @@ class SessionState:
         return username
 
 
-def new_state(session: Session, settings: BrokerSettings) -> SessionState:
+def new_state(session: Session, owner: str, settings: BrokerSettings) -> SessionState:
     """A state without a past, attached to `session`."""
     state = SessionState(
         session,
+        owner,
         DeliveryQueue(settings.max_inflight, settings.max_queued, settings.max_queued_bytes),
     )
     session.attributes[_KEY] = state

@@ -75,10 +75,14 @@ class BrokerSettings:
     `max_inflight` bounds, for each connection and direction, messages that wait for an answer: of
     the gateway's store (inbound) or of the subscriber (outbound). `max_queued` messages and
     `max_queued_bytes` of payload wait behind that window, connected or not; what passes either
-    bound is dropped, newest first, and counted. Retained messages beyond `max_retained` topics or
-    `max_retained_bytes` of payload are passed on but not retained. A persistent session is
-    forgotten `session_expiry_s` after its client left; beyond `max_sessions` a new CONNECT is
-    refused. `drain_timeout_s` is what a closing connection has to see its messages accepted.
+    bound is dropped, newest first, and counted. Retained messages beyond
+    `max_retained` topics or `max_retained_bytes`, in all and `..._client_...` of one client, are
+    passed on but not retained. A persistent session is
+    forgotten `session_expiry_s` after its client left; beyond `max_sessions`, or
+    `max_client_sessions` of a client, the one goes whose client is away longest. Beyond the
+    connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
+    without an accepted CONNECT. `drain_timeout_s` is what a closing connection has to see its
+    messages accepted.
     """
 
     host: str = _MQTT.host
@@ -90,14 +94,19 @@ class BrokerSettings:
     max_announcement_bytes: int = 0
     is_announcement: Callable[[str], bool] = _no_topic
     max_connections: int = _MQTT.connections
-    max_sessions: int = 5 * _MQTT.connections
-    session_expiry_s: int = 86_400
+    max_client_connections: int = _MQTT.client_connections
+    max_connecting: int = _MQTT.client_connecting
+    max_sessions: int = _MQTT.sessions
+    max_client_sessions: int = _MQTT.client_sessions
+    session_expiry_s: int = _MQTT.session_s
     max_subscriptions: int = 200
     max_inflight: int = 20
     max_queued: int = 2000
     max_queued_bytes: int = 8_388_608
-    max_retained: int = 2000
-    max_retained_bytes: int = 8_388_608
+    max_retained: int = _MQTT.retained_messages
+    max_client_retained: int = _MQTT.client_retained_messages
+    max_retained_bytes: int = _MQTT.retained_bytes
+    max_client_retained_bytes: int = _MQTT.client_retained_bytes
 
     def longest_payload(self, topic: str) -> int:
         """In bytes: a bridge's list of its devices is longer than any reading."""
@@ -113,7 +122,8 @@ class BrokerStatistics:
     `received` and `delivered` count PUBLISH packets from and to clients. `dropped`: not queued
     for a slow or absent subscriber. `denied`: PUBLISH without the right to, or to a `$` topic.
     `too_large`: acknowledged, and told to the gateway alone. `refused`: connections turned away
-    (limits, credentials). `failed`: `accept` raised.
+    (limits, credentials). `forgotten`: sessions that made room. `not_retained`: messages that the
+    limits keep from being retained, or longer. `failed`: `accept` raised.
     """
 
     connections: int
@@ -126,6 +136,8 @@ class BrokerStatistics:
     denied: int
     too_large: int
     refused: int
+    forgotten: int
+    not_retained: int
     failed: int
 
 

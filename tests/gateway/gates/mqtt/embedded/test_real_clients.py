@@ -85,6 +85,30 @@ def test_broker_works_on_uvloop() -> None:
         runner.run(round_trip())
 
 
+def test_broker_speaks_tls_on_uvloop(
+    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    payload = bytes(60_000)
+
+    async def round_trip() -> None:
+        settings = BrokerSettings(port=0, tls=server_tls)
+        async with running(settings) as broker, await RawClient.open(broker.port) as silent:
+            streams = await asyncio.open_connection("127.0.0.1", broker.port, ssl=client_tls)
+            async with RawClient(*streams) as client:
+                client.send(connect_packet("d", "bob", "b-secret"))
+                assert await client.next_packet() is not None
+                await client.subscribe("t", 1)
+                for _ in range(50):
+                    await client.publish("u", payload)
+                await broker.publish("t", payload, qos=1)
+                assert (await client.next_message()).payload == payload
+            silent.send(b"no TLS at all")
+            assert await silent.closed()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(round_trip())
+
+
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A self-signed certificate for 127.0.0.1, its key in the same file."""

@@ -1,0 +1,214 @@
+"""One client that takes all it can get: its share is full, everybody else is served as before."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from time import monotonic
+
+import pytest
+
+from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.openings import GRACE_S
+from tests.gateway.gates.mqtt.embedded.brokers import eventually
+from tests.gateway.gates.mqtt.embedded.fakes import FakeStore, running
+from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient, connect_packet
+
+SETTINGS = BrokerSettings(
+    port=0,
+    max_connections=12,
+    max_client_connections=6,
+    max_connecting=5,
+    max_sessions=40,
+    max_client_sessions=20,
+    max_retained=40,
+    max_client_retained=20,
+)
+UNAVAILABLE = 3
+
+
+async def bob(broker: EmbeddedBroker, name: str, clean: bool = True) -> RawClient:
+    return await RawClient.connect(broker.port, name, "bob", "b-secret", clean=clean)
+
+
+async def alice(broker: EmbeddedBroker, name: str, clean: bool = True) -> RawClient:
+    return await RawClient.connect(broker.port, name, "alice", "a-secret", clean=clean)
+
+
+@asynccontextmanager
+async def others(broker: EmbeddedBroker, store: FakeStore) -> AsyncIterator[None]:
+    """Somebody who listens and somebody who measures, before, meanwhile and after."""
+    async with await alice(broker, "watch") as watch, await alice(broker, "device") as device:
+        assert (watch.code, device.code) == (0, 0)
+        await watch.subscribe("lab/#")
+        yield
+        await device.publish("lab/t", b"21.5")
+        assert store.payloads[-1] == b"21.5"
+        assert (await watch.next_message()).payload == b"21.5"
+    async with await alice(broker, "new", clean=False) as new:
+        assert new.code == 0
+        await new.publish("lab/t", b"22.5", retain=True)
+        assert store.payloads[-1] == b"22.5"
+
+
+async def test_sessions_beyond_a_share_cost_their_owner_its_oldest() -> None:
+    store = FakeStore()
+    async with running(SETTINGS, store) as broker:
+        await (await alice(broker, "kept", clean=False)).disconnect()
+        async with others(broker, store):
+            for number in range(60):
+                greedy = await bob(broker, f"g{number}", clean=False)
+                assert greedy.code == 0
+                await greedy.disconnect()
+            assert broker.statistics.forgotten == 40
+            async with await bob(broker, "g39", clean=False) as gone:
+                assert not gone.session_present
+            async with await bob(broker, "g59", clean=False) as last:
+                assert last.session_present
+            async with await alice(broker, "kept", clean=False) as kept:
+                assert kept.session_present
+
+
+async def test_sessions_of_many_are_those_of_whoever_has_most() -> None:
+    store = FakeStore()
+    settings = replace(SETTINGS, max_sessions=5, max_client_sessions=5)
+    async with running(settings, store) as broker:
+        await (await alice(broker, "kept", clean=False)).disconnect()
+        for number in range(9):
+            await (await bob(broker, f"g{number}", clean=False)).disconnect()
+        async with others(broker, store), await alice(broker, "kept", clean=False) as kept:
+            assert kept.session_present
+
+
+async def test_share_of_sessions_that_are_all_in_use_refuses_the_next() -> None:
+    settings = replace(SETTINGS, max_client_sessions=2)
+    async with (
+        running(settings) as broker,
+        await bob(broker, "1") as first,
+        await bob(broker, "2") as second,
+    ):
+        async with await bob(broker, "3", clean=False) as third:
+            assert third.code == UNAVAILABLE
+        assert await first.ping() == await second.ping() == []
+
+
+async def test_connections_beyond_a_share_are_refused() -> None:
+    store = FakeStore()
+    async with (
+        running(SETTINGS, store) as broker,
+        AsyncExitStack() as stack,
+        others(broker, store),
+    ):
+        codes = []
+        for number in range(20):
+            greedy = await stack.enter_async_context(await bob(broker, f"g{number}"))
+            codes.append(greedy.code)
+        assert codes == [0] * 6 + [UNAVAILABLE] * 14
+        async with await bob(broker, "g0") as again:
+            assert again.code == 0, "a client id taken over needs no room"
+
+
+async def test_share_without_users_is_that_of_an_address() -> None:
+    async def accept(_: object) -> None:
+        return
+
+    async with (
+        EmbeddedBroker(SETTINGS, accept, None) as broker,
+        AsyncExitStack() as stack,
+    ):
+        for number in range(8):
+            name, source = f"g{number}", "127.0.0.2"
+            greedy = await RawClient.connect(broker.port, name, f"u{number}", source=source)
+            await stack.enter_async_context(greedy)
+            assert greedy.code == (0 if number < 6 else UNAVAILABLE)
+        async with await RawClient.connect(broker.port, "d") as other:
+            assert other.code == 0
+            await other.publish("lab/t", b"21.5")
+
+
+@pytest.mark.parametrize("count", [14, 210])
+async def test_silent_sockets_keep_nobody_out(count: int) -> None:
+    store = FakeStore()
+    settings = replace(SETTINGS, connect_timeout_s=30.0)
+    async with (
+        running(settings, store) as broker,
+        AsyncExitStack() as stack,
+        others(broker, store),
+    ):
+        begin = monotonic()
+        silent = []
+        for _ in range(count):
+            client = await RawClient.open(broker.port)
+            silent.append(await stack.enter_async_context(client))
+        async with await alice(broker, "meanwhile") as device:
+            assert device.code == 0
+        few = settings.max_connecting + 2
+        assert await eventually(lambda: broker.statistics.connections <= few, 5)
+        assert monotonic() - begin < GRACE_S + 3
+        assert await silent[0].closed()
+        assert not await silent[-1].closed(0.05), "the oldest goes first"
+
+
+async def test_silence_in_tls_handshakes_keeps_nobody_out(
+    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    settings = replace(SETTINGS, tls=server_tls, connect_timeout_s=30.0)
+    async with running(settings) as broker, AsyncExitStack() as stack:
+        for _ in range(60):
+            await stack.enter_async_context(await RawClient.open(broker.port))
+        streams = await asyncio.open_connection("127.0.0.1", broker.port, ssl=client_tls)
+        async with RawClient(*streams) as device:
+            device.send(connect_packet("d", "bob", "b-secret"))
+            answer = await device.next_packet()
+            assert answer is not None
+            assert answer.body == b"\0\0"
+            few = settings.max_connecting + 1
+            assert await eventually(lambda: broker.statistics.connections <= few, 5)
+            await device.publish("lab/t", b"21.5")
+
+
+async def test_silent_sockets_of_one_address_cost_no_other_its_place() -> None:
+    settings = replace(SETTINGS, connect_timeout_s=30.0)
+    async with running(settings) as broker, AsyncExitStack() as stack:
+        other = await RawClient.open(broker.port, "127.0.0.3")
+        await stack.enter_async_context(other)
+        for _ in range(60):
+            await stack.enter_async_context(await RawClient.open(broker.port, "127.0.0.2"))
+        other.send(connect_packet("d", "bob", "b-secret"))
+        answer = await other.next_packet()
+        assert answer is not None
+        assert answer.body == b"\0\0"
+
+
+async def test_devices_that_come_all_at_once_get_in() -> None:
+    settings = replace(SETTINGS, max_connections=120, max_client_connections=120)
+    settings = replace(settings, max_sessions=120, max_client_sessions=120)
+    async with running(settings) as broker, AsyncExitStack() as stack:
+        clients = await asyncio.gather(*(bob(broker, f"d{number}") for number in range(100)))
+        for client in clients:
+            await stack.enter_async_context(client)
+        assert [client.code for client in clients] == [0] * 100
+
+
+async def test_retained_messages_beyond_a_share_are_told_and_cost_nobody_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = FakeStore()
+    async with (
+        running(SETTINGS, store) as broker,
+        others(broker, store),
+        await bob(broker, "greedy") as greedy,
+        await alice(broker, "late") as late,
+    ):
+        with caplog.at_level(logging.WARNING):
+            for number in range(50):
+                await greedy.publish(f"g/{number}", b"x", retain=True)
+        told = [each for each in caplog.records if each.msg == "broker_message_not_retained"]
+        assert [(vars(each)["client"], vars(each)["topic"]) for each in told] == [("bob", "g/20")]
+        assert (broker.statistics.retained, broker.statistics.not_retained) == (20, 30)
+        assert len(store.payloads) == 50, "passed on, though not retained"
+        await late.publish("state/1", b"on", retain=True)
+        await late.subscribe("state/#")
+        assert (await late.next_message()).retain
