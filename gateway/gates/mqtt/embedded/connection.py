@@ -32,7 +32,7 @@ from gateway.gates.mqtt.embedded.frames import (
     encode_answer,
     pass_over,
     read_frame,
-    require_flags,
+    require_form,
 )
 from gateway.gates.mqtt.embedded.session import SessionState
 from gateway.gates.mqtt.embedded.settings import TopicAction
@@ -158,14 +158,14 @@ class Connection:
 
     async def _serve(self, frame: Frame) -> bool:
         """Any packet but PUBLISH; False: it was DISCONNECT."""
-        require_flags(frame)
+        require_form(frame)
         match frame.packet_type:
             case control.PINGREQ:
                 self._writer.write(PINGRESP)
             case control.SUBSCRIBE:
                 await self._subscribe(frame)
             case control.UNSUBSCRIBE:
-                filters = await decode_unsubscribe(frame)
+                filters = decode_unsubscribe(frame)
                 self._subscriptions.unsubscribe(self.state, filters)
                 self._writer.write(encode_answer(control.UNSUBACK, frame.packet_id))
             case control.PUBREL:
@@ -189,12 +189,14 @@ class Connection:
         self.wake()
 
     async def _subscribe(self, frame: Frame) -> None:
-        topics = await decode_subscribe(frame)
+        topics = decode_subscribe(frame)
         codes = await self._subscriptions.subscribe(self.state, topics)
         self._writer.write(SubackPacket.build(frame.packet_id, codes).to_bytes())
         for (topic_filter, _), code in zip(topics, codes, strict=True):
             if code <= 2:
                 self._subscriptions.replay_retained(self.state, topic_filter, code)
+                # Linear in the retained messages, each time.
+                await asyncio.sleep(0)
 
     async def _receive_long(
         self, publish: Publish, rest_bytes: int, silence_s: float | None

@@ -1,7 +1,7 @@
 """`HardenedBroker`: amqtt's broker with its connection and delivery paths replaced.
 
-Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, CONNECT and the
-packets' codec, sessions and their expiry, the subscription table and topic matching. Each override
+Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, codecs of
+what we send, sessions and their expiry, the subscription table and topic matching. Each override
 names the defect it repairs; `tests/gateway/gates/mqtt/embedded/test_defects.py` probes both brokers
 for every one, so that a newer amqtt shows which overrides can go.
 
@@ -22,25 +22,24 @@ import asyncio
 import logging
 from functools import partial
 
-from amqtt.adapters import BufferReader, StreamWriterAdapter
 from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig
-from amqtt.errors import AMQTTError, MQTTError, NoDataError
-from amqtt.mqtt.connack import (
-    CONNECTION_ACCEPTED,
-    IDENTIFIER_REJECTED,
-    NOT_AUTHORIZED,
-    SERVER_UNAVAILABLE,
-    ConnackPacket,
-)
-from amqtt.mqtt.packet import CONNECT, MQTTFixedHeader
-from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
-from gateway.errors import BadRequestError, GatewayError
+from gateway.errors import GatewayError
+from gateway.gates.mqtt.embedded.connect import (
+    ACCEPTED,
+    IDENTIFIER_REJECTED,
+    MAX_CONNECT_BYTES,
+    NOT_AUTHORIZED,
+    UNAVAILABLE,
+    RefusedError,
+    connack,
+    decode_connect,
+)
 from gateway.gates.mqtt.embedded.connection import Connection
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
-from gateway.gates.mqtt.embedded.frames import read_frame, require_topic
+from gateway.gates.mqtt.embedded.frames import read_frame
 from gateway.gates.mqtt.embedded.listener import Listener, Peer
 from gateway.gates.mqtt.embedded.log_lines import LogLines
 from gateway.gates.mqtt.embedded.openings import Opening, Openings
@@ -56,8 +55,9 @@ from gateway.gates.mqtt.embedded.shares import Shares
 log = logging.getLogger(__name__)
 
 SUBSCRIPTION_REFUSED = 0x80
-MAX_CONNECT_BYTES = 10 + 5 * (2 + 65_535)
-"""The variable header, and the five fields of the payload at their longest."""
+MAX_FILTER_BYTES = 65_535
+"""Of all topic filters of one session."""
+
 ROUTES_CACHED = 10_000
 LINE_EACH_S = 60.0
 
@@ -79,6 +79,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._settings = settings
         self._authenticate_user = rules.authenticate
         self._refusals = LogLines(LINE_EACH_S)
+        self._lines_of_5, self._clients_of_5 = LogLines(1.0), LogLines()
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
 
     @property
@@ -136,20 +137,40 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         """
         try:
             async with asyncio.timeout(self._settings.connect_timeout_s):
-                session = await self._read_connect(reader, writer)
+                session = decode_connect(await read_frame(reader, MAX_CONNECT_BYTES))
                 opening.heard()
                 login = await self._authenticated(session, writer)
             known = login is not None or self._authenticate_user is None
             owner = opening.address if login is None else login.user
             code = await self._claim(session, owner) if known else NOT_AUTHORIZED
-        except (EOFError, OSError, GatewayError, AMQTTError, MQTTError, NoDataError) as error:
+        except RefusedError as refusal:
+            writer.write(refusal.connack)
+            self._say_what_is_spoken(opening.address, refusal.mqtt_5)
+            self._refused(writer.get_extra_info("peername"), str(refusal))
+            return None
+        except (EOFError, OSError, GatewayError) as error:
             self._refused(writer.get_extra_info("peername"), repr(error))
             return None
-        if code == CONNECTION_ACCEPTED:
+        if code == ACCEPTED:
             return session, owner, login
-        writer.write(ConnackPacket.build(0, code).to_bytes())
+        writer.write(connack(code))
         self._refused(writer.get_extra_info("peername"), f"CONNACK {code}")
         return None
+
+    def _say_what_is_spoken(self, address: str, mqtt_5: str | None) -> None:
+        """Once for each client of MQTT 5, and of one address a line a second."""
+        if mqtt_5 is None or not self._lines_of_5.due(address):
+            return
+        if self._clients_of_5.due(f"{address} {mqtt_5}"):
+            log.warning(
+                "broker_client_speaks_mqtt_5",
+                extra={
+                    "address": address,
+                    "client_id": mqtt_5,
+                    "hint": "set it to MQTT 3.1.1 (protocol version 4), or use a broker that "
+                    'speaks MQTT 5 by [mqtt] mode = "external"',
+                },
+            )
 
     def _refused(self, peer: Peer | None, reason: str) -> None:
         self.exchange.counters.refused += 1
@@ -157,23 +178,6 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         if times := self._refusals.due(address):
             extra = {"peer": peer, "reason": reason, "times": times}
             log.info("broker_connection_refused", extra=extra)
-
-    async def _read_connect(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Session:
-        """The session that a CONNECT asks for; amqtt validates and refuses bad versions."""
-        frame = await read_frame(reader, MAX_CONNECT_BYTES)
-        if frame.packet_type != CONNECT or frame.flags:
-            raise BadRequestError("the first packet is not CONNECT [MQTT-3.1.0-1]")
-        header = MQTTFixedHeader(CONNECT, 0, len(frame.body)).to_bytes()
-        _, session = await BrokerProtocolHandler.init_from_connect(
-            BufferReader(header + frame.body), StreamWriterAdapter(writer), self.plugins_manager
-        )
-        if session.will_flag:
-            require_topic(session.will_topic)
-            if session.will_qos > 2:
-                raise BadRequestError("a will with QoS 3 [MQTT-3.1.2-14]")
-        return session
 
     async def _authenticated(self, session: Session, writer: asyncio.StreamWriter) -> Login | None:
         """The login, under whose name the session goes; None where nobody is asked, or refused."""
@@ -193,13 +197,13 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         """
         while (holder := self._connection(session.client_id)) is not None:
             if holder.state.user != session.username:
-                return int(IDENTIFIER_REJECTED)
+                return IDENTIFIER_REJECTED
             await holder.stop()
         shares = self.shares
         has_room = shares.has_connection(owner) and await shares.has_session(
             session.client_id, owner
         )
-        return int(CONNECTION_ACCEPTED if has_room else SERVER_UNAVAILABLE)
+        return ACCEPTED if has_room else UNAVAILABLE
 
     def _connection(self, client_id: str) -> Connection | None:
         connection: Connection | None
@@ -220,7 +224,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         connection = Connection(state, reader, writer, self.exchange, self)
         self._sessions[session.client_id] = (session, connection)
         session.transitions.connect()
-        writer.write(ConnackPacket.build(session.parent, CONNECTION_ACCEPTED).to_bytes())
+        writer.write(connack(ACCEPTED, bool(session.parent)))
         unwatch = login.watch(partial(self._end, connection)) if login else None
         try:
             await connection.converse()
@@ -270,8 +274,11 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         topic_filter, _ = subscription
         state = state_of(session)
         self.unsubscribe(state, [topic_filter])
-        full = len(state.filters) >= self._settings.max_subscriptions
-        if full or not topic_filter or "\0" in topic_filter or topic_filter.startswith("$share/"):
+        full = (
+            len(state.filters) >= self._settings.max_subscriptions
+            or sum(map(len, state.filters)) + len(topic_filter) > MAX_FILTER_BYTES
+        )
+        if full or not topic_filter or topic_filter.startswith("$share/"):
             return SUBSCRIPTION_REFUSED
         code: int = await super().add_subscription(subscription, session)
         if code != SUBSCRIPTION_REFUSED:

@@ -177,6 +177,7 @@ async def test_publish_survives_the_wire(
     topic: str, payload: bytes, qos: int, retain: bool, duplicate: bool
 ) -> None:
     packet_id = 513 if qos else 0
+    duplicate = duplicate and qos > 0
     publish = Publish(topic, payload, qos, retain, duplicate, packet_id)
     reader = asyncio.StreamReader()
     reader.feed_data(encode_publish(publish, packet_id, duplicate))

@@ -112,15 +112,6 @@ async def test_bad_connect_is_closed_without_connack(broker: EmbeddedBroker, nam
     assert broker.statistics.refused == 1
 
 
-async def test_mqtt_5_is_told_that_its_version_is_not_spoken(broker: EmbeddedBroker) -> None:
-    async with await RawClient.open(broker.port) as client:
-        client.send(_connect_with(level=5))
-        answer = await client.next_packet()
-        assert answer is not None
-        assert answer.body == b"\0\1"
-        assert await client.closed()
-
-
 @pytest.mark.parametrize(("user", "password"), [(None, None), ("bob", "wrong"), ("eve", "")])
 async def test_wrong_credentials_are_refused(
     broker: EmbeddedBroker, user: str | None, password: str | None
