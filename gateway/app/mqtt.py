@@ -102,6 +102,7 @@ def _broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSettin
         max_client_retained=mqtt.client_retained_messages,
         max_retained_bytes=mqtt.retained_bytes,
         max_client_retained_bytes=mqtt.client_retained_bytes,
+        status_interval_s=mqtt.status_interval_s,
     )
 
 

@@ -66,6 +66,7 @@ class MqttSettings(Section):
     client_retained_messages: Count = 2_000
     retained_bytes: Count = 16_777_216
     client_retained_bytes: Count = 8_388_608
+    status_interval_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     users: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("users")

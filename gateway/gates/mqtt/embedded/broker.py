@@ -8,6 +8,7 @@ What the broker holds (sessions, queued and retained messages) is in memory and 
 process; at-least-once rests on devices that repeat what was not acknowledged.
 """
 
+import asyncio
 import ipaddress
 from datetime import UTC, datetime
 from math import inf
@@ -86,6 +87,7 @@ class EmbeddedBroker:
         self._settings = settings
         self._rules = Rules(accept, refuse, authenticate, authorize, clock)
         self._broker: HardenedBroker
+        self._telling: asyncio.Task[None]
 
     async def __aenter__(self) -> Self:
         self._broker = HardenedBroker(self._settings, self._rules)
@@ -96,6 +98,7 @@ class EmbeddedBroker:
             raise ConfigurationError(
                 f"the MQTT broker cannot listen on {place}: {error}"
             ) from error
+        self._telling = asyncio.create_task(self._broker.tell_status(), name="mqtt-status")
         return self
 
     async def __aexit__(
@@ -104,6 +107,8 @@ class EmbeddedBroker:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._telling.cancel()
+        await asyncio.wait({self._telling})
         await self._broker.shutdown()
 
     @property
@@ -147,23 +152,7 @@ class EmbeddedBroker:
     @property
     def statistics(self) -> BrokerStatistics:
         """Counts since the start and gauges of now; linear in the sessions."""
-        exchange, counters = self._broker.exchange, self._broker.exchange.counters
-        states = self._broker.states
-        return BrokerStatistics(
-            connections=len(self._broker.listener.conversations),
-            sessions=len(states),
-            retained=len(exchange.retained),
-            queued=sum(len(state.delivery) for state in states),
-            received=counters.received,
-            delivered=counters.delivered,
-            dropped=counters.dropped,
-            denied=counters.denied,
-            too_large=counters.too_large,
-            refused=counters.refused,
-            forgotten=self._broker.shares.forgotten,
-            not_retained=exchange.retained.refused,
-            failed=counters.failed,
-        )
+        return self._broker.statistics
 
 
 def _is_loopback(host: str) -> bool:

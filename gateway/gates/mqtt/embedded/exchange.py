@@ -139,11 +139,9 @@ class MessageExchange:
                 },
             )
 
-    def replay_retained(
-        self, state: SessionState, matches: Callable[[str], bool], granted: int
-    ) -> None:
-        """Queue the retained messages that one new subscription asks for [D1]."""
-        for kept in self.retained.matching(matches):
+    def replay(self, state: SessionState, messages: Iterable[Publish], granted: int) -> None:
+        """Queue retained messages, which a new subscription asks for [D1]."""
+        for kept in messages:
             qos = min(granted, kept.qos)
             self._queue(state, Publish(kept.topic, kept.payload, qos, retain=True))
 

@@ -46,11 +46,13 @@ from gateway.gates.mqtt.embedded.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
+    BrokerStatistics,
     Login,
     Rules,
     TopicAction,
 )
 from gateway.gates.mqtt.embedded.shares import Shares
+from gateway.gates.mqtt.embedded.status_topics import TREE, StatusTopics
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +80,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
         self._authenticate_user = rules.authenticate
+        self._status = StatusTopics(lambda: self.statistics)
         self._refusals = LogLines(LINE_EACH_S)
         self._lines_of_5, self._clients_of_5 = LogLines(1.0), LogLines()
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
@@ -91,6 +94,37 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     def states(self) -> list[SessionState]:
         """Every known session, connected or not."""
         return [state_of(session) for session, _ in self._sessions.values()]
+
+    @property
+    def statistics(self) -> BrokerStatistics:
+        """Counts since the start and gauges of now; linear in the sessions."""
+        exchange, counters, states = self.exchange, self.exchange.counters, self.states
+        return BrokerStatistics(
+            connections=len(self.listener.conversations),
+            clients=sum(state.connection is not None for state in states),
+            sessions=len(states),
+            subscriptions=sum(len(state.filters) for state in states),
+            retained=len(exchange.retained),
+            queued=sum(len(state.delivery) for state in states),
+            received=counters.received,
+            delivered=counters.delivered,
+            dropped=counters.dropped,
+            denied=counters.denied,
+            too_large=counters.too_large,
+            refused=counters.refused,
+            forgotten=self.shares.forgotten,
+            not_retained=exchange.retained.refused,
+            failed=counters.failed,
+        )
+
+    async def tell_status(self) -> None:
+        """Publish what the broker says of itself every so often, until cancelled."""
+        interval_s = self._settings.status_interval_s
+        while interval_s:
+            await asyncio.sleep(interval_s)
+            if any(each.startswith(TREE) for each in self._subscriptions):
+                for message in self._status.messages():
+                    self.exchange.route(message)
 
     def user_of(self, client_id: str) -> str | None:
         """The user of a known session."""
@@ -265,9 +299,12 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
                 del self._subscriptions[topic_filter]
 
     def replay_retained(self, state: SessionState, topic_filter: str, qos: int) -> None:
-        """Queue the retained messages that a new subscription asks for [D1]."""
+        """Queue the retained messages that a new subscription asks for [D1], and the status."""
         matches = partial(self._matches, a_filter=topic_filter)
-        self.exchange.replay_retained(state, matches, qos)
+        self.exchange.replay(state, self.exchange.retained.matching(matches), qos)
+        if topic_filter.startswith(TREE) and self._settings.status_interval_s:
+            status = (each for each in self._status.messages() if matches(each.topic))
+            self.exchange.replay(state, status, qos)
 
     async def add_subscription(self, subscription: tuple[str, int], session: Session) -> int:
         """Refuse what amqtt grants and never serves; let a repeated SUBSCRIBE replace the QoS."""

@@ -81,7 +81,8 @@ class BrokerSettings:
     forgotten `session_expiry_s` after its client left; beyond `max_sessions`, or
     `max_client_sessions` of a client, the one goes whose client is away longest. Beyond the
     connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
-    without an accepted CONNECT. `drain_timeout_s` is what a closing connection has to see its
+    without an accepted CONNECT. `$SYS` is told at SUBSCRIBE and each `status_interval_s`; 0: never.
+    `drain_timeout_s` is what a closing connection has to see its
     messages accepted.
     """
 
@@ -107,6 +108,7 @@ class BrokerSettings:
     max_client_retained: int = _MQTT.client_retained_messages
     max_retained_bytes: int = _MQTT.retained_bytes
     max_client_retained_bytes: int = _MQTT.client_retained_bytes
+    status_interval_s: float = _MQTT.status_interval_s
 
     def longest_payload(self, topic: str) -> int:
         """In bytes: a bridge's list of its devices is longer than any reading."""
@@ -117,7 +119,9 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True)
 class BrokerStatistics:
-    """Counts since the start, and gauges of now (`connections`, `sessions`, `retained`, `queued`).
+    """Counts since the start, and gauges of now (from `connections` to `queued`).
+
+    `connections` are all that are open, `clients` those of them whose CONNECT was accepted.
 
     `received` and `delivered` count PUBLISH packets from and to clients. `dropped`: not queued
     for a slow or absent subscriber. `denied`: PUBLISH without the right to, or to a `$` topic.
@@ -127,7 +131,9 @@ class BrokerStatistics:
     """
 
     connections: int
+    clients: int
     sessions: int
+    subscriptions: int
     retained: int
     queued: int
     received: int
