@@ -5,24 +5,23 @@ commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.sparkplug.host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.app.onboarding import announced, external_listener
+from gateway.app.broker_settings import broker_settings
+from gateway.app.onboarding import external_listener
 from gateway.app.reception import Reception
 from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
 from gateway.gates.mqtt.embedded.measures import embedded_measures
 from gateway.gates.mqtt.embedded.router import Router
@@ -83,29 +82,6 @@ class BrokerLink(Protocol):
         ...
 
 
-def _broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSettings:
-    mqtt = config.mqtt
-    return BrokerSettings(
-        mqtt.host,
-        config.mqtt_port,
-        tls,
-        max_payload_bytes=config.limits.payload_bytes,
-        max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
-        is_announcement=announced(config),
-        max_connections=mqtt.connections,
-        max_client_connections=mqtt.client_connections,
-        max_connecting=mqtt.client_connecting,
-        max_sessions=mqtt.sessions,
-        max_client_sessions=mqtt.client_sessions,
-        session_expiry_s=mqtt.session_s,
-        max_retained=mqtt.retained_messages,
-        max_client_retained=mqtt.client_retained_messages,
-        max_retained_bytes=mqtt.retained_bytes,
-        max_client_retained_bytes=mqtt.client_retained_bytes,
-        status_interval_s=mqtt.status_interval_s,
-    )
-
-
 class OwnBroker:
     """Devices connect to the gateway."""
 
@@ -118,7 +94,7 @@ class OwnBroker:
             authorize = authorize_requests(subscribing.prefix, authorize)
         self._readings = Readings(context.reception.inbox, context.loop_calls)
         self.broker = EmbeddedBroker(
-            _broker_settings(context.config, context.security.context),
+            broker_settings(context.config, context.security.context),
             self._router.accept,
             authenticate,
             authorize,

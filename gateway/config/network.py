@@ -41,7 +41,7 @@ class MqttSettings(Section):
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
     `users` (name to argon2 hash) are for the embedded one without [security]. Its limits are in all
     and, as `client_...`, of one client: an identity or user, an address where there are none
-    (docs/brokers.md). Passwords leave this
+    (docs/brokers.md). With `websocket` it speaks MQTT over WebSocket too. Passwords leave this
     machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
     topics `<sparql_topic>/CLIENT/...`.
     """
@@ -59,6 +59,8 @@ class MqttSettings(Section):
     connections: Count = 400
     client_connections: Count = 200
     client_connecting: Count = 20
+    websocket: bool = False
+    websocket_port: Port = 8083
     sessions: Count = 1_000
     client_sessions: Count = 500
     session_s: Count = 86_400
@@ -83,6 +85,8 @@ class MqttSettings(Section):
         if self.mode == "external":
             if self.users:
                 raise ValueError('users are for mode = "embedded"; an external broker has its own')
+            if self.websocket:
+                raise ValueError('websocket is for mode = "embedded"; remove it')
             if self.port == 0:
                 raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         elif self.username or self.password_file:
@@ -204,6 +208,7 @@ class TlsSettings(Section):
     http_port: Port = 8443
     websocket_port: Port = 9443
     mqtt_port: Port = 8883
+    mqtt_websocket_port: Port = 8084
 
     @model_validator(mode="after")
     def _mode_fits(self) -> Self:

@@ -113,8 +113,14 @@ class EmbeddedBroker:
 
     @property
     def port(self) -> int:
-        """The bound port."""
-        return self._broker.port
+        """The bound port of TCP."""
+        return self._broker.ports[0]
+
+    @property
+    def web_socket_port(self) -> int | None:
+        """The bound port of WebSocket; None where it is off."""
+        _, *rest = self._broker.ports
+        return rest[0] if rest else None
 
     async def publish(
         self,

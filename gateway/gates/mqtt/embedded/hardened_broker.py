@@ -27,7 +27,8 @@ from amqtt.contexts import Action, BrokerConfig, ListenerConfig
 from amqtt.session import Session
 
 from gateway.errors import GatewayError
-from gateway.gates.mqtt.embedded.connect import (
+from gateway.gates.mqtt.embedded.connection import Connection
+from gateway.gates.mqtt.embedded.entrance.connect import (
     ACCEPTED,
     IDENTIFIER_REJECTED,
     MAX_CONNECT_BYTES,
@@ -37,12 +38,13 @@ from gateway.gates.mqtt.embedded.connect import (
     connack,
     decode_connect,
 )
-from gateway.gates.mqtt.embedded.connection import Connection
+from gateway.gates.mqtt.embedded.entrance.listener import Listener, Peer
+from gateway.gates.mqtt.embedded.entrance.openings import Opening, Openings
+from gateway.gates.mqtt.embedded.entrance.shares import Shares
+from gateway.gates.mqtt.embedded.entrance.web_socket import FrameWriter, WebSocketEntrance
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame
-from gateway.gates.mqtt.embedded.listener import Listener, Peer
 from gateway.gates.mqtt.embedded.log_lines import LogLines
-from gateway.gates.mqtt.embedded.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
@@ -51,7 +53,6 @@ from gateway.gates.mqtt.embedded.settings import (
     Rules,
     TopicAction,
 )
-from gateway.gates.mqtt.embedded.shares import Shares
 from gateway.gates.mqtt.embedded.status_topics import TREE, StatusTopics
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self.exchange = MessageExchange(settings, self._subscribers, rules)
         self.shares = Shares(settings, self._sessions, self._delete_session)
         self.openings = Openings(settings.max_connections, settings.max_connecting)
-        self.listener = Listener(settings, self.openings, self._converse, self._refused)
+        self._listeners = self._entrances(settings)
         self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
         self._authenticate_user = rules.authenticate
@@ -85,10 +86,31 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._lines_of_5, self._clients_of_5 = LogLines(1.0), LogLines()
         self._routes: dict[str, list[tuple[SessionState, int]]] = {}
 
+    def _entrances(self, settings: BrokerSettings) -> list[Listener]:
+        """By TCP, and behind it by WebSocket where that has a port."""
+        tcp = Listener(settings, self.openings, self._converse, self._refused)
+        if settings.web_socket_port is None:
+            return [tcp]
+        web_socket = WebSocketEntrance(
+            settings.names, settings.connect_timeout_s, self._converse, self._refused
+        )
+        port = settings.web_socket_port
+        return [
+            tcp,
+            Listener(
+                settings,
+                self.openings,
+                web_socket.serve,
+                self._refused,
+                port=port,
+                writer=FrameWriter,
+            ),
+        ]
+
     @property
-    def port(self) -> int:
-        """The bound port."""
-        return self.listener.port
+    def ports(self) -> list[int]:
+        """The bound ports: of TCP, and of WebSocket where it listens."""
+        return [each.port for each in self._listeners]
 
     @property
     def states(self) -> list[SessionState]:
@@ -100,7 +122,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         """Counts since the start and gauges of now; linear in the sessions."""
         exchange, counters, states = self.exchange, self.exchange.counters, self.states
         return BrokerStatistics(
-            connections=len(self.listener.conversations),
+            connections=sum(len(each.conversations) for each in self._listeners),
             clients=sum(state.connection is not None for state in states),
             sessions=len(states),
             subscriptions=sum(len(state.filters) for state in states),
@@ -141,15 +163,18 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def shutdown(self) -> None:
         """Turn new clients away, let each connection answer what it has read, then stop."""
         self.exchange.closing = True
-        self.listener.close()
+        for listener in self._listeners:
+            listener.close()
         connections = [connection for _, connection in self._sessions.values() if connection]
         await asyncio.gather(*(connection.stop() for connection in connections))
-        await self.listener.wait_closed()
+        for listener in self._listeners:
+            await listener.wait_closed()
         await super().shutdown()
 
     async def _start_listeners(self) -> None:
-        """A listener of our own making: port 0, IPv6 and a ready TLS context work."""
-        await self.listener.start()
+        """Listeners of our own making: port 0, IPv6 and a ready TLS context work."""
+        for listener in self._listeners:
+            await listener.start()
 
     async def _converse(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, opening: Opening

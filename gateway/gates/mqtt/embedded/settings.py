@@ -5,13 +5,14 @@ Place: configuration → `BrokerSettings` → broker; broker → `BrokerStatisti
 
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
 from adapters.values.message import Message
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.config.network import MqttSettings
+from gateway.gates.http.origins import Names
 
 
 class TopicAction(Enum):
@@ -70,7 +71,8 @@ _MQTT = MqttSettings()
 class BrokerSettings:
     """Every limit of the broker; each bounds memory or time for each client or in all.
 
-    `port` 0 is any free port. `tls` makes the only listener an MQTT-over-TLS one.
+    `port` 0 is any free port. `tls` makes every listener an MQTT-over-TLS one. With a
+    `web_socket_port` MQTT over WebSocket is spoken there, with whom `names` admit.
     A connection has `connect_timeout_s` from its first byte to CONNACK, authentication included.
     `max_inflight` bounds, for each connection and direction, messages that wait for an answer: of
     the gateway's store (inbound) or of the subscriber (outbound). `max_queued` messages and
@@ -109,6 +111,8 @@ class BrokerSettings:
     max_retained_bytes: int = _MQTT.retained_bytes
     max_client_retained_bytes: int = _MQTT.client_retained_bytes
     status_interval_s: float = _MQTT.status_interval_s
+    web_socket_port: int | None = None
+    names: Names = field(default_factory=Names)
 
     def longest_payload(self, topic: str) -> int:
         """In bytes: a bridge's list of its devices is longer than any reading."""

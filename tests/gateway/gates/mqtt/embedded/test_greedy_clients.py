@@ -11,7 +11,7 @@ from time import monotonic
 import pytest
 
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
-from gateway.gates.mqtt.embedded.openings import GRACE_S
+from gateway.gates.mqtt.embedded.entrance.openings import GRACE_S
 from tests.gateway.gates.mqtt.embedded.brokers import eventually
 from tests.gateway.gates.mqtt.embedded.fakes import FakeStore, running
 from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient, connect_packet

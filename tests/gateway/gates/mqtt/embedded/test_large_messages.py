@@ -22,11 +22,11 @@ from tests.gateway.gates.mqtt.embedded.raw_mqtt import (
     publish_packet,
     text,
 )
+from tests.gateway.gates.mqtt.embedded.resident import GROWTH_BYTES, resident_bytes
 from tests.kit import gateways
 from tests.kit.metrics import metrics
 
 SETTINGS = BrokerSettings(port=0, max_payload_bytes=1000)
-GROWTH_BYTES = 20_000_000
 BEGINNING = 1024
 SIZES = (1001, 70_000, 3_000_000)
 
@@ -163,11 +163,6 @@ async def test_stream_that_ends_or_stalls_within_costs_its_connection(
         await stalled.vanish()
         await others_are_served(watch, device, store)
         assert store.refused == []
-
-
-def resident_bytes() -> int:
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 async def test_longest_packet_of_mqtt_is_never_held(

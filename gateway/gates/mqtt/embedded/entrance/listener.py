@@ -11,7 +11,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from gateway.gates.mqtt.embedded.openings import Opening, Openings
+from gateway.gates.mqtt.embedded.entrance.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
 from gateway.security.throttle import network_of
 
@@ -31,7 +31,8 @@ _NO_ADDRESS = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 class Listener:
     """Serves each connection by `converse` in a task of its own, from `start` until `close`.
 
-    `refused(peer, reason)` is told of those that end before they are a stream, or make room.
+    `refused(peer, reason)` is told of those that end before they are a stream, or make room. It is
+    bound at `port`, else at that of the settings; streams get a `writer` of that kind.
     """
 
     def __init__(
@@ -40,12 +41,17 @@ class Listener:
         openings: Openings,
         converse: Converse,
         refused: Refused,
+        *,
+        port: int | None = None,
+        writer: type[asyncio.StreamWriter] = asyncio.StreamWriter,
     ) -> None:
         self.conversations: set[asyncio.Task[None]] = set()
         self._settings = settings
         self._openings = openings
         self._converse = converse
         self._refused = refused
+        self._wanted_port = settings.port if port is None else port
+        self._writer = writer
         self._sockets: list[socket.socket] = []
         self._accepting: list[asyncio.Task[None]] = []
 
@@ -57,7 +63,7 @@ class Listener:
 
     async def start(self) -> None:
         """Bind. Raises OSError."""
-        self._sockets = await _bound(self._settings.host, self._settings.port)
+        self._sockets = await _bound(self._settings.host, self._wanted_port)
         self._accepting = [
             asyncio.create_task(self._accept(each), name="mqtt-accept") for each in self._sockets
         ]
@@ -132,7 +138,7 @@ class Listener:
             ssl=tls,
             ssl_handshake_timeout=self._settings.connect_timeout_s if tls else None,
         )
-        return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+        return reader, self._writer(transport, protocol, reader, loop)
 
 
 async def _bound(host: str, port: int) -> list[socket.socket]:
