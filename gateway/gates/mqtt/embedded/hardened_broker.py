@@ -54,6 +54,7 @@ from gateway.gates.mqtt.embedded.settings import (
     TopicAction,
 )
 from gateway.gates.mqtt.embedded.status_topics import TREE, StatusTopics
+from gateway.gates.mqtt.embedded.subscribers import Subscribers
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,6 @@ SUBSCRIPTION_REFUSED = 0x80
 MAX_FILTER_BYTES = 65_535
 """Of all topic filters of one session."""
 
-ROUTES_CACHED = 10_000
 LINE_EACH_S = 60.0
 
 
@@ -74,7 +74,8 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         super().__init__(
             BrokerConfig(listeners=listeners, plugins={}, session_expiry_interval=expiry_s)
         )
-        self.exchange = MessageExchange(settings, self._subscribers, rules)
+        self._subscribers = Subscribers(self._subscriptions)
+        self.exchange = MessageExchange(settings, self._subscribers.of, rules)
         self.shares = Shares(settings, self._sessions, self._delete_session)
         self.openings = Openings(settings.max_connections, settings.max_connecting)
         self._listeners = self._entrances(settings)
@@ -84,7 +85,6 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._status = StatusTopics(lambda: self.statistics)
         self._refusals = LogLines(LINE_EACH_S)
         self._lines_of_5, self._clients_of_5 = LogLines(1.0), LogLines()
-        self._routes: dict[str, list[tuple[SessionState, int]]] = {}
 
     def _entrances(self, settings: BrokerSettings) -> list[Listener]:
         """By TCP, and behind it by WebSocket where that has a port."""
@@ -155,7 +155,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
 
     def listeners(self, topic: str) -> list[SessionState]:
         """The sessions, connected or not, that what is published to a topic is for."""
-        return [state for state, _ in self._subscribers(topic) if self._may_receive(state, topic)]
+        return [
+            state for state, _ in self._subscribers.of(topic) if self._may_receive(state, topic)
+        ]
 
     def _may_receive(self, state: SessionState, topic: str) -> bool:
         return self.exchange.allowed(state.user, topic, TopicAction.RECEIVE)
@@ -252,17 +254,13 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def _claim(self, session: Session, owner: str) -> int:
         """Free the client id: its own user may take a connection over, nobody else.
 
-        Where its owner has its share of connections or sessions already, it is refused.
+        Where its owner has its share of connections already, it is refused.
         """
         while (holder := self._connection(session.client_id)) is not None:
             if holder.state.user != session.username:
                 return IDENTIFIER_REJECTED
             await holder.stop()
-        shares = self.shares
-        has_room = shares.has_connection(owner) and await shares.has_session(
-            session.client_id, owner
-        )
-        return ACCEPTED if has_room else UNAVAILABLE
+        return ACCEPTED if self.shares.has_connection(owner) else UNAVAILABLE
 
     def _connection(self, client_id: str) -> Connection | None:
         connection: Connection | None
@@ -296,6 +294,8 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             self._sessions[session.client_id] = (session, None)
             if session.clean_session:
                 await self._delete_session(session.client_id)
+            else:
+                await self.shares.thin_out(owner)
 
     def _end(self, connection: Connection) -> None:
         """End the connection of a login that has ended, as if the client had gone."""
@@ -310,7 +310,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             await self._delete_session(incoming.client_id)
             return new_state(incoming, owner, self._settings)
         renew(stored, incoming)
-        return state_of(stored)
+        state = state_of(stored)
+        state.owner = owner
+        return state
 
     async def subscribe(self, state: SessionState, topics: list[tuple[str, int]]) -> list[int]:
         """The granted QoS of each topic filter, or 0x80."""
@@ -319,9 +321,18 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     def unsubscribe(self, state: SessionState, filters: list[str]) -> None:
         """Forget subscriptions; unknown filters are ignored."""
         for topic_filter in filters:
+            if topic_filter not in state.filters:
+                continue
+            state.filters.discard(topic_filter)
             self._del_subscription(topic_filter, state.session)
-            if not self._subscriptions.get(topic_filter, True):
+            if not self._subscriptions[topic_filter]:
                 del self._subscriptions[topic_filter]
+            self._subscribers.changed(topic_filter)
+
+    async def _del_all_subscriptions(self, session: Session) -> None:
+        """Look at those of the session alone, not at every filter that there is."""
+        state = state_of(session)
+        self.unsubscribe(state, list(state.filters))
 
     def replay_retained(self, state: SessionState, topic_filter: str, qos: int) -> None:
         """Queue the retained messages that a new subscription asks for [D1], and the status."""
@@ -345,34 +356,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         code: int = await super().add_subscription(subscription, session)
         if code != SUBSCRIPTION_REFUSED:
             state.filters.add(topic_filter)
-        self._routes.clear()
+            self._subscribers.changed(topic_filter)
         return code
-
-    def _del_subscription(self, a_filter: str, session: Session) -> int:
-        state_of(session).filters.discard(a_filter)
-        self._routes.clear()
-        deleted: int = super()._del_subscription(a_filter, session)
-        return deleted
 
     async def _topic_filtering(self, session: Session, topic: str, action: Action) -> bool:
         """Ask `authorize`, without amqtt's task for each plugin."""
         return self.exchange.allowed(session.username, topic, TopicAction(action.value))
-
-    def _subscribers(self, topic: str) -> list[tuple[SessionState, int]]:
-        """Each session once, with its highest QoS; remembered until a subscription changes."""
-        routes = self._routes.get(topic)
-        if routes is None:
-            if len(self._routes) >= ROUTES_CACHED:
-                self._routes.clear()
-            routes = self._routes[topic] = self._matching(topic)
-        return routes
-
-    def _matching(self, topic: str) -> list[tuple[SessionState, int]]:
-        """Linear in the topic filters."""
-        found: dict[str, tuple[SessionState, int]] = {}
-        for topic_filter, subscriptions in self._subscriptions.items():
-            if self._matches(topic, topic_filter):
-                for session, qos in subscriptions:
-                    _, known = found.get(session.client_id, (None, 0))
-                    found[session.client_id] = (state_of(session), max(qos, known))
-        return list(found.values())

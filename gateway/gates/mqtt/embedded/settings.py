@@ -80,9 +80,9 @@ class BrokerSettings:
     bound is dropped, newest first, and counted. Retained messages beyond
     `max_retained` topics or `max_retained_bytes`, in all and `..._client_...` of one client, are
     passed on but not retained. A persistent session is
-    forgotten `session_expiry_s` after its client left; beyond `max_sessions`, or
-    `max_client_sessions` of a client, the one goes whose client is away longest. Beyond the
-    connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
+    forgotten `session_expiry_s` after its client left; of those whose clients are away, beyond
+    `max_sessions`, or `max_client_sessions` of a client, the one goes that is away longest. Beyond
+    the connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
     without an accepted CONNECT. `$SYS` is told at SUBSCRIBE and each `status_interval_s`; 0: never.
     `drain_timeout_s` is what a closing connection has to see its
     messages accepted.

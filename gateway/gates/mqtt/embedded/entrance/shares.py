@@ -1,7 +1,7 @@
 """`Shares`: how many connections and sessions one client may have, so that others have some too.
 
-Place: between CONNECT and CONNACK. A client is a user, or an address where nobody is asked who they
-are (of IPv6 the /64).
+Place: between CONNECT and CONNACK, and when a client leaves. A client is a user, or an address
+where nobody is asked who they are (of IPv6 the /64).
 """
 
 import logging
@@ -47,29 +47,31 @@ class Shares:
             and live.count(owner) < self._settings.max_client_connections
         )
 
-    async def has_session(self, client_id: str, owner: str) -> bool:
-        """Whether there is room for the session; one whose client is away makes it, if need be.
+    async def thin_out(self, owner: str) -> None:
+        """Forget sessions where too many are kept for clients that are away, the oldest first.
 
-        That is the one away longest of its owner, where that has its share, else of whoever has
-        most. Linear in the sessions.
+        They are those of the owner, where that has more than its share, else of whoever has most.
+        Linear in the sessions.
         """
-        stored, _ = self._sessions.get(client_id, (None, None))
-        if stored is not None and state_of(stored).owner == owner:
-            return True
-        owners = Counter(state_of(session).owner for session, _ in self._sessions.values())
-        if owners[owner] >= self._settings.max_client_sessions:
-            return await self._forgets_one_of(owner)
-        if len(self._sessions) >= self._settings.max_sessions:
-            return await self._forgets_one_of(max(owners, key=owners.__getitem__))
-        return True
+        away = Counter(
+            state_of(session).owner for session, held in self._sessions.values() if not held
+        )
+        while away[owner] > self._settings.max_client_sessions:
+            await self._forget_one_of(owner)
+            away[owner] -= 1
+        while away.total() > self._settings.max_sessions:
+            most = max(away, key=away.__getitem__)
+            await self._forget_one_of(most)
+            away[most] -= 1
 
-    async def _forgets_one_of(self, owner: str) -> bool:
-        for client_id, (session, held) in self._sessions.items():
-            if held is None and state_of(session).owner == owner:
-                await self._forget(client_id)
-                self.forgotten += 1
-                if times := self._lines.due(owner):
-                    extra = {"client": owner, "client_id": client_id, "times": times}
-                    log.warning("broker_session_forgotten", extra=extra)
-                return True
-        return False
+    async def _forget_one_of(self, owner: str) -> None:
+        client_id = next(
+            client_id
+            for client_id, (session, held) in self._sessions.items()
+            if not held and state_of(session).owner == owner
+        )
+        await self._forget(client_id)
+        self.forgotten += 1
+        if times := self._lines.due(owner):
+            extra = {"client": owner, "client_id": client_id, "times": times}
+            log.warning("broker_session_forgotten", extra=extra)

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from time import monotonic
+from time import monotonic, process_time
 
 import pytest
 
@@ -14,7 +14,14 @@ from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.mqtt.embedded.entrance.openings import GRACE_S
 from tests.gateway.gates.mqtt.embedded.brokers import eventually
 from tests.gateway.gates.mqtt.embedded.fakes import FakeStore, running
-from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient, connect_packet
+from tests.gateway.gates.mqtt.embedded.raw_mqtt import (
+    SUBACK,
+    SUBSCRIBE,
+    RawClient,
+    connect_packet,
+    packet,
+    text,
+)
 
 SETTINGS = BrokerSettings(
     port=0,
@@ -82,16 +89,31 @@ async def test_sessions_of_many_are_those_of_whoever_has_most() -> None:
             assert kept.session_present
 
 
-async def test_share_of_sessions_that_are_all_in_use_refuses_the_next() -> None:
-    settings = replace(SETTINGS, max_client_sessions=2)
-    async with (
-        running(settings) as broker,
-        await bob(broker, "1") as first,
-        await bob(broker, "2") as second,
-    ):
-        async with await bob(broker, "3", clean=False) as third:
-            assert third.code == UNAVAILABLE
-        assert await first.ping() == await second.ping() == []
+async def cpu_of_others(broker: EmbeddedBroker) -> float:
+    """Seconds for messages to new topics, while subscriptions come and go."""
+    async with await alice(broker, "many") as many:
+        begin = process_time()
+        for number in range(100):
+            await many.subscribe(f"own/{number}")
+            await many.publish(f"own/{number}", b"x", qos=0)
+            assert (await many.next_message()).payload == b"x"
+            await (await alice(broker, "short")).disconnect()
+        return process_time() - begin
+
+
+async def test_many_filters_of_one_client_slow_nobody_elses_messages() -> None:
+    store = FakeStore()
+    settings = replace(SETTINGS, max_connections=60, max_client_connections=50)
+    async with running(settings, store) as broker, AsyncExitStack() as stack:
+        alone_s = await cpu_of_others(broker)
+        for number in range(50):
+            greedy = await stack.enter_async_context(await bob(broker, f"g{number}"))
+            filters = (text(f"g/{number}/+/{n}/#") + b"\0" for n in range(200))
+            greedy.send(packet(SUBSCRIBE, 2, b"\0\1" + b"".join(filters)))
+            await greedy.expect(SUBACK)
+        assert broker.statistics.subscriptions == 10_000
+        async with others(broker, store):
+            assert await cpu_of_others(broker) < 3 * alone_s, "a look at each filter takes 10 times"
 
 
 async def test_connections_beyond_a_share_are_refused() -> None:
@@ -184,7 +206,6 @@ async def test_silent_sockets_of_one_address_cost_no_other_its_place() -> None:
 
 async def test_devices_that_come_all_at_once_get_in() -> None:
     settings = replace(SETTINGS, max_connections=120, max_client_connections=120)
-    settings = replace(settings, max_sessions=120, max_client_sessions=120)
     async with running(settings) as broker, AsyncExitStack() as stack:
         clients = await asyncio.gather(*(bob(broker, f"d{number}") for number in range(100)))
         for client in clients:

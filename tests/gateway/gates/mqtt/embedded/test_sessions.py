@@ -212,17 +212,19 @@ async def test_retained_messages_are_bounded() -> None:
         assert (broker.statistics.retained, broker.statistics.not_retained) == (2, 1)
 
 
-async def test_session_beyond_the_limit_takes_the_place_of_an_absent_one_alone() -> None:
+async def test_session_beyond_the_limit_takes_the_place_of_the_one_away_longest() -> None:
     async with running(replace(SETTINGS, max_sessions=1)) as broker:
         await (await bob(broker, "1", clean=False)).disconnect()
-        async with await bob(broker, "2", clean=False) as second:
-            assert second.code == 0
-            async with await alice(broker, "3", clean=False) as refused:
-                assert refused.code == 3
-            assert await second.ping() == []
-        async with await bob(broker, "2", clean=False) as known:
-            assert known.session_present
-        assert broker.statistics.forgotten == 1
+        async with (
+            await bob(broker, "2", clean=False) as second,
+            await alice(broker, "3", clean=False) as third,
+        ):
+            assert (second.code, third.code, broker.statistics.forgotten) == (0, 0, 0)
+            await second.disconnect()
+            assert broker.statistics.forgotten == 1
+            assert await third.ping() == []
+        async with await bob(broker, "1", clean=False) as gone:
+            assert not gone.session_present
 
 
 async def test_connection_beyond_the_limit_is_refused() -> None:
