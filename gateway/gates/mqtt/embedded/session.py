@@ -4,6 +4,7 @@ Place: hangs on amqtt's `Session.attributes`, so that it lives and dies with the
 connection, the fan-out and the subscription table share it. Source: MQTT 3.1.1, section 3.1.2.4.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,6 +32,39 @@ class Receiver(Protocol):
 
     def wake(self) -> None:
         """Something may be deliverable."""
+
+
+class _Transitions:
+    """Where a session is, as amqtt asks for it."""
+
+    __slots__ = ("_entered", "state")
+
+    def __init__(self, entered: Callable[[str], None]) -> None:
+        self.state = "new"
+        self._entered = entered
+
+    def connect(self) -> None:
+        """Its client is there."""
+        self.state = "connected"
+        self._entered(self.state)
+
+    def disconnect(self) -> None:
+        """Its client is away."""
+        self.state = "disconnected"
+        self._entered(self.state)
+
+
+class ClientSession(Session):  # type: ignore[misc]  # amqtt is untyped
+    """amqtt's session without its state machine, which takes 16 kB and 0.25 ms for each client."""
+
+    def _init_states(self) -> None:
+        self.transitions = _Transitions(self._entered)
+
+    def _entered(self, state: str) -> None:
+        if state == "connected":
+            self._on_enter_connected()
+        else:
+            self._on_enter_disconnected()
 
 
 @dataclass(slots=True, eq=False)

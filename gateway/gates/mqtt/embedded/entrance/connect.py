@@ -12,6 +12,7 @@ from amqtt.session import Session
 from gateway.errors import BadRequestError, GatewayError
 from gateway.gates.mqtt.embedded.fields import Fields
 from gateway.gates.mqtt.embedded.frames import Frame, require_topic
+from gateway.gates.mqtt.embedded.session import ClientSession
 
 ACCEPTED, UNACCEPTABLE_VERSION, IDENTIFIER_REJECTED, UNAVAILABLE, _, NOT_AUTHORIZED = range(6)
 MAX_CONNECT_BYTES = 10 + 5 * (2 + 65_535)
@@ -52,7 +53,7 @@ def decode_connect(frame: Frame) -> Session:
     level, flags, keep_alive = fields.number(1), fields.number(1), fields.number(2)
     _require_version(level, fields)
     _require_flags(flags)
-    session = Session()
+    session = ClientSession()
     session.keep_alive = keep_alive
     session.clean_session = bool(flags & _CLEAN)
     session.client_id = fields.text()

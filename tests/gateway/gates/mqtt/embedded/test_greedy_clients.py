@@ -6,10 +6,13 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic, process_time
 
+import httpx
 import pytest
 
+from gateway.config.settings import MqttSettings
 from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
 from gateway.gates.mqtt.embedded.entrance.openings import GRACE_S
 from tests.gateway.gates.mqtt.embedded.brokers import eventually
@@ -20,8 +23,12 @@ from tests.gateway.gates.mqtt.embedded.raw_mqtt import (
     RawClient,
     connect_packet,
     packet,
+    publish_packet,
     text,
 )
+from tests.gateway.gates.mqtt.embedded.resident import GROWTH_BYTES, resident_bytes
+from tests.kit import gateways
+from tests.kit.metrics import metrics
 
 SETTINGS = BrokerSettings(
     port=0,
@@ -233,3 +240,41 @@ async def test_retained_messages_beyond_a_share_are_told_and_cost_nobody_else(
         await late.publish("state/1", b"on", retain=True)
         await late.subscribe("state/#")
         assert (await late.next_message()).retain
+
+
+async def test_gateway_goes_on_beside_a_client_that_takes_all_it_can_get(tmp_path: Path) -> None:
+    """With the defaults and without users, where a greedy program is a client like all others."""
+    profile = gateways.write_profile(tmp_path, [gateways.mapping("t", "lab/t", format="scalar")])
+    async with (
+        gateways.running(gateways.settings(tmp_path, profile)) as gateway,
+        AsyncExitStack() as stack,
+    ):
+        port, mqtt = gateway.mqtt_port, MqttSettings()
+        told = await gateways.watch(gateway, gateways.VALUES)
+        watch = await stack.enter_async_context(await RawClient.connect(port, "watch"))
+        await watch.subscribe("lab/#")
+        before = resident_bytes()
+        for number in range(1_000):
+            greedy = await RawClient.connect(port, f"g{number}", clean=False)
+            assert greedy.code == 0
+            await greedy.vanish()
+        for _ in range(210):
+            await stack.enter_async_context(await RawClient.open(port))
+        async with await RawClient.connect(port, "greedy") as greedy:
+            for number in range(mqtt.client_retained_messages + 100):
+                greedy.send(publish_packet(f"g/{number}", b"x", retain=True))
+            assert await greedy.ping() == []
+        async with await RawClient.connect(port, "device", clean=False) as device:
+            assert device.code == 0
+            await device.publish("lab/t", b"21.5")
+        await told.until(lambda: told.values() == ["21.5"])
+        assert (await watch.next_message()).payload == b"21.5"
+        async with httpx.AsyncClient() as client:
+            health = await client.get(f"http://127.0.0.1:{gateway.http_port}/health")
+        assert health.status_code == 200
+        counted = await metrics(gateway)
+        turned_away = 'broker_turned_away_total{what="%s"}'
+        assert counted[turned_away % "not_retained"] == 100
+        assert counted[turned_away % "forgotten"] >= 1_000 - mqtt.client_sessions
+        assert counted['broker_held{what="sessions"}'] <= mqtt.client_sessions + 3
+        assert resident_bytes() - before < GROWTH_BYTES
