@@ -44,12 +44,12 @@ class _Transitions:
         self._entered = entered
 
     def connect(self) -> None:
-        """Its client is there."""
+        """The client is there."""
         self.state = "connected"
         self._entered(self.state)
 
     def disconnect(self) -> None:
-        """Its client is away."""
+        """The client is away."""
         self.state = "disconnected"
         self._entered(self.state)
 
