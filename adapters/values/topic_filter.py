@@ -85,6 +85,19 @@ class _Node(Generic[T]):
         self.here: list[T] = []
         self.below: list[T] = []
 
+    def child(self, level: str) -> "_Node[T] | None":
+        return self.one if level == "+" else self.children.get(level)
+
+    def prune(self, level: str) -> None:
+        """Forget the child of a level where it has nothing."""
+        child = self.child(level)
+        if child is None or child.children or child.one or child.here or child.below:
+            return
+        if level == "+":
+            self.one = None
+        else:
+            del self.children[level]
+
 
 class TopicTrie(Generic[T]):
     """Values under topic filters.
@@ -113,6 +126,21 @@ class TopicTrie(Generic[T]):
             else:
                 node = node.children.setdefault(level, _Node[T]())
         node.here.append(value)
+
+    def remove(self, topic_filter: TopicFilter, value: T) -> None:
+        """Takes one `value` out, and what is empty then. Raises ValueError where it is not in."""
+        path = [self._root]
+        for level in topic_filter.levels:
+            node = path[-1].child(level)
+            if node is None:
+                break
+            path.append(node)
+        is_below = topic_filter.levels[-1] == "#"
+        if len(path) <= len(topic_filter.levels) - is_below:
+            raise ValueError(f"nothing is under {topic_filter.text}")
+        (path[-1].below if is_below else path[-1].here).remove(value)
+        for level, node in reversed(list(zip(topic_filter.levels, path, strict=False))):
+            node.prune(level)
 
     def match(self, topic: str) -> list[T]:
         """The values of every filter that matches, in no certain order.

@@ -10,18 +10,18 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from adapters.sparkplug.host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.app.onboarding import announced, external_listener
+from gateway.app.broker_settings import broker_settings
+from gateway.app.onboarding import external_listener
 from gateway.app.reception import Reception
 from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.gates.mqtt.embedded.broker import BrokerSettings, EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
 from gateway.gates.mqtt.embedded.measures import embedded_measures
 from gateway.gates.mqtt.embedded.router import Router
@@ -86,25 +86,20 @@ class OwnBroker:
     """Devices connect to the gateway."""
 
     def __init__(self, context: MqttContext) -> None:
-        config, mqtt = context.config, context.config.mqtt
         self._context = context
-        settings = BrokerSettings(
-            mqtt.host,
-            config.mqtt_port,
-            context.security.context,
-            max_payload_bytes=config.limits.payload_bytes,
-            max_announcement_bytes=MAX_ANNOUNCEMENT_BYTES,
-            is_announcement=announced(config),
-            max_connections=mqtt.connections,
-            max_sessions=5 * mqtt.connections,
-        )
         self._router = Router()
         subscribing = context.subscribing
-        authenticate, authorize = context.security.broker_rules(mqtt.users)
+        authenticate, authorize = context.security.broker_rules(context.config.mqtt.users)
         if authenticate is not None:
             authorize = authorize_requests(subscribing.prefix, authorize)
+        self._readings = Readings(context.reception.inbox, context.loop_calls)
         self.broker = EmbeddedBroker(
-            settings, self._router.accept, authenticate, authorize, context.clocks.now
+            broker_settings(context.config, context.security.context),
+            self._router.accept,
+            authenticate,
+            authorize,
+            context.clocks.now,
+            refuse=self._readings.refuse,
         )
         self._gate = MqttGate(
             subscribing.subscribers, EmbeddedExchange(self.broker), subscribing.prefix
@@ -127,7 +122,7 @@ class OwnBroker:
         self._router.route_to(
             SparqlRequests(self._gate, self.broker.user_of, context.subscribing.identify),
             topics,
-            Readings(context.reception.inbox, context.loop_calls),
+            self._readings,
         )
         run = context.tasks.task(self.publisher.run, "publish")
         async with (

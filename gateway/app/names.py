@@ -17,10 +17,19 @@ _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 def called_names(http: HttpSettings) -> Names:
     """The names by which the gateway is called: its own, and its addresses unless it is local."""
-    if is_loopback(http.host):
+    return _names_at(http.host, http)
+
+
+def broker_names(http: HttpSettings, mqtt: MqttSettings) -> Names:
+    """The names by which MQTT over WebSocket is called: it may be bound elsewhere than HTTP."""
+    return _names_at(mqtt.host, http)
+
+
+def _names_at(host: str, http: HttpSettings) -> Names:
+    if is_loopback(host):
         return Names(LOOPBACK_NAMES | set(http.hosts), origins=frozenset(http.origins))
     own = socket.gethostname().lower()
-    hosts = LOOPBACK_NAMES | {own, f"{own}.local", http.host.lower(), *http.hosts}
+    hosts = LOOPBACK_NAMES | {own, f"{own}.local", host.lower(), *http.hosts}
     return Names(hosts, any_address=True, origins=frozenset(http.origins))
 
 

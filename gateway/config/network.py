@@ -39,8 +39,9 @@ class MqttSettings(Section):
 
     `username`, `password_file`, `client_id`, `tls` and `ca_file` are for the external broker; an
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
-    `users` (name to argon2 hash) are for the embedded one without [security]; it takes so many
-    `connections` at a time. Passwords leave this
+    `users` (name to argon2 hash) are for the embedded one without [security]. Its limits are in all
+    and, as `client_...`, of one client: an identity or user, an address where there are none
+    (docs/brokers.md). With `websocket` it speaks MQTT over WebSocket too. Passwords leave this
     machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
     topics `<sparql_topic>/CLIENT/...`.
     """
@@ -55,7 +56,19 @@ class MqttSettings(Section):
     ca_file: str = ""
     allow_clear_text: bool = False
     sparql_topic: Token = "sparql"
-    connections: Count = 200
+    connections: Count = 400
+    client_connections: Count = 200
+    client_connecting: Count = 20
+    websocket: bool = False
+    websocket_port: Port = 8083
+    sessions: Count = 1_000
+    client_sessions: Count = 500
+    session_s: Count = 86_400
+    retained_messages: Count = 4_000
+    client_retained_messages: Count = 2_000
+    retained_bytes: Count = 16_777_216
+    client_retained_bytes: Count = 8_388_608
+    status_interval_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
     users: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("users")
@@ -72,6 +85,8 @@ class MqttSettings(Section):
         if self.mode == "external":
             if self.users:
                 raise ValueError('users are for mode = "embedded"; an external broker has its own')
+            if self.websocket:
+                raise ValueError('websocket is for mode = "embedded"; remove it')
             if self.port == 0:
                 raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         elif self.username or self.password_file:
@@ -193,6 +208,7 @@ class TlsSettings(Section):
     http_port: Port = 8443
     websocket_port: Port = 9443
     mqtt_port: Port = 8883
+    mqtt_websocket_port: Port = 8084
 
     @model_validator(mode="after")
     def _mode_fits(self) -> Self:

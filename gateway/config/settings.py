@@ -206,6 +206,14 @@ class Config(Section):
         return self.mqtt.port if is_plain else self.tls.mqtt_port
 
     @property
+    def mqtt_websocket_port(self) -> int | None:
+        """Where the embedded broker speaks WebSocket; None where it does not."""
+        if not self.mqtt.websocket:
+            return None
+        is_plain = self.tls.mode == "off"
+        return self.mqtt.websocket_port if is_plain else self.tls.mqtt_websocket_port
+
+    @property
     def shared_port(self) -> bool:
         """Whether HTTP and WebSocket use one port."""
         return self.websocket_port in {0, self.http_port}

@@ -33,12 +33,14 @@ class Delivery:
     """A message and what to call, from any thread, when it is settled.
 
     `settle(None)` acknowledges it; with an error it must not be acknowledged. With `replay` it does
-    not come from a broker.
+    not come from a broker. With `too_large_bytes` its payload was so long, and the message has the
+    beginning: it is for the quarantine alone.
     """
 
     message: Message
     settle: Callable[[Exception | None], None]
     replay: Replay | None = None
+    too_large_bytes: int = 0
 
 
 class Inbox:

@@ -182,6 +182,8 @@ class Ingest:
     def _accept(self, delivery: Delivery) -> _Accepted:
         """Decode, drop what is known, give identities."""
         message = delivery.message
+        if delivery.too_large_bytes:
+            return self._put_aside(delivery)
         decoded = self._decode(message)
         if delivery.replay is not None:
             return self._accept_again(delivery, delivery.replay, decoded)
@@ -205,6 +207,16 @@ class Ingest:
             accepted(records)
         self._raw.add(message, self._mappings.mappings, records)
         return _Accepted(delivery, records, absences)
+
+    def _put_aside(self, delivery: Delivery) -> _Accepted:
+        """A message whose payload was not taken in."""
+        size = delivery.too_large_bytes
+        self.statistics.messages += 1
+        self.statistics.quarantined += 1
+        detail = f"{size} bytes of payload; [limits] payload_bytes allows fewer"
+        fault = Fault(None, FaultReason.TOO_LARGE, detail)
+        self._quarantine.add(delivery.message, [fault], payload_bytes=size)
+        return _Accepted(delivery, (), ())
 
     def _accept_again(self, delivery: Delivery, replay: Replay, decoded: Decoded) -> _Accepted:
         """A message from the quarantine: of long ago, so no sign of life and nobody's request."""

@@ -123,11 +123,16 @@ class Quarantine:
         return None if found is None else found[0]
 
     def add(
-        self, message: Message, faults: Sequence[Fault], accepted: Iterable[Observation] = ()
+        self,
+        message: Message,
+        faults: Sequence[Fault],
+        accepted: Iterable[Observation] = (),
+        payload_bytes: int = 0,
     ) -> None:
         """Keep a message with what is wrong with it, and what was right.
 
-        One that MQTT delivers again (DUP), as after a crash, is not kept twice.
+        One that MQTT delivers again (DUP), as after a crash, is not kept twice. `payload_bytes` is
+        the length of the payload where the message has not all of it.
         """
         self.reasons.update(fault.reason.value for fault in faults)
         cut = message.payload[: self._limits.payload_bytes]
@@ -142,7 +147,7 @@ class Quarantine:
                     kept,
                     tuple(faults),
                     frozenset(map(trace_of, accepted)),
-                    len(message.payload),
+                    payload_bytes or len(message.payload),
                 )
             )
 

@@ -70,12 +70,12 @@ class Throttle:
 
     def _keys(self, address: str, identity: str) -> tuple[tuple[tuple[str, str], int], ...]:
         return (
-            (("address", _network(address)), self._limits.address_failures),
+            (("address", network_of(address)), self._limits.address_failures),
             (("identity", identity[:256]), self._limits.identity_failures),
         )
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """A host's address; of IPv6 the /64 that one host has at its disposal."""
     try:
         ip = ip_address(address)

@@ -99,7 +99,7 @@ def fleet_config(folder: Path, profile: Path, count: int) -> Config:
     """The defaults of a gateway, in a folder, on free ports, with room for the devices."""
     return Config(
         gateway=GatewaySettings(id=GATEWAY_ID, data_dir=folder / "data"),
-        mqtt=MqttSettings(port=0, connections=count + 100),
+        mqtt=MqttSettings(port=0, connections=count + 100, client_connections=count + 100),
         http=HttpSettings(port=0),
         websocket=WebSocketSettings(port=0),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),

@@ -71,6 +71,14 @@ class Names:
         name = host_name(host)
         return name in self.hosts or (self.any_address and _is_address(name))
 
+    def admits_call(self, hosts: Sequence[str], origins: Sequence[str]) -> bool:
+        """Whether a request with these headers passes."""
+        return (
+            len(hosts) == 1
+            and self.serves(hosts[0])
+            and all(self.admits(each, hosts[0]) for each in origins)
+        )
+
     def admits(self, origin: str, host: str) -> bool:
         """Whether pages of an Origin may call a Host: its own, and the configured ones.
 

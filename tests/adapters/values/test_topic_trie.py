@@ -44,6 +44,26 @@ def test_trie_equals_the_naive_matcher(filters: list[str], topics: list[str]) ->
 
 
 @settings(max_examples=300, deadline=None)
+@given(st.lists(FILTERS, max_size=12), st.data(), st.lists(TOPICS, min_size=1, max_size=5))
+def test_what_was_removed_matches_no_more(
+    filters: list[str], data: st.DataObject, topics: list[str]
+) -> None:
+    trie = TopicTrie[int]()
+    held = dict(enumerate(filters))
+    for number, text in held.items():
+        trie.insert(TopicFilter.parse(text), number)
+    for number in data.draw(st.permutations(sorted(held))):
+        trie.remove(TopicFilter.parse(held[number]), number)
+        with pytest.raises(ValueError, match=r"not in|nothing"):
+            trie.remove(TopicFilter.parse(held.pop(number)), number)
+        for topic in topics:
+            expected = [number for number, text in held.items() if naive(text, topic)]
+            assert sorted(trie.match(topic)) == expected
+    root = trie._root
+    assert (root.children, root.one, root.here, root.below) == ({}, None, [], [])
+
+
+@settings(max_examples=300, deadline=None)
 @given(FILTERS, TOPICS)
 def test_filter_with_its_captures_put_back_is_the_topic(text: str, topic: str) -> None:
     trie = TopicTrie[None]()

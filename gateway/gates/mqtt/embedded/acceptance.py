@@ -17,14 +17,16 @@ from gateway.gates.mqtt.embedded.frames import Publish
 
 log = logging.getLogger(__name__)
 
-Accepting = asyncio.Future[None] | None
+Accepting = asyncio.Future[bool | None] | None
+"""Done with False: taken, and for no subscriber."""
 
 
 class AcceptanceWindow:
     """Ordered, bounded, sans-protocol.
 
     `settle(publish, accepted)` is called for each PUBLISH in the order of admission: `accepted`
-    is False for one admitted without a future (nothing to store, only to acknowledge).
+    is False for one admitted without a future (nothing to store, only to acknowledge), and where
+    the future says so.
     `fail(publish, error)` is called once when a future fails: that message and all behind it
     are forgotten, none of them is settled.
     """
@@ -39,7 +41,7 @@ class AcceptanceWindow:
         self._settle = settle
         self._fail = fail
         self._waiting: deque[tuple[Publish, Accepting]] = deque()
-        self._abandoned: list[asyncio.Future[None]] = []
+        self._abandoned: list[asyncio.Future[bool | None]] = []
         self._moved = asyncio.Event()
 
     async def room(self) -> None:
@@ -79,7 +81,7 @@ class AcceptanceWindow:
         self._waiting.clear()
         self._moved.set()
 
-    def _advance(self, _: asyncio.Future[None] | None = None) -> None:
+    def _advance(self, _: Accepting = None) -> None:
         # First, so that a `settle` that raises leaves nobody waiting for room.
         self._moved.set()
         while self._waiting:
@@ -91,4 +93,4 @@ class AcceptanceWindow:
                 self._fail(publish, None if accepting.cancelled() else accepting.exception())
                 return
             self._waiting.popleft()
-            self._settle(publish, accepting is not None)
+            self._settle(publish, accepting is not None and accepting.result() is not False)

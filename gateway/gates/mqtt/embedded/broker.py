@@ -8,6 +8,7 @@ What the broker holds (sessions, queued and retained messages) is in memory and 
 process; at-least-once rests on devices that repeat what was not acknowledged.
 """
 
+import asyncio
 import ipaddress
 from datetime import UTC, datetime
 from math import inf
@@ -16,6 +17,7 @@ from typing import Self
 
 from amqtt.errors import BrokerError
 
+from adapters.values.message import Message
 from gateway.errors import BadRequestError, ConfigurationError
 from gateway.gates.mqtt.embedded.frames import Publish, require_topic
 from gateway.gates.mqtt.embedded.hardened_broker import HardenedBroker
@@ -27,6 +29,8 @@ from gateway.gates.mqtt.embedded.settings import (
     BrokerStatistics,
     Clock,
     Login,
+    Refuse,
+    Rules,
     TopicAction,
 )
 
@@ -35,6 +39,10 @@ __all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "Login", "Top
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+async def _acknowledge_alone(_: Message, __: int) -> None:
+    """Where nobody is to be told of payloads that are too long."""
 
 
 class EmbeddedBroker:
@@ -46,6 +54,8 @@ class EmbeddedBroker:
     message of QoS 0 (`message.qos`) has no answer: `accept` returns for it as soon as the inbox
     has taken it. When `accept` raises, the connection closes without an answer and the client
     repeats the message later, with DUP set; such a repetition may have been stored already.
+    `refuse(message, payload_bytes)` is awaited in its stead where the payload is too long,
+    and no subscriber sees that.
 
     `authenticate(user, password, address)` and `authorize(user, topic, action)` may be None: anyone
     may connect, from this machine only (ValueError for a host that is not loopback), and everyone
@@ -66,6 +76,8 @@ class EmbeddedBroker:
         authenticate: Authenticate | None,
         authorize: Authorize | None = None,
         clock: Clock = _now,
+        *,
+        refuse: Refuse = _acknowledge_alone,
     ) -> None:
         if authenticate is None and not _is_loopback(settings.host):
             raise ValueError(
@@ -73,11 +85,12 @@ class EmbeddedBroker:
                 "bind it to 127.0.0.1 or give it users"
             )
         self._settings = settings
-        self._rules = (accept, authenticate, authorize, clock)
+        self._rules = Rules(accept, refuse, authenticate, authorize, clock)
         self._broker: HardenedBroker
+        self._telling: asyncio.Task[None]
 
     async def __aenter__(self) -> Self:
-        self._broker = HardenedBroker(self._settings, *self._rules)
+        self._broker = HardenedBroker(self._settings, self._rules)
         try:
             await self._broker.start()
         except BrokerError as error:
@@ -85,6 +98,7 @@ class EmbeddedBroker:
             raise ConfigurationError(
                 f"the MQTT broker cannot listen on {place}: {error}"
             ) from error
+        self._telling = asyncio.create_task(self._broker.tell_status(), name="mqtt-status")
         return self
 
     async def __aexit__(
@@ -93,12 +107,20 @@ class EmbeddedBroker:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._telling.cancel()
+        await asyncio.wait({self._telling})
         await self._broker.shutdown()
 
     @property
     def port(self) -> int:
-        """The bound port."""
-        return self._broker.port
+        """The bound port of TCP."""
+        return self._broker.ports[0]
+
+    @property
+    def web_socket_port(self) -> int | None:
+        """The bound port of WebSocket; None where it is off."""
+        _, *rest = self._broker.ports
+        return rest[0] if rest else None
 
     async def publish(
         self,
@@ -136,20 +158,7 @@ class EmbeddedBroker:
     @property
     def statistics(self) -> BrokerStatistics:
         """Counts since the start and gauges of now; linear in the sessions."""
-        exchange, counters = self._broker.exchange, self._broker.exchange.counters
-        states = self._broker.states
-        return BrokerStatistics(
-            connections=len(self._broker.conversations),
-            sessions=len(states),
-            retained=len(exchange.retained),
-            queued=sum(len(state.delivery) for state in states),
-            received=counters.received,
-            delivered=counters.delivered,
-            dropped=counters.dropped,
-            denied=counters.denied,
-            refused=counters.refused,
-            failed=counters.failed,
-        )
+        return self._broker.statistics
 
 
 def _is_loopback(host: str) -> bool:

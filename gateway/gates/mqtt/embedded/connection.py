@@ -11,6 +11,7 @@ Three parties work on a connection: the reader (`_read`), the writer of outgoing
 import asyncio
 import itertools
 import logging
+from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
@@ -18,18 +19,20 @@ from amqtt.mqtt import packet as control
 from amqtt.mqtt.suback import SubackPacket
 from amqtt.session import Session
 
-from gateway.errors import GatewayError, TooLargeError
+from gateway.errors import GatewayError
 from gateway.gates.mqtt.embedded.acceptance import AcceptanceWindow
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import (
     Frame,
+    LongPublish,
     Publish,
     decode_publish,
     decode_subscribe,
     decode_unsubscribe,
     encode_answer,
+    pass_over,
     read_frame,
-    require_flags,
+    require_form,
 )
 from gateway.gates.mqtt.embedded.session import SessionState
 from gateway.gates.mqtt.embedded.settings import TopicAction
@@ -40,6 +43,8 @@ PINGRESP = b"\xd0\x00"
 KEEP_ALIVE_FACTOR = 1.5
 BATCH_BYTES = 65_536
 PACKETS_PER_TURN = 32
+PUBLISH_HEAD_BYTES = 65_535 + 4
+"""The longest topic, with its length and a packet identifier."""
 
 
 class Subscriptions(Protocol):
@@ -89,7 +94,8 @@ class Connection:
         try:
             clean = await self._exchange_packets()
             if not clean and not self._exchange.closing and self.state.session.will_flag:
-                self._admit(_will(self.state.session))
+                will = _will(self.state.session)
+                self._admit(will, len(will.payload))
             await self._window.drain(self._exchange.settings.drain_timeout_s)
         finally:
             self._window.abandon()
@@ -127,13 +133,17 @@ class Connection:
     async def _read(self) -> bool:
         """Serve packets until the stream ends; True after DISCONNECT."""
         silence_s = self.state.session.keep_alive * KEEP_ALIVE_FACTOR or None
-        max_bytes = self._exchange.settings.max_packet_bytes
+        max_bytes = self._exchange.settings.max_payload_bytes + PUBLISH_HEAD_BYTES
         try:
             for served in itertools.count(1):
                 async with asyncio.timeout(silence_s):
                     frame = await read_frame(self._reader, max_bytes)
                 if frame.packet_type == control.PUBLISH:
-                    await self._receive(decode_publish(frame))
+                    publish = decode_publish(frame)
+                    if isinstance(frame, LongPublish):
+                        await self._receive_long(publish, frame.rest_bytes, silence_s)
+                    else:
+                        await self._receive(publish, len(publish.payload))
                 elif not await self._serve(frame):
                     return True
                 # A client that does not read its acknowledgements is not read either.
@@ -148,14 +158,14 @@ class Connection:
 
     async def _serve(self, frame: Frame) -> bool:
         """Any packet but PUBLISH; False: it was DISCONNECT."""
-        require_flags(frame)
+        require_form(frame)
         match frame.packet_type:
             case control.PINGREQ:
                 self._writer.write(PINGRESP)
             case control.SUBSCRIBE:
                 await self._subscribe(frame)
             case control.UNSUBSCRIBE:
-                filters = await decode_unsubscribe(frame)
+                filters = decode_unsubscribe(frame)
                 self._subscriptions.unsubscribe(self.state, filters)
                 self._writer.write(encode_answer(control.UNSUBACK, frame.packet_id))
             case control.PUBREL:
@@ -179,22 +189,34 @@ class Connection:
         self.wake()
 
     async def _subscribe(self, frame: Frame) -> None:
-        topics = await decode_subscribe(frame)
+        topics = decode_subscribe(frame)
         codes = await self._subscriptions.subscribe(self.state, topics)
         self._writer.write(SubackPacket.build(frame.packet_id, codes).to_bytes())
         for (topic_filter, _), code in zip(topics, codes, strict=True):
             if code <= 2:
                 self._subscriptions.replay_retained(self.state, topic_filter, code)
+                # Linear in the retained messages, each time.
+                await asyncio.sleep(0)
 
-    async def _receive(self, publish: Publish) -> None:
-        settings, counters = self._exchange.settings, self._exchange.counters
-        counters.received += 1
-        if len(publish.payload) > settings.longest_payload(publish.topic):
-            raise TooLargeError(f"payload of {len(publish.payload)} bytes")
+    async def _receive_long(
+        self, publish: Publish, rest_bytes: int, silence_s: float | None
+    ) -> None:
+        """Read the rest of what a topic may have; the rest of anything else is never held."""
+        size = len(publish.payload) + rest_bytes
+        if size > self._exchange.settings.longest_payload(publish.topic):
+            await pass_over(self._reader, rest_bytes, silence_s)
+        else:
+            async with asyncio.timeout(silence_s):
+                rest = await self._reader.readexactly(rest_bytes)
+            publish = replace(publish, payload=publish.payload + rest)
+        await self._receive(publish, size)
+
+    async def _receive(self, publish: Publish, payload_bytes: int) -> None:
+        self._exchange.counters.received += 1
         await self._window.room()
-        self._admit(publish)
+        self._admit(publish, payload_bytes)
 
-    def _admit(self, publish: Publish) -> None:
+    def _admit(self, publish: Publish, payload_bytes: int) -> None:
         """Give a PUBLISH to the gateway; one without the right to is only acknowledged."""
         if publish.qos == 2 and publish.packet_id in self.state.received:
             self._window.admit(publish, None)
@@ -203,12 +225,15 @@ class Connection:
         ):
             self._exchange.counters.denied += 1
             self._window.admit(publish, None)
+        elif payload_bytes > self._exchange.settings.longest_payload(publish.topic):
+            refusing = self._exchange.refusing(self.state.client_id, publish, payload_bytes)
+            self._window.admit(publish, refusing)
         else:
             self._window.admit(publish, self._exchange.accepting(self.state.client_id, publish))
 
     def _settle(self, publish: Publish, accepted: bool) -> None:
         if accepted:
-            self._exchange.route(publish)
+            self._exchange.route(publish, self.state.owner)
         if not publish.packet_id:
             return
         if publish.qos == 2:

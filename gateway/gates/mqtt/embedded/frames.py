@@ -1,45 +1,47 @@
-"""MQTT 3.1.1 packets as they lie on the wire: framing, and PUBLISH.
+"""MQTT 3.1.1 packets as they lie on the wire: framing, PUBLISH, SUBSCRIBE and UNSUBSCRIBE.
 
 Place: TCP stream → `Frame` → connection; `Publish` → bytes → TCP stream. Stands in for amqtt's
 decoder, which reads field by field from the stream without a limit and takes malformed UTF-8
-(source: MQTT 3.1.1, sections 1.5.3, 2.2, 3.3). The rare packets keep amqtt's classes.
+(source: MQTT 3.1.1, sections 1.5.3, 2.2, 3.3, 3.8, 3.10).
 """
 
+import asyncio
 from asyncio import StreamReader
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
-from amqtt.adapters import BufferReader
-from amqtt.errors import AMQTTError, MQTTError, NoDataError
 from amqtt.mqtt.packet import (
     DISCONNECT,
     PINGREQ,
     PUBACK,
     PUBCOMP,
+    PUBLISH,
     PUBREC,
     PUBREL,
     SUBSCRIBE,
     UNSUBSCRIBE,
-    MQTTFixedHeader,
 )
 from amqtt.mqtt.publish import PublishPacket
-from amqtt.mqtt.subscribe import SubscribePacket
-from amqtt.mqtt.unsubscribe import UnsubscribePacket
 
 from gateway.errors import BadRequestError, TooLargeError
+from gateway.gates.mqtt.embedded.fields import Fields
 
-FROM_CLIENTS = {
-    PUBACK: 0,
-    PUBREC: 0,
-    PUBREL: 2,
-    PUBCOMP: 0,
-    SUBSCRIBE: 2,
-    UNSUBSCRIBE: 2,
-    PINGREQ: 0,
-    DISCONNECT: 0,
+FROM_CLIENTS: dict[int, tuple[int, int | None]] = {
+    PUBACK: (0, 2),
+    PUBREC: (0, 2),
+    PUBREL: (2, 2),
+    PUBCOMP: (0, 2),
+    SUBSCRIBE: (2, None),
+    UNSUBSCRIBE: (2, None),
+    PINGREQ: (0, 0),
+    DISCONNECT: (0, 0),
 }
-"""The packet types that a client may send after CONNECT, PUBLISH apart, with their flags."""
+"""What a client may send after CONNECT, PUBLISH apart: flags, and how many bytes come then."""
+
+BEGINNING_BYTES = 1024
+"""Of a payload that is too long, as much as a person needs to see what it is."""
+
+CHUNK_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,18 @@ class Publish:
     expires_s: float = inf
 
 
+@dataclass(frozen=True, slots=True)
+class LongPublish(Frame):
+    """The beginning of a PUBLISH; the last `rest_bytes` of its payload are still in the stream."""
+
+    rest_bytes: int
+
+
 async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
     """The next packet. EOFError at the end of the stream; its length is checked before its body.
 
-    TooLargeError beyond `max_bytes` of remaining length; BadRequestError for a malformed header.
+    Beyond `max_bytes` of remaining length a PUBLISH is a LongPublish, anything else a
+    TooLargeError. BadRequestError for a malformed header.
     """
     head, last = await reader.readexactly(2)
     length = last & 0x7F
@@ -90,14 +100,38 @@ async def read_frame(reader: StreamReader, max_bytes: int) -> Frame:
         length |= (last & 0x7F) << shift
         shift += 7
     if length > max_bytes:
-        raise TooLargeError(f"packet of {length} bytes; at most {max_bytes} are read")
+        return await _read_beginning(reader, head, length, max_bytes)
     return Frame(head >> 4, head & 0x0F, await reader.readexactly(length))
 
 
-def require_flags(frame: Frame) -> None:
-    """BadRequestError unless a client may send this type with these flags [MQTT-2.2.2-2]."""
-    if FROM_CLIENTS.get(frame.packet_type) != frame.flags:
+async def _read_beginning(
+    reader: StreamReader, head: int, length: int, max_bytes: int
+) -> LongPublish:
+    if head >> 4 != PUBLISH:
+        raise TooLargeError(f"packet of {length} bytes; at most {max_bytes} are read")
+    size = await reader.readexactly(2)
+    more = int.from_bytes(size, "big") + 2 + BEGINNING_BYTES
+    beginning = size + await reader.readexactly(min(more, length - 2))
+    return LongPublish(PUBLISH, head & 0x0F, beginning, length - len(beginning))
+
+
+async def pass_over(reader: StreamReader, size: int, silence_s: float | None) -> None:
+    """Read so many bytes and keep none. EOFError, TimeoutError after a silence of so long."""
+    while size:
+        async with asyncio.timeout(silence_s):
+            chunk = await reader.read(min(size, CHUNK_BYTES))
+        if not chunk:
+            raise EOFError("the stream ended within a packet")
+        size -= len(chunk)
+
+
+def require_form(frame: Frame) -> None:
+    """BadRequestError unless a client may send this type, so, with these flags [MQTT-2.2.2-2]."""
+    flags, size = FROM_CLIENTS.get(frame.packet_type, (None, None))
+    if flags != frame.flags:
         raise BadRequestError(f"packet type {frame.packet_type} with flags {frame.flags:#06b}")
+    if size is not None and size != len(frame.body):
+        raise BadRequestError(f"packet type {frame.packet_type} with {len(frame.body)} bytes")
 
 
 def require_topic(topic: str) -> None:
@@ -111,8 +145,8 @@ def decode_publish(frame: Frame) -> Publish:
     qos = frame.flags >> 1 & 3
     start = 2 + int.from_bytes(frame.body[:2], "big")
     end = start + (2 if qos else 0)
-    if qos == 3 or len(frame.body) < max(end, 2):
-        raise BadRequestError("malformed PUBLISH")
+    if qos == 3 or frame.flags & 0b1110 == 0b1000 or len(frame.body) < max(end, 2):
+        raise BadRequestError("malformed PUBLISH [MQTT-3.3.1-2, 3.3.1-4]")
     packet_id = int.from_bytes(frame.body[start:end], "big")
     if qos and not packet_id:
         raise BadRequestError("PUBLISH with packet identifier 0")
@@ -144,30 +178,28 @@ def encode_answer(packet_type: int, packet_id: int) -> bytes:
     return bytes((packet_type << 4 | flags, 2)) + packet_id.to_bytes(2, "big")
 
 
-async def decode_subscribe(frame: Frame) -> list[tuple[str, int]]:
+def decode_subscribe(frame: Frame) -> list[tuple[str, int]]:
     """Topic filters and wanted QoS; BadRequestError where malformed [MQTT-3.8.3]."""
-    topics: list[tuple[str, int]] = await _decode_topics(SubscribePacket, frame)
-    if any(qos > 2 for _, qos in topics):
-        raise BadRequestError("SUBSCRIBE with a QoS above 2")
+    fields, topics = _filters_of(frame), []
+    while not fields.is_at_end:
+        topics.append((fields.text(), fields.number(1)))
+    if not topics or any(qos > 2 for _, qos in topics):
+        raise BadRequestError("SUBSCRIBE without a topic filter, or with a QoS above 2")
     return topics
 
 
-async def decode_unsubscribe(frame: Frame) -> list[str]:
+def decode_unsubscribe(frame: Frame) -> list[str]:
     """Topic filters; BadRequestError where malformed [MQTT-3.10.3]."""
-    topics: list[str] = await _decode_topics(UnsubscribePacket, frame)
-    return topics
+    fields, filters = _filters_of(frame), []
+    while not fields.is_at_end:
+        filters.append(fields.text())
+    if not filters:
+        raise BadRequestError("UNSUBSCRIBE without a topic filter")
+    return filters
 
 
-async def _decode_topics(
-    packet_class: type[SubscribePacket] | type[UnsubscribePacket], frame: Frame
-) -> Any:  # amqtt is untyped
-    header = MQTTFixedHeader(frame.packet_type, frame.flags, len(frame.body))
-    try:
-        packet = await packet_class.from_stream(BufferReader(frame.body), header)
-        # amqtt reads leniently (broken UTF-8, missing bytes): what it cannot write back was broken.
-        intact = packet.to_bytes().endswith(frame.body) and packet.payload.topics
-    except (AMQTTError, MQTTError, NoDataError) as error:
-        raise BadRequestError(f"malformed packet type {frame.packet_type}: {error}") from error
-    if not intact or not frame.packet_id:
-        raise BadRequestError(f"malformed packet type {frame.packet_type}")
-    return packet.payload.topics
+def _filters_of(frame: Frame) -> Fields:
+    fields = Fields(frame.body)
+    if not fields.number(2):
+        raise BadRequestError(f"packet type {frame.packet_type} with packet identifier 0")
+    return fields

@@ -41,13 +41,22 @@ class Readings:
 
         Raises what ingest settled it with, or ConnectionError when the gateway stops.
         """
+        await self._hand_over(message, 0)
+
+    async def refuse(self, message: Message, payload_bytes: int) -> None:
+        """Have a message, of which we have the beginning, go to quarantine; as `accept`."""
+        await self._hand_over(message, payload_bytes)
+
+    async def _hand_over(self, message: Message, too_large_bytes: int) -> None:
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def settle(error: Exception | None) -> None:
             self._loop_calls.call(_settle, settled, error)
 
         acknowledged = message.qos > 0
-        if not await self._inbox.put_soon(Delivery(message, settle if acknowledged else _ignore)):
+        told = settle if acknowledged else _ignore
+        delivery = Delivery(message, told, too_large_bytes=too_large_bytes)
+        if not await self._inbox.put_soon(delivery):
             raise ConnectionError("the gateway is stopping")
         if acknowledged:
             await settled

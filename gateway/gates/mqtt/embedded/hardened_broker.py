@@ -1,7 +1,7 @@
 """`HardenedBroker`: amqtt's broker with its connection and delivery paths replaced.
 
-Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, CONNECT and the
-packets' codec, sessions and their expiry, the subscription table and topic matching. Each override
+Place: behind `EmbeddedBroker`, the only user. Kept of amqtt 0.12.1: the life cycle, codecs of
+what we send, sessions and their expiry, the subscription table and topic matching. Each override
 names the defect it repairs; `tests/gateway/gates/mqtt/embedded/test_defects.py` probes both brokers
 for every one, so that a newer amqtt shows which overrides can go.
 
@@ -22,76 +22,131 @@ import asyncio
 import logging
 from functools import partial
 
-from amqtt.adapters import BufferReader, StreamWriterAdapter
-from amqtt.broker import Broker, Server
+from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig
-from amqtt.errors import AMQTTError, MQTTError, NoDataError
-from amqtt.mqtt.connack import (
-    CONNECTION_ACCEPTED,
-    IDENTIFIER_REJECTED,
-    NOT_AUTHORIZED,
-    SERVER_UNAVAILABLE,
-    ConnackPacket,
-)
-from amqtt.mqtt.packet import CONNECT, MQTTFixedHeader
-from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
-from gateway.errors import BadRequestError, GatewayError
+from gateway.errors import GatewayError
 from gateway.gates.mqtt.embedded.connection import Connection
+from gateway.gates.mqtt.embedded.entrance.connect import (
+    ACCEPTED,
+    IDENTIFIER_REJECTED,
+    MAX_CONNECT_BYTES,
+    NOT_AUTHORIZED,
+    UNAVAILABLE,
+    RefusedError,
+    connack,
+    decode_connect,
+)
+from gateway.gates.mqtt.embedded.entrance.listener import Listener, Peer
+from gateway.gates.mqtt.embedded.entrance.openings import Opening, Openings
+from gateway.gates.mqtt.embedded.entrance.shares import Shares
+from gateway.gates.mqtt.embedded.entrance.web_socket import FrameWriter, WebSocketEntrance
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
-from gateway.gates.mqtt.embedded.frames import read_frame, require_topic
+from gateway.gates.mqtt.embedded.frames import read_frame
+from gateway.gates.mqtt.embedded.log_lines import LogLines
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
-    Accept,
-    Authenticate,
-    Authorize,
     BrokerSettings,
-    Clock,
+    BrokerStatistics,
     Login,
+    Rules,
     TopicAction,
 )
+from gateway.gates.mqtt.embedded.status_topics import TREE, StatusTopics
+from gateway.gates.mqtt.embedded.subscribers import Subscribers
 
 log = logging.getLogger(__name__)
 
 SUBSCRIPTION_REFUSED = 0x80
-CLOSE_TIMEOUT_S = 1.0
-ROUTES_CACHED = 10_000
+MAX_FILTER_BYTES = 65_535
+"""Of all topic filters of one session."""
+
+LINE_EACH_S = 60.0
 
 
 class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     """Needs a running event loop; `start` and `shutdown` as in amqtt."""
 
-    def __init__(
-        self,
-        settings: BrokerSettings,
-        accept: Accept,
-        authenticate: Authenticate | None,
-        authorize: Authorize | None,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, settings: BrokerSettings, rules: Rules) -> None:
         listeners = {"default": ListenerConfig(bind=f"{settings.host}:{settings.port}")}
         expiry_s = settings.session_expiry_s
         super().__init__(
             BrokerConfig(listeners=listeners, plugins={}, session_expiry_interval=expiry_s)
         )
-        self.exchange = MessageExchange(settings, self._subscribers, accept, authorize, clock)
-        self.conversations: set[asyncio.Task[None]] = set()
+        self._subscribers = Subscribers(self._subscriptions)
+        self.exchange = MessageExchange(settings, self._subscribers.of, rules)
+        self.shares = Shares(settings, self._sessions, self._delete_session)
+        self.openings = Openings(settings.max_connections, settings.max_connecting)
+        self._listeners = self._entrances(settings)
         self._endings: set[asyncio.Task[None]] = set()
         self._settings = settings
-        self._authenticate_user = authenticate
-        self._routes: dict[str, list[tuple[SessionState, int]]] = {}
+        self._authenticate_user = rules.authenticate
+        self._status = StatusTopics(lambda: self.statistics)
+        self._refusals = LogLines(LINE_EACH_S)
+        self._lines_of_5, self._clients_of_5 = LogLines(1.0), LogLines()
+
+    def _entrances(self, settings: BrokerSettings) -> list[Listener]:
+        """By TCP, and behind it by WebSocket where that has a port."""
+        tcp = Listener(settings, self.openings, self._converse, self._refused)
+        if settings.web_socket_port is None:
+            return [tcp]
+        web_socket = WebSocketEntrance(
+            settings.names, settings.connect_timeout_s, self._converse, self._refused
+        )
+        port = settings.web_socket_port
+        return [
+            tcp,
+            Listener(
+                settings,
+                self.openings,
+                web_socket.serve,
+                self._refused,
+                port=port,
+                writer=FrameWriter,
+            ),
+        ]
 
     @property
-    def port(self) -> int:
-        """The bound port."""
-        port: int = self._servers["default"].instance.sockets[0].getsockname()[1]
-        return port
+    def ports(self) -> list[int]:
+        """The bound ports: of TCP, and of WebSocket where it listens."""
+        return [each.port for each in self._listeners]
 
     @property
     def states(self) -> list[SessionState]:
         """Every known session, connected or not."""
         return [state_of(session) for session, _ in self._sessions.values()]
+
+    @property
+    def statistics(self) -> BrokerStatistics:
+        """Counts since the start and gauges of now; linear in the sessions."""
+        exchange, counters, states = self.exchange, self.exchange.counters, self.states
+        return BrokerStatistics(
+            connections=sum(len(each.conversations) for each in self._listeners),
+            clients=sum(state.connection is not None for state in states),
+            sessions=len(states),
+            subscriptions=sum(len(state.filters) for state in states),
+            retained=len(exchange.retained),
+            queued=sum(len(state.delivery) for state in states),
+            received=counters.received,
+            delivered=counters.delivered,
+            dropped=counters.dropped,
+            denied=counters.denied,
+            too_large=counters.too_large,
+            refused=counters.refused,
+            forgotten=self.shares.forgotten,
+            not_retained=exchange.retained.refused,
+            failed=counters.failed,
+        )
+
+    async def tell_status(self) -> None:
+        """Publish what the broker says of itself every so often, until cancelled."""
+        interval_s = self._settings.status_interval_s
+        while interval_s:
+            await asyncio.sleep(interval_s)
+            if any(each.startswith(TREE) for each in self._subscriptions):
+                for message in self._status.messages():
+                    self.exchange.route(message)
 
     def user_of(self, client_id: str) -> str | None:
         """The user of a known session."""
@@ -100,7 +155,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
 
     def listeners(self, topic: str) -> list[SessionState]:
         """The sessions, connected or not, that what is published to a topic is for."""
-        return [state for state, _ in self._subscribers(topic) if self._may_receive(state, topic)]
+        return [
+            state for state, _ in self._subscribers.of(topic) if self._may_receive(state, topic)
+        ]
 
     def _may_receive(self, state: SessionState, topic: str) -> bool:
         return self.exchange.allowed(state.user, topic, TopicAction.RECEIVE)
@@ -108,96 +165,80 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def shutdown(self) -> None:
         """Turn new clients away, let each connection answer what it has read, then stop."""
         self.exchange.closing = True
-        for server in self._servers.values():
-            server.instance.close()
+        for listener in self._listeners:
+            listener.close()
         connections = [connection for _, connection in self._sessions.values() if connection]
         await asyncio.gather(*(connection.stop() for connection in connections))
-        for unopened in self.conversations:
-            unopened.cancel()
-        await asyncio.gather(*self.conversations, return_exceptions=True)
+        for listener in self._listeners:
+            await listener.wait_closed()
         await super().shutdown()
 
     async def _start_listeners(self) -> None:
-        """One listener of our own making: port 0, IPv6 and a ready TLS context work."""
-        settings = self._settings
-        handshake_s = settings.connect_timeout_s if settings.tls else None
-        server = await asyncio.start_server(
-            self._connected,
-            settings.host,
-            settings.port,
-            ssl=settings.tls,
-            ssl_handshake_timeout=handshake_s,
-        )
-        self._servers["default"] = Server("default", server)
+        """Listeners of our own making: port 0, IPv6 and a ready TLS context work."""
+        for listener in self._listeners:
+            await listener.start()
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        full = len(self.conversations) >= self._settings.max_connections
-        if self.exchange.closing or full:
-            self.exchange.counters.refused += 1
-            writer.transport.abort()
-            return
-        peer = writer.get_extra_info("peername")
-        task = asyncio.create_task(self._converse(reader, writer), name=f"mqtt-client-{peer}")
-        self.conversations.add(task)
-        task.add_done_callback(self._conversation_ended)
-
-    def _conversation_ended(self, task: asyncio.Task[None]) -> None:
-        self.conversations.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("broker_conversation_failed", exc_info=error)
-
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One TCP connection from its first byte to its close."""
-        try:
-            opened = await self._open(reader, writer)
-            if opened is not None:
-                await self._hold(*opened, reader, writer)
-        finally:
-            await _close(writer)
+    async def _converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, opening: Opening
+    ) -> None:
+        """One connection from the first byte of MQTT to its last."""
+        opened = await self._open(reader, writer, opening)
+        if opened is not None:
+            self.openings.leave(opening)
+            await self._hold(*opened, reader, writer)
 
     async def _open(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> tuple[Session, Login | None] | None:
-        """The authenticated client's session, its client id free for it; None: turned away.
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, opening: Opening
+    ) -> tuple[Session, str, Login | None] | None:
+        """The authenticated client's session, its client id free for it, and whose share it takes.
+
+        None: turned away.
 
         No session is read or changed before the credentials were accepted [D2, D3, D11].
         """
         try:
             async with asyncio.timeout(self._settings.connect_timeout_s):
-                session = await self._read_connect(reader, writer)
+                session = decode_connect(await read_frame(reader, MAX_CONNECT_BYTES))
+                opening.heard()
                 login = await self._authenticated(session, writer)
             known = login is not None or self._authenticate_user is None
-            code = await self._claim(session) if known else NOT_AUTHORIZED
-        except (EOFError, OSError, GatewayError, AMQTTError, MQTTError, NoDataError) as error:
-            self._refused(writer, repr(error))
+            owner = opening.address if login is None else login.user
+            code = await self._claim(session, owner) if known else NOT_AUTHORIZED
+        except RefusedError as refusal:
+            writer.write(refusal.connack)
+            self._say_what_is_spoken(opening.address, refusal.mqtt_5)
+            self._refused(writer.get_extra_info("peername"), str(refusal))
             return None
-        if code == CONNECTION_ACCEPTED:
-            return session, login
-        writer.write(ConnackPacket.build(0, code).to_bytes())
-        self._refused(writer, f"CONNACK {code}")
+        except (EOFError, OSError, GatewayError) as error:
+            self._refused(writer.get_extra_info("peername"), repr(error))
+            return None
+        if code == ACCEPTED:
+            return session, owner, login
+        writer.write(connack(code))
+        self._refused(writer.get_extra_info("peername"), f"CONNACK {code}")
         return None
 
-    def _refused(self, writer: asyncio.StreamWriter, reason: str) -> None:
-        self.exchange.counters.refused += 1
-        peer = writer.get_extra_info("peername")
-        log.info("broker_connection_refused", extra={"peer": peer, "reason": reason})
+    def _say_what_is_spoken(self, address: str, mqtt_5: str | None) -> None:
+        """Once for each client of MQTT 5, and of one address a line a second."""
+        if mqtt_5 is None or not self._lines_of_5.due(address):
+            return
+        if self._clients_of_5.due(f"{address} {mqtt_5}"):
+            log.warning(
+                "broker_client_speaks_mqtt_5",
+                extra={
+                    "address": address,
+                    "client_id": mqtt_5,
+                    "hint": "set it to MQTT 3.1.1 (protocol version 4), or use a broker that "
+                    'speaks MQTT 5 by [mqtt] mode = "external"',
+                },
+            )
 
-    async def _read_connect(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Session:
-        """The session that a CONNECT asks for; amqtt validates and refuses bad versions."""
-        frame = await read_frame(reader, self._settings.max_packet_bytes)
-        if frame.packet_type != CONNECT or frame.flags:
-            raise BadRequestError("the first packet is not CONNECT [MQTT-3.1.0-1]")
-        header = MQTTFixedHeader(CONNECT, 0, len(frame.body)).to_bytes()
-        _, session = await BrokerProtocolHandler.init_from_connect(
-            BufferReader(header + frame.body), StreamWriterAdapter(writer), self.plugins_manager
-        )
-        if session.will_flag:
-            require_topic(session.will_topic)
-            if session.will_qos > 2:
-                raise BadRequestError("a will with QoS 3 [MQTT-3.1.2-14]")
-        return session
+    def _refused(self, peer: Peer | None, reason: str) -> None:
+        self.exchange.counters.refused += 1
+        address = peer[0] if peer else ""
+        if times := self._refusals.due(address):
+            extra = {"peer": peer, "reason": reason, "times": times}
+            log.info("broker_connection_refused", extra=extra)
 
     async def _authenticated(self, session: Session, writer: asyncio.StreamWriter) -> Login | None:
         """The login, under whose name the session goes; None where nobody is asked, or refused."""
@@ -210,16 +251,16 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             session.username = login.user
         return login
 
-    async def _claim(self, session: Session) -> int:
-        """Free the client id: its own user may take a connection over, nobody else."""
+    async def _claim(self, session: Session, owner: str) -> int:
+        """Free the client id: its own user may take a connection over, nobody else.
+
+        Where its owner has its share of connections already, it is refused.
+        """
         while (holder := self._connection(session.client_id)) is not None:
             if holder.state.user != session.username:
-                return int(IDENTIFIER_REJECTED)
+                return IDENTIFIER_REJECTED
             await holder.stop()
-        known = session.client_id in self._sessions
-        if not known and len(self._sessions) >= self._settings.max_sessions:
-            return int(SERVER_UNAVAILABLE)
-        return int(CONNECTION_ACCEPTED)
+        return ACCEPTED if self.shares.has_connection(owner) else UNAVAILABLE
 
     def _connection(self, client_id: str) -> Connection | None:
         connection: Connection | None
@@ -229,17 +270,18 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     async def _hold(
         self,
         incoming: Session,
+        owner: str,
         login: Login | None,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         """Put the session into the table, answer CONNACK and serve the client to its end."""
-        state = await self._resumed(incoming)
+        state = await self._resumed(incoming, owner)
         session = state.session
         connection = Connection(state, reader, writer, self.exchange, self)
         self._sessions[session.client_id] = (session, connection)
         session.transitions.connect()
-        writer.write(ConnackPacket.build(session.parent, CONNECTION_ACCEPTED).to_bytes())
+        writer.write(connack(ACCEPTED, bool(session.parent)))
         unwatch = login.watch(partial(self._end, connection)) if login else None
         try:
             await connection.converse()
@@ -247,9 +289,13 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             if unwatch is not None:
                 unwatch()
             session.transitions.disconnect()
+            # Absent sessions stand in the order in which their clients left.
+            self._sessions.pop(session.client_id, None)
             self._sessions[session.client_id] = (session, None)
             if session.clean_session:
                 await self._delete_session(session.client_id)
+            else:
+                await self.shares.thin_out(owner)
 
     def _end(self, connection: Connection) -> None:
         """End the connection of a login that has ended, as if the client had gone."""
@@ -257,14 +303,16 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 
-    async def _resumed(self, incoming: Session) -> SessionState:
+    async def _resumed(self, incoming: Session, owner: str) -> SessionState:
         """The stored state, or a new one: clean session, first visit, or another user's id."""
         stored, _ = self._sessions.get(incoming.client_id, (None, None))
         if stored is None or incoming.clean_session or stored.username != incoming.username:
             await self._delete_session(incoming.client_id)
-            return new_state(incoming, self._settings)
+            return new_state(incoming, owner, self._settings)
         renew(stored, incoming)
-        return state_of(stored)
+        state = state_of(stored)
+        state.owner = owner
+        return state
 
     async def subscribe(self, state: SessionState, topics: list[tuple[str, int]]) -> list[int]:
         """The granted QoS of each topic filter, or 0x80."""
@@ -273,64 +321,44 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
     def unsubscribe(self, state: SessionState, filters: list[str]) -> None:
         """Forget subscriptions; unknown filters are ignored."""
         for topic_filter in filters:
+            if topic_filter not in state.filters:
+                continue
+            state.filters.discard(topic_filter)
             self._del_subscription(topic_filter, state.session)
-            if not self._subscriptions.get(topic_filter, True):
+            if not self._subscriptions[topic_filter]:
                 del self._subscriptions[topic_filter]
+            self._subscribers.changed(topic_filter)
+
+    async def _del_all_subscriptions(self, session: Session) -> None:
+        """Look at those of the session alone, not at every filter that there is."""
+        state = state_of(session)
+        self.unsubscribe(state, list(state.filters))
 
     def replay_retained(self, state: SessionState, topic_filter: str, qos: int) -> None:
-        """Queue the retained messages that a new subscription asks for [D1]."""
+        """Queue the retained messages that a new subscription asks for [D1], and the status."""
         matches = partial(self._matches, a_filter=topic_filter)
-        self.exchange.replay_retained(state, matches, qos)
+        self.exchange.replay(state, self.exchange.retained.matching(matches), qos)
+        if topic_filter.startswith(TREE) and self._settings.status_interval_s:
+            status = (each for each in self._status.messages() if matches(each.topic))
+            self.exchange.replay(state, status, qos)
 
     async def add_subscription(self, subscription: tuple[str, int], session: Session) -> int:
         """Refuse what amqtt grants and never serves; let a repeated SUBSCRIBE replace the QoS."""
         topic_filter, _ = subscription
         state = state_of(session)
         self.unsubscribe(state, [topic_filter])
-        full = len(state.filters) >= self._settings.max_subscriptions
-        if full or not topic_filter or "\0" in topic_filter or topic_filter.startswith("$share/"):
+        full = (
+            len(state.filters) >= self._settings.max_subscriptions
+            or sum(map(len, state.filters)) + len(topic_filter) > MAX_FILTER_BYTES
+        )
+        if full or not topic_filter or topic_filter.startswith("$share/"):
             return SUBSCRIPTION_REFUSED
         code: int = await super().add_subscription(subscription, session)
         if code != SUBSCRIPTION_REFUSED:
             state.filters.add(topic_filter)
-        self._routes.clear()
+            self._subscribers.changed(topic_filter)
         return code
-
-    def _del_subscription(self, a_filter: str, session: Session) -> int:
-        state_of(session).filters.discard(a_filter)
-        self._routes.clear()
-        deleted: int = super()._del_subscription(a_filter, session)
-        return deleted
 
     async def _topic_filtering(self, session: Session, topic: str, action: Action) -> bool:
         """Ask `authorize`, without amqtt's task for each plugin."""
         return self.exchange.allowed(session.username, topic, TopicAction(action.value))
-
-    def _subscribers(self, topic: str) -> list[tuple[SessionState, int]]:
-        """Each session once, with its highest QoS; remembered until a subscription changes."""
-        routes = self._routes.get(topic)
-        if routes is None:
-            if len(self._routes) >= ROUTES_CACHED:
-                self._routes.clear()
-            routes = self._routes[topic] = self._matching(topic)
-        return routes
-
-    def _matching(self, topic: str) -> list[tuple[SessionState, int]]:
-        """Linear in the topic filters."""
-        found: dict[str, tuple[SessionState, int]] = {}
-        for topic_filter, subscriptions in self._subscriptions.items():
-            if self._matches(topic, topic_filter):
-                for session, qos in subscriptions:
-                    _, known = found.get(session.client_id, (None, 0))
-                    found[session.client_id] = (state_of(session), max(qos, known))
-        return list(found.values())
-
-
-async def _close(writer: asyncio.StreamWriter) -> None:
-    """Flush and close; a peer that does not read is cut off."""
-    writer.close()
-    try:
-        async with asyncio.timeout(CLOSE_TIMEOUT_S):
-            await writer.wait_closed()
-    except OSError:
-        writer.transport.abort()

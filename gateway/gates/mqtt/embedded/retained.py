@@ -5,42 +5,114 @@ section 3.3.1.3 (RETAIN).
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from gateway.gates.mqtt.embedded.frames import Publish
+
+GATEWAY = ""
+"""The owner of what the gateway itself has retained, which goes for nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetainedLimits:
+    """In all, and of one owner; bytes are those of payloads and topics."""
+
+    topics: int
+    total_bytes: int
+    owner_topics: int
+    owner_bytes: int
+
+
+@dataclass(slots=True)
+class _Share:
+    """The topics of an owner, the least recently published first, and their bytes."""
+
+    topics: dict[str, None] = field(default_factory=dict)
+    size: int = 0
 
 
 class RetainedMessages:
     """One message for each topic; an empty payload removes it [MQTT-3.3.1-10].
 
-    >>> retained = RetainedMessages(max_topics=1, max_bytes=8)
-    >>> retained.keep(Publish("a", b"1")), retained.keep(Publish("b", b"1"))
-    (True, False)
+    Beyond its own share an owner's new message is refused. Beyond the whole, the owner who has more
+    than the newcomer, and most of all, loses its oldest; `refused` counts both.
+
+    >>> retained = RetainedMessages(RetainedLimits(2, 100, owner_topics=1, owner_bytes=100))
+    >>> [retained.keep(Publish(topic, b"1"), owner) for topic, owner in ("aA", "bA", "cB")]
+    [True, False, True]
     """
 
-    def __init__(self, max_topics: int, max_bytes: int) -> None:
-        self._max_topics = max_topics
-        self._max_bytes = max_bytes
-        self._by_topic: dict[str, Publish] = {}
+    def __init__(self, limits: RetainedLimits) -> None:
+        self.refused = 0
+        self._limits = limits
+        self._by_topic: dict[str, tuple[Publish, str]] = {}
+        self._shares: dict[str, _Share] = {}
         self._bytes = 0
 
     def __len__(self) -> int:
         """Topics that have a retained message."""
         return len(self._by_topic)
 
-    def keep(self, publish: Publish) -> bool:
-        """Replace the topic's message; False: no room, and the topic now has none."""
-        previous = self._by_topic.pop(publish.topic, None)
-        if previous is not None:
-            self._bytes -= len(previous.payload)
+    def keep(self, publish: Publish, owner: str = GATEWAY) -> bool:
+        """Replace the topic's message; False: no room, and the topic now has none.
+
+        Linear in the owners where the whole is full.
+        """
+        self._remove(publish.topic)
         if not publish.payload:
             return True
-        size = self._bytes + len(publish.payload)
-        if len(self._by_topic) >= self._max_topics or size > self._max_bytes:
+        size = _size(publish)
+        if not self._fits_share(owner, size) or not self._made_room(owner, size):
+            self.refused += 1
             return False
-        self._by_topic[publish.topic] = publish
-        self._bytes = size
+        self._by_topic[publish.topic] = publish, owner
+        share = self._shares.setdefault(owner, _Share())
+        share.topics[publish.topic] = None
+        share.size += size
+        self._bytes += size
         return True
 
     def matching(self, matches: Callable[[str], bool]) -> Iterator[Publish]:
         """The messages under the topics that satisfy `matches`; linear in the topics."""
-        return (publish for topic, publish in self._by_topic.items() if matches(topic))
+        return (publish for topic, (publish, _) in self._by_topic.items() if matches(topic))
+
+    def _fits_share(self, owner: str, size: int) -> bool:
+        share, limits = self._shares.get(owner, _Share()), self._limits
+        return owner == GATEWAY or (
+            len(share.topics) < limits.owner_topics and share.size + size <= limits.owner_bytes
+        )
+
+    def _made_room(self, owner: str, size: int) -> bool:
+        own = self._shares.get(owner, _Share())
+        while len(self._by_topic) >= self._limits.topics:
+            if not self._lose_one(lambda share: len(share.topics), len(own.topics) + 1):
+                return False
+        while self._bytes + size > self._limits.total_bytes:
+            if not self._lose_one(lambda share: share.size, own.size + size):
+                return False
+        return True
+
+    def _lose_one(self, measure: Callable[[_Share], int], newcomer: int) -> bool:
+        others = [share for owner, share in self._shares.items() if owner != GATEWAY]
+        most = max(others, key=measure, default=None)
+        if most is None or measure(most) <= newcomer:
+            return False
+        self._remove(next(iter(most.topics)))
+        self.refused += 1
+        return True
+
+    def _remove(self, topic: str) -> None:
+        known = self._by_topic.pop(topic, None)
+        if known is None:
+            return
+        publish, owner = known
+        share = self._shares[owner]
+        del share.topics[topic]
+        share.size -= _size(publish)
+        self._bytes -= _size(publish)
+        if not share.topics:
+            del self._shares[owner]
+
+
+def _size(publish: Publish) -> int:
+    return len(publish.topic) + len(publish.payload)

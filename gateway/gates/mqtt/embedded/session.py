@@ -4,6 +4,7 @@ Place: hangs on amqtt's `Session.attributes`, so that it lives and dies with the
 connection, the fan-out and the subscription table share it. Source: MQTT 3.1.1, section 3.1.2.4.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -33,14 +34,49 @@ class Receiver(Protocol):
         """Something may be deliverable."""
 
 
+class _Transitions:
+    """Where a session is, as amqtt asks for it."""
+
+    __slots__ = ("_entered", "state")
+
+    def __init__(self, entered: Callable[[str], None]) -> None:
+        self.state = "new"
+        self._entered = entered
+
+    def connect(self) -> None:
+        """The client is there."""
+        self.state = "connected"
+        self._entered(self.state)
+
+    def disconnect(self) -> None:
+        """The client is away."""
+        self.state = "disconnected"
+        self._entered(self.state)
+
+
+class ClientSession(Session):  # type: ignore[misc]  # amqtt is untyped
+    """amqtt's session without its state machine, which takes 16 kB and 0.25 ms for each client."""
+
+    def _init_states(self) -> None:
+        self.transitions = _Transitions(self._entered)
+
+    def _entered(self, state: str) -> None:
+        if state == "connected":
+            self._on_enter_connected()
+        else:
+            self._on_enter_disconnected()
+
+
 @dataclass(slots=True, eq=False)
 class SessionState:
     """One client's session, across its connections; `connection` is None while it is away.
 
+    `owner` is whose share of the broker it takes: its user, or its address where nobody is asked.
     `received`: QoS 2 packet identifiers accepted and not yet released [MQTT-4.3.3-2].
     """
 
     session: Session
+    owner: str
     delivery: DeliveryQueue
     received: set[int] = field(default_factory=set)
     filters: set[str] = field(default_factory=set)
@@ -58,10 +94,11 @@ class SessionState:
         return username
 
 
-def new_state(session: Session, settings: BrokerSettings) -> SessionState:
+def new_state(session: Session, owner: str, settings: BrokerSettings) -> SessionState:
     """A state without a past, attached to `session`."""
     state = SessionState(
         session,
+        owner,
         DeliveryQueue(settings.max_inflight, settings.max_queued, settings.max_queued_bytes),
     )
     session.attributes[_KEY] = state

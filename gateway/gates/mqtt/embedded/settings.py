@@ -5,13 +5,14 @@ Place: configuration → `BrokerSettings` → broker; broker → `BrokerStatisti
 
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
 from adapters.values.message import Message
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.config.network import MqttSettings
+from gateway.gates.http.origins import Names
 
 
 class TopicAction(Enum):
@@ -38,11 +39,25 @@ class Login:
 
 
 Accept = Callable[[Message], Awaitable[None]]
+Refuse = Callable[[Message, int], Awaitable[None]]
+"""Told of a payload that is too long: its beginning, as a message, and how many bytes it had."""
+
 Authenticate = Callable[[str | None, str | None, str], Awaitable[Login | None]]
 """Told user name, password and the address that they come from."""
 
 Authorize = Callable[[str | None, str, TopicAction], bool]
 Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Who may do what, and where messages go; see `EmbeddedBroker` for each."""
+
+    accept: Accept
+    refuse: Refuse
+    authenticate: Authenticate | None
+    authorize: Authorize | None
+    clock: Clock
 
 
 def _no_topic(_: str) -> bool:
@@ -56,15 +71,21 @@ _MQTT = MqttSettings()
 class BrokerSettings:
     """Every limit of the broker; each bounds memory or time for each client or in all.
 
-    `port` 0 is any free port. `tls` makes the only listener an MQTT-over-TLS one.
+    `port` 0 is any free port. `tls` makes every listener an MQTT-over-TLS one. With a
+    `web_socket_port` MQTT over WebSocket is spoken there, with whom `names` admit.
     A connection has `connect_timeout_s` from its first byte to CONNACK, authentication included.
     `max_inflight` bounds, for each connection and direction, messages that wait for an answer: of
     the gateway's store (inbound) or of the subscriber (outbound). `max_queued` messages and
     `max_queued_bytes` of payload wait behind that window, connected or not; what passes either
-    bound is dropped, newest first, and counted. Retained messages beyond `max_retained` topics or
-    `max_retained_bytes` of payload are passed on but not retained. A persistent session is
-    forgotten `session_expiry_s` after its client left; beyond `max_sessions` a new CONNECT is
-    refused. `drain_timeout_s` is what a closing connection has to see its messages accepted.
+    bound is dropped, newest first, and counted. Retained messages beyond
+    `max_retained` topics or `max_retained_bytes`, in all and `..._client_...` of one client, are
+    passed on but not retained. A persistent session is
+    forgotten `session_expiry_s` after its client left; of those whose clients are away, beyond
+    `max_sessions`, or `max_client_sessions` of a client, the one goes that is away longest. Beyond
+    the connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
+    without an accepted CONNECT. `$SYS` is told at SUBSCRIBE and each `status_interval_s`; 0: never.
+    `drain_timeout_s` is what a closing connection has to see its
+    messages accepted.
     """
 
     host: str = _MQTT.host
@@ -76,19 +97,22 @@ class BrokerSettings:
     max_announcement_bytes: int = 0
     is_announcement: Callable[[str], bool] = _no_topic
     max_connections: int = _MQTT.connections
-    max_sessions: int = 5 * _MQTT.connections
-    session_expiry_s: int = 86_400
+    max_client_connections: int = _MQTT.client_connections
+    max_connecting: int = _MQTT.client_connecting
+    max_sessions: int = _MQTT.sessions
+    max_client_sessions: int = _MQTT.client_sessions
+    session_expiry_s: int = _MQTT.session_s
     max_subscriptions: int = 200
     max_inflight: int = 20
     max_queued: int = 2000
     max_queued_bytes: int = 8_388_608
-    max_retained: int = 2000
-    max_retained_bytes: int = 8_388_608
-
-    @property
-    def max_packet_bytes(self) -> int:
-        """Remaining length allowed: the longest payload under the longest topic (65,535 bytes)."""
-        return max(self.max_payload_bytes, self.max_announcement_bytes) + 65_535 + 4
+    max_retained: int = _MQTT.retained_messages
+    max_client_retained: int = _MQTT.client_retained_messages
+    max_retained_bytes: int = _MQTT.retained_bytes
+    max_client_retained_bytes: int = _MQTT.client_retained_bytes
+    status_interval_s: float = _MQTT.status_interval_s
+    web_socket_port: int | None = None
+    names: Names = field(default_factory=Names)
 
     def longest_payload(self, topic: str) -> int:
         """In bytes: a bridge's list of its devices is longer than any reading."""
@@ -99,22 +123,31 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True)
 class BrokerStatistics:
-    """Counts since the start, and gauges of now (`connections`, `sessions`, `retained`, `queued`).
+    """Counts since the start, and gauges of now (from `connections` to `queued`).
+
+    `connections` are all that are open, `clients` those of them whose CONNECT was accepted.
 
     `received` and `delivered` count PUBLISH packets from and to clients. `dropped`: not queued
     for a slow or absent subscriber. `denied`: PUBLISH without the right to, or to a `$` topic.
-    `refused`: connections turned away (limits, credentials). `failed`: `accept` raised.
+    `too_large`: acknowledged, and told to the gateway alone. `refused`: connections turned away
+    (limits, credentials). `forgotten`: sessions that made room. `not_retained`: messages that the
+    limits keep from being retained, or longer. `failed`: `accept` raised.
     """
 
     connections: int
+    clients: int
     sessions: int
+    subscriptions: int
     retained: int
     queued: int
     received: int
     delivered: int
     dropped: int
     denied: int
+    too_large: int
     refused: int
+    forgotten: int
+    not_retained: int
     failed: int
 
 
@@ -126,5 +159,6 @@ class BrokerCounters:
     delivered: int = 0
     dropped: int = 0
     denied: int = 0
+    too_large: int = 0
     refused: int = 0
     failed: int = 0

@@ -24,6 +24,7 @@ class FakeStore:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
+        self.refused: list[tuple[Message, int]] = []
         self.full = False
         self._arrived = asyncio.Condition()
         self._commits: list[asyncio.Event] = []
@@ -51,6 +52,9 @@ class FakeStore:
             raise DiskFullError(message.topic)
         await committed.wait()
 
+    async def refuse(self, message: Message, payload_bytes: int) -> None:
+        self.refused.append((message, payload_bytes))
+
     async def has(self, count: int) -> None:
         """Wait until `count` messages have arrived."""
         async with asyncio.timeout(5), self._arrived:
@@ -62,9 +66,9 @@ async def running(
     settings: BrokerSettings | None = None, store: FakeStore | None = None
 ) -> AsyncIterator[EmbeddedBroker]:
     """Our broker with the users and rights of `brokers`; the clock stands still at NOON."""
-    accept = (store or FakeStore()).accept
+    store = store or FakeStore()
     chosen = settings or BrokerSettings(port=0)
     async with EmbeddedBroker(
-        chosen, accept, authenticate, authorize, clock=lambda: NOON
+        chosen, store.accept, authenticate, authorize, lambda: NOON, refuse=store.refuse
     ) as broker:
         yield broker

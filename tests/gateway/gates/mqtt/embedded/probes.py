@@ -154,7 +154,7 @@ async def silence_before_connect_is_borne(subject: Subject) -> bool:
 
 async def any_packet_length_is_read(subject: Subject) -> bool:
     async with await bob(subject) as client:
-        client.send(b"\x30\xff\xff\xff\x7f")
+        client.send(b"\x82\xff\xff\xff\x7f")
         return not await client.closed(QUIET_S)
 
 

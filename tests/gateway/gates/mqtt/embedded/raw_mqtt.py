@@ -113,8 +113,9 @@ class RawClient:
         self.session_present = False
 
     @classmethod
-    async def open(cls, port: int) -> Self:
-        return cls(*await asyncio.open_connection("127.0.0.1", port))
+    async def open(cls, port: int, source: str = "127.0.0.1") -> Self:
+        """From an address of this machine, all of 127.0.0.0/8."""
+        return cls(*await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0)))
 
     @classmethod
     async def connect(
@@ -127,8 +128,9 @@ class RawClient:
         clean: bool = True,
         keep_alive: int = 60,
         will: Will | None = None,
+        source: str = "127.0.0.1",
     ) -> Self:
-        client = await cls.open(port)
+        client = await cls.open(port, source)
         client.send(
             connect_packet(client_id, user, password, clean, keep_alive=keep_alive, will=will)
         )

@@ -15,9 +15,13 @@ from gateway.gates.mqtt.embedded.frames import (
     encode_publish,
     read_frame,
 )
-from gateway.gates.mqtt.embedded.retained import RetainedMessages
+from gateway.gates.mqtt.embedded.retained import GATEWAY, RetainedLimits, RetainedMessages
 
 ANY_BYTES = 1_000_000
+
+
+def retained_messages(max_topics: int, max_bytes: int) -> RetainedMessages:
+    return RetainedMessages(RetainedLimits(max_topics, max_bytes, max_topics, max_bytes))
 
 
 def all_of(retained: RetainedMessages) -> list[bytes]:
@@ -25,7 +29,7 @@ def all_of(retained: RetainedMessages) -> list[bytes]:
 
 
 def test_retained_message_is_replaced_and_removed() -> None:
-    retained = RetainedMessages(max_topics=2, max_bytes=10)
+    retained = retained_messages(max_topics=2, max_bytes=11)
     assert retained.keep(Publish("a", b"1"))
     assert retained.keep(Publish("a", b"2"))
     assert all_of(retained) == [b"2"]
@@ -34,7 +38,7 @@ def test_retained_message_is_replaced_and_removed() -> None:
 
 
 def test_retained_bytes_are_bounded_and_given_back() -> None:
-    retained = RetainedMessages(max_topics=9, max_bytes=10)
+    retained = retained_messages(max_topics=9, max_bytes=11)
     assert retained.keep(Publish("a", bytes(6)))
     assert not retained.keep(Publish("b", bytes(6)))
     assert retained.keep(Publish("a", bytes(10)))
@@ -43,10 +47,60 @@ def test_retained_bytes_are_bounded_and_given_back() -> None:
 
 
 def test_retained_message_without_room_does_not_leave_the_old_one() -> None:
-    retained = RetainedMessages(max_topics=9, max_bytes=10)
+    retained = retained_messages(max_topics=9, max_bytes=11)
     retained.keep(Publish("a", b"old"))
     assert not retained.keep(Publish("a", bytes(11)))
     assert all_of(retained) == []
+
+
+def test_retained_share_is_its_owners_alone() -> None:
+    retained = RetainedMessages(RetainedLimits(10, 1000, owner_topics=2, owner_bytes=20))
+    assert [retained.keep(Publish(topic, b"1"), "greedy") for topic in "abc"] == [True, True, False]
+    assert not retained.keep(Publish("d", bytes(20)), "other")
+    assert retained.keep(Publish("d", bytes(19)), "other")
+    assert retained.keep(Publish("b", b""), "greedy")
+    assert retained.keep(Publish("c", b"1"), "greedy")
+    assert retained.refused == 2
+
+
+def test_full_budget_takes_the_oldest_of_whoever_has_most() -> None:
+    retained = RetainedMessages(RetainedLimits(4, 1000, owner_topics=3, owner_bytes=1000))
+    for topic in "abca":
+        assert retained.keep(Publish(topic, topic.encode()), "greedy")
+    assert retained.keep(Publish("d", b"d"), "small")
+    assert retained.keep(Publish("e", b"e"), "new")
+    assert sorted(all_of(retained)) == [b"a", b"c", b"d", b"e"]
+    assert not retained.keep(Publish("f", b"f"), "small")
+
+
+def test_what_the_gateway_retains_goes_for_nobody() -> None:
+    retained = RetainedMessages(RetainedLimits(3, 1000, owner_topics=1, owner_bytes=10))
+    for topic in "abc":
+        assert retained.keep(Publish(topic, bytes(50)), GATEWAY)
+    assert not retained.keep(Publish("d", b"d"), "client")
+    assert len(retained) == 3
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 30), st.sampled_from(["", "x", "y"])),
+        max_size=60,
+    )
+)
+def test_retained_messages_keep_to_every_bound(kept: list[tuple[str, int, str]]) -> None:
+    limits = RetainedLimits(5, 80, owner_topics=3, owner_bytes=50)
+    retained = RetainedMessages(limits)
+    owners: dict[str, str] = {}
+    for topic, size, owner in kept:
+        assert retained.keep(Publish(topic, bytes(size)), owner) or size
+        owners[topic] = owner
+        messages = list(retained.matching(lambda _: True))
+        assert len(messages) <= limits.topics
+        assert sum(len(each.payload) + 1 for each in messages) <= limits.total_bytes
+        for name in ("x", "y"):
+            own = [each for each in messages if owners[each.topic] == name]
+            assert len(own) <= limits.owner_topics
+            assert sum(len(each.payload) + 1 for each in own) <= limits.owner_bytes
 
 
 class Window:
@@ -123,6 +177,7 @@ async def test_publish_survives_the_wire(
     topic: str, payload: bytes, qos: int, retain: bool, duplicate: bool
 ) -> None:
     packet_id = 513 if qos else 0
+    duplicate = duplicate and qos > 0
     publish = Publish(topic, payload, qos, retain, duplicate, packet_id)
     reader = asyncio.StreamReader()
     reader.feed_data(encode_publish(publish, packet_id, duplicate))

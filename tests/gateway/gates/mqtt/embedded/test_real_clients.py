@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import uvloop
@@ -22,9 +23,12 @@ COUNT = 200
 TIMEOUT_S = 10.0
 
 
+Transport = Literal["tcp", "websockets"]
+
+
 @contextmanager
-def paho(port: int, name: str) -> Iterator[Client]:
-    client = Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=True)
+def paho(port: int, name: str, transport: Transport) -> Iterator[Client]:
+    client = Client(CallbackAPIVersion.VERSION2, name, clean_session=True, transport=transport)
     client.username_pw_set("bob", "b-secret")
     client.connect("127.0.0.1", port)
     client.loop_start()
@@ -35,7 +39,7 @@ def paho(port: int, name: str) -> Iterator[Client]:
         client.loop_stop()
 
 
-def _paho_round_trip(port: int, qos: int) -> list[bytes]:
+def _paho_round_trip(port: int, qos: int, transport: Transport = "tcp") -> list[bytes]:
     """What a paho subscriber gets of COUNT messages of a paho publisher."""
     payloads: list[bytes] = []
     subscribed, complete = threading.Event(), threading.Event()
@@ -45,7 +49,7 @@ def _paho_round_trip(port: int, qos: int) -> list[bytes]:
         if len(payloads) == COUNT:
             complete.set()
 
-    with paho(port, "display") as display, paho(port, "device") as device:
+    with paho(port, "display", transport) as display, paho(port, "device", transport) as device:
         display.on_message = collect
         display.on_subscribe = lambda *_: subscribed.set()
         display.subscribe("s/#", qos)
@@ -66,6 +70,20 @@ async def test_paho_clients_exchange_everything_in_order(qos: int) -> None:
     assert store.payloads == expected
 
 
+def test_paho_clients_exchange_everything_over_websocket_on_uvloop() -> None:
+    store = FakeStore()
+    expected = [b"%d" % number for number in range(COUNT)]
+
+    async def round_trip() -> list[bytes]:
+        async with running(BrokerSettings(port=0, web_socket_port=0), store) as broker:
+            port = broker.web_socket_port or 0
+            return await asyncio.to_thread(_paho_round_trip, port, 1, "websockets")
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(round_trip()) == expected
+    assert store.payloads == expected
+
+
 def test_broker_works_on_uvloop() -> None:
     async def round_trip() -> None:
         async with running() as broker:
@@ -80,6 +98,30 @@ def test_broker_works_on_uvloop() -> None:
                 await client.publish("u", b"x", qos=2)
                 await broker.publish("t", b"y", qos=1)
                 assert (await client.next_message()).payload == b"y"
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(round_trip())
+
+
+def test_broker_speaks_tls_on_uvloop(
+    server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
+) -> None:
+    payload = bytes(60_000)
+
+    async def round_trip() -> None:
+        settings = BrokerSettings(port=0, tls=server_tls)
+        async with running(settings) as broker, await RawClient.open(broker.port) as silent:
+            streams = await asyncio.open_connection("127.0.0.1", broker.port, ssl=client_tls)
+            async with RawClient(*streams) as client:
+                client.send(connect_packet("d", "bob", "b-secret"))
+                assert await client.next_packet() is not None
+                await client.subscribe("t", 1)
+                for _ in range(50):
+                    await client.publish("u", payload)
+                await broker.publish("t", payload, qos=1)
+                assert (await client.next_message()).payload == payload
+            silent.send(b"no TLS at all")
+            assert await silent.closed()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(round_trip())

@@ -209,22 +209,29 @@ async def test_retained_messages_are_bounded() -> None:
     async with running(replace(SETTINGS, max_retained=2)) as broker:
         for topic in ("a", "b", "c"):
             await broker.publish(topic, b"x", retain=True)
-        assert (broker.statistics.retained, broker.statistics.dropped) == (2, 1)
+        assert (broker.statistics.retained, broker.statistics.not_retained) == (2, 1)
 
 
-async def test_session_beyond_the_limit_is_refused() -> None:
+async def test_session_beyond_the_limit_takes_the_place_of_the_one_away_longest() -> None:
     async with running(replace(SETTINGS, max_sessions=1)) as broker:
         await (await bob(broker, "1", clean=False)).disconnect()
-        async with await bob(broker, "2", clean=False) as refused:
-            assert refused.code == 3
-        async with await bob(broker, "1", clean=False) as known:
-            assert known.session_present
+        async with (
+            await bob(broker, "2", clean=False) as second,
+            await alice(broker, "3", clean=False) as third,
+        ):
+            assert (second.code, third.code, broker.statistics.forgotten) == (0, 0, 0)
+            await second.disconnect()
+            assert broker.statistics.forgotten == 1
+            assert await third.ping() == []
+        async with await bob(broker, "1", clean=False) as gone:
+            assert not gone.session_present
 
 
-async def test_connection_beyond_the_limit_is_closed() -> None:
+async def test_connection_beyond_the_limit_is_refused() -> None:
     async with running(replace(SETTINGS, max_connections=1)) as broker:
         async with await bob(broker, "1") as first:
-            async with await RawClient.open(broker.port) as second:
+            async with await bob(broker, "2") as second:
+                assert second.code == 3
                 assert await second.closed()
             assert await first.ping() == []
             await first.disconnect()

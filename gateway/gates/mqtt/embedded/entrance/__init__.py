@@ -1,0 +1,1 @@
+"""Who comes in: sockets, TLS and WebSocket, CONNECT, and how much room there is for a client."""
