@@ -158,21 +158,26 @@ def _ordered(plan: Plan, known: Names, seeded: int | None) -> Iterator[CoreStep]
     filters = list(plan.filters)
     bound = known.union(name for name, _ in plan.constants)
     unsure: Names = frozenset()
-    while elements or filters:
+    left = {place: _selectivity(each, bound, known) for place, each in enumerate(elements)}
+    while left or filters:
         for each in [each for each in filters if each.variables <= bound]:
             filters.remove(each)
             yield _filter_step(each)
-        if elements:
-            best = max(elements, key=lambda element: _selectivity(element, bound, known))
-            elements.remove(best)
+        if left:
+            place = max(left, key=left.__getitem__)
+            del left[place]
+            best = elements[place]
             if isinstance(best, Table):
                 yield _table_step(best)
                 unsure |= best.variables - best.certain
-                bound |= best.certain
+                new = best.certain
             else:
                 yield _pattern_step(best, bound, unsure)
-                bound |= best.variables
-                known |= best.variables
+                new = best.variables
+                known |= new
+            bound |= new
+            for other in [at for at in left if not elements[at].variables.isdisjoint(new)]:
+                left[other] = _selectivity(elements[other], bound, known)
 
 
 def _selectivity(element: CorePattern | Table, bound: Names, joined: Names) -> tuple[float, ...]:

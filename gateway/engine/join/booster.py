@@ -414,13 +414,22 @@ def _acceptance(
 def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -> list[int]:
     """The order of the other patterns: always one with the most positions known."""
     known = {slot for slot in bound if isinstance(slot, str)}
-    left = [place for place in range(len(patterns)) if place != seed]
+    left = {place: _known(patterns[place], known) for place in range(len(patterns))}
+    if seed is not None:
+        del left[seed]
+    users: dict[str, list[int]] = {}
+    for place in left:
+        for name in patterns[place].variables:
+            users.setdefault(name, []).append(place)
     order: list[int] = []
     while left:
-        best = max(left, key=lambda place: _known(patterns[place], known))
-        left.remove(best)
+        best = max(left, key=left.__getitem__)
+        del left[best]
         order.append(best)
-        known |= patterns[best].variables
+        new = patterns[best].variables - known
+        known |= new
+        for place in {place for name in new for place in users[name]} & left.keys():
+            left[place] = _known(patterns[place], known)
     return order
 
 
