@@ -12,7 +12,7 @@ from gateway.app.vitals import Flow, Vitals, nothing_waits
 from gateway.gates.admin.openapi import document
 from gateway.gates.http.measures import request_measures, request_times
 from gateway.gates.http.operations import Load, OperationsGate
-from gateway.gates.sparql.measures import query_measures
+from gateway.gates.sparql.measures import apart_measures, query_measures
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.runtime.metrics import Measures
 from gateway.security.guard import Guard
@@ -54,9 +54,11 @@ class Health:
 
 def operations_gate(health: Health, pool: QueryPool, load: Load, guard: Guard) -> OperationsGate:
     """The endpoints /metrics and /openapi.json."""
+    store = health.stages.storage.scheduler.engine.store
     measures = (
         *health.stages.measures(),
         *query_measures(pool.statistics),
+        *apart_measures(health.stages.subscribing.apart, store.remote.documents),
         *request_measures(load.statistics),
     )
     registry = Measures(measures, (request_times(load.statistics),)).registry

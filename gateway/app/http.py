@@ -14,11 +14,11 @@ from gateway.app.health import Health, operations_gate
 from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.stages import Stages
+from gateway.app.subscribers import rendering_limits
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config, LimitsSettings
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
 from gateway.gates.sparql.explain import ExplainGate
@@ -49,7 +49,8 @@ async def serving(
     subscribers, scheduler = stages.subscribing.subscribers, stages.storage.scheduler
     scheduler.engine.rights_of = security.update_rights
     streams = EventStreamGate(subscribers, limits)
-    with QueryPool(scheduler.engine.query, query_limits(config.limits)) as pool:
+    apart = stages.subscribing.apart
+    with QueryPool(scheduler.engine.query, query_limits(config.limits), apart) as pool:
         health = Health.of(stages, config.gateway.data_dir)
         sparql = SparqlGates(scheduler, pool, config, security.guard)
         http: list[BaseRoute] = [
@@ -144,7 +145,7 @@ def query_limits(limits: LimitsSettings) -> QueryLimits:
         threads=limits.queries,
         waiting=limits.queries_waiting,
         per_client=limits.client_queries,
-        rendering=RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s),
+        rendering=rendering_limits(limits),
     )
 
 

@@ -26,7 +26,7 @@ from gateway.scheduler.measures import scheduler_measures
 from gateway.scheduler.scheduler import Scheduler, Sink
 from gateway.shipping import Shipper, open_zone, shown
 from gateway.shipping.measures import shipping_measures
-from gateway.sparql.form import set_bounds
+from gateway.sparql.bounds.form import set_bounds
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 

@@ -1,19 +1,24 @@
 """How the settings make subscribers: their limits, and those who come over a broker."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
 from gateway.app.security import Security
+from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
+from gateway.engine import Engine
 from gateway.errors import UnauthorizedError
+from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
+from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits
+from gateway.gates.subscriptions.tried_first import TriedFirst
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import EVERYTHING, Policy
@@ -65,6 +70,7 @@ class Subscribing:
     """What subscribers over MQTT need, whatever the broker."""
 
     subscribers: Subscribers
+    apart: QueriesApart
     prefix: str
     identify: Identify
 
@@ -85,5 +91,20 @@ async def subscribing(
     """Subscribers can come, by whatever transport."""
     policies = None if security.authority is None else security.authority.policy
     limits = subscriber_limits(config)
-    async with Subscribers(scheduler, loop_calls, limits, security.guard) as subscribers:
-        yield Subscribing(subscribers, config.mqtt.sparql_topic, identify_by(policies))
+    async with AsyncExitStack() as stack:
+        apart = stack.enter_context(closing(_queries_apart(config, scheduler.engine)))
+        tried = stack.enter_context(closing(TriedFirst(scheduler, apart)))
+        subscribers = Subscribers(tried, loop_calls, limits, security.guard)
+        await stack.enter_async_context(subscribers)
+        identify = identify_by(policies)
+        yield Subscribing(subscribers, apart, config.mqtt.sparql_topic, identify)
+
+
+def _queries_apart(config: Config, engine: Engine) -> QueriesApart:
+    folder, limits = config.gateway.data_dir / "snapshots", config.limits
+    return QueriesApart(engine, folder, rendering_limits(limits), limits.query_memory_bytes)
+
+
+def rendering_limits(limits: LimitsSettings) -> RenderingLimits:
+    """How long an answer may be, and may take."""
+    return RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s)

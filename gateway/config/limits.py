@@ -12,7 +12,7 @@ from gateway.ingest.quarantine import QuarantineLimits
 from gateway.ingest.raw_messages import RawLimits
 from gateway.rdf.documents import DocumentLimits
 from gateway.scheduler.limits import SRQ, URQ
-from gateway.sparql.form import FormBounds
+from gateway.sparql.bounds.form import FormBounds
 
 _QUARANTINE, _RAW = QuarantineLimits(), RawLimits()
 _DOCUMENTS, _FORM = DocumentLimits(), FormBounds()
@@ -48,6 +48,7 @@ class LimitsSettings(Section):
     query_steps: Count = _FORM.steps
     query_operators: Count = _FORM.operators
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
+    query_memory_bytes: Count = 268_435_456
     queries: Count = 2
     queries_waiting: Annotated[int, Field(ge=0)] = 16
     client_queries: Count = 12

@@ -17,8 +17,8 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql import patterns
 from gateway.sparql.algebra import Query
+from gateway.sparql.bounds.growth import require_growth
 from gateway.sparql.constants import with_constants
-from gateway.sparql.growth import require_growth
 from gateway.sparql.parser import parse_query
 from gateway.store.readable import Readable, Source
 

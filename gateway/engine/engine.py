@@ -376,6 +376,11 @@ class Engine:
         """What the workers count; all zero without them."""
         return WorkersStatistics() if self.workers is None else self.workers.statistics
 
+    def is_subscribed(self, query: QueryRequest) -> bool:
+        """Whether somebody has subscribed to the same, so that its answer is known."""
+        subject = Subject(query.text, query.dataset, readable=query.readable)
+        return self._subscriptions.spu(subject) is not None
+
     @property
     def standing(self) -> tuple[Subject, ...]:
         """What is subscribed now, each query and dataset once."""

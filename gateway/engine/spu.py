@@ -22,7 +22,7 @@ from gateway.engine.lutt import Artq, LuttEntry
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
-from gateway.sparql.tie_break import with_tie_break
+from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.readable import Source
 
 
@@ -138,7 +138,7 @@ def evaluate(store: Source, subject: Subject) -> SolutionBag:
     """The answer as a bag: ASK true is one empty row, CONSTRUCT a set of triples.
 
     Keeps to the limits in force (gateway/engine/limits.py). What a LIMIT takes is decided by a
-    total order (gateway/sparql/tie_break.py).
+    total order (gateway/sparql/order/tie_break.py).
     """
     results = store.query(with_tie_break(subject.text), subject.dataset)
     if isinstance(results, QuerySolutions):

@@ -22,6 +22,9 @@ _PAGES = "/proc/self/statm"
 _CPU_S = 3600
 """So much CPU a process has in all: one that nobody can end any more ends by itself."""
 
+_MAPPED_BYTES = 128 * 1024 * 1024
+"""Address space beside: opening a store takes 71 MiB of it for stacks that nobody touches."""
+
 _NICE = 5
 
 
@@ -47,7 +50,7 @@ def serve(handle: Callable[[Any], bytes], memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     before = _size(0)
     if before:
-        most = before + memory_bytes
+        most = before + memory_bytes + _MAPPED_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resident = _size(1)
     while head := requests.read(HEAD.size):

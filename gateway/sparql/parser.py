@@ -11,7 +11,7 @@ Time is linear in the text, and nesting is bounded (`cursor.MAX_DEPTH`).
 """
 
 from gateway.sparql.algebra import Query, Update
-from gateway.sparql.form import require_form
+from gateway.sparql.bounds.form import require_form
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.update_parser import UpdateParser
 

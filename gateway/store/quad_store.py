@@ -29,7 +29,7 @@ from gateway.errors import StorageError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
-from gateway.sparql.total_order import with_total_order
+from gateway.sparql.order.total_order import with_total_order
 from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions, delta_text, is_named
 from gateway.store.faults import fault
@@ -37,13 +37,15 @@ from gateway.store.known_subjects import KnownSubjects
 from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache
 from gateway.store.remote import Remote
-from gateway.store.upkeep import Folder, Home, Memory
+from gateway.store.upkeep import Folder, Home, Memory, copy
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
 
 
 class QuadStore:
     """The dataset: a default graph and named graphs, in memory or in a folder.
+
+    `changes` counts those that were made, deferred ones too.
 
     >>> store = QuadStore.open(None)
     >>> quad = Quad(NamedNode("urn:a"), NamedNode("urn:p"), Literal("1"))
@@ -67,6 +69,7 @@ class QuadStore:
         self._asking: set[int] = set()
         self._cache: Callable[[], QuadCache | None] = lambda: None
         self._unmarked = 0
+        self.changes = 0
 
     @classmethod
     def open(cls, path: Path | None) -> Self:
@@ -236,6 +239,7 @@ class QuadStore:
             if len(self._pending) > self._home.most_pending:
                 self.flush()
             self._pending.apply(delta)
+            self.changes += 1
             self._unmarked += bool(self._cache())
 
     @property
@@ -263,6 +267,7 @@ class QuadStore:
         with self.writing:
             self.flush()
             self._apply(delta)
+            self.changes += 1
             self._unmarked += bool(self._cache())
 
     def _apply(self, delta: Delta) -> None:
@@ -327,6 +332,28 @@ class QuadStore:
         except (SyntaxError, RuntimeError, OSError) as error:
             if _NEVER not in str(error):
                 raise fault("update", error) from error
+
+    def copy_to(self, folder: Path) -> int:
+        """A copy in a new folder, which another process can open; which of `changes` it has.
+
+        On disk a checkpoint, hard links but for what was not flushed; in memory linear. Updates go
+        on meanwhile. Raises StorageError.
+        """
+        try:
+            with self.writing:
+                self.flush()
+                changes, store = self.changes, self._store
+            if self._home.is_lasting:
+                store.backup(str(folder))
+            else:
+                written = Store(str(folder))
+                copy(store, written)
+                written.flush()
+        except (OSError, RuntimeError) as error:
+            raise StorageError(
+                f"the store cannot be copied: {error}", "check the disk's free space and health"
+            ) from error
+        return changes
 
     def close(self) -> None:
         """Hand everything to the disk and let go of it; closing again is nothing.

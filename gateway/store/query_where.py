@@ -15,10 +15,10 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
+from gateway.sparql.bounded import services
+from gateway.sparql.order.total_order import with_total_order
 from gateway.sparql.parameters import Parameters
-from gateway.sparql.total_order import with_total_order
 from gateway.store.clock import with_clock
-from gateway.store.remote import services
 from gateway.store.templates import Bindings, Row
 from gateway.store.working import Working
 from jsap.lexer import splice, substitute, tokenize

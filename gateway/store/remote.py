@@ -11,11 +11,10 @@ Source: SPARQL 1.1 Federated Query; SPARQL 1.1 Update, section 3.1.4.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from pyoxigraph import Quad, RdfFormat, Variable
+from pyoxigraph import Quad, RdfFormat
 
 from gateway.errors import (
     ClientError,
@@ -26,9 +25,7 @@ from gateway.errors import (
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.documents import Documents
 from gateway.rdf.terms import GraphName
-from gateway.sparql import algebra
-from gateway.sparql.parser import parse_query
-from gateway.sparql.scope import walk
+from gateway.sparql.bounded import query_facts
 
 MOST_TRIPLES = 1_000_000
 """The most triples of one document: some 500 MB while the UPDATE is evaluated."""
@@ -78,7 +75,7 @@ class Remote:
 
     def require_services(self, text: str) -> None:
         """The same for every SERVICE of a query."""
-        self.require(*_services_of_text(text))
+        self.require(*query_facts(text).services)
 
     def load(self, iri: str, graph: GraphName) -> list[Quad]:
         """The triples of the document at an IRI, as quads of `graph`; blank nodes are fresh.
@@ -101,22 +98,6 @@ class Remote:
             raise UpdateFailedError(
                 f"LOAD <{iri}>: {error.description}", error.hint or "load an RDF graph"
             ) from error
-
-
-def services(tree: algebra.Query | algebra.Group) -> tuple[str, ...]:
-    """The IRIs of every SERVICE, in EXISTS and sub-queries too.
-
-    Raises UnsupportedQueryError for a SERVICE that is named by a variable: it could be any host.
-    """
-    names = [node.name for node in walk(tree) if isinstance(node, algebra.Service)]
-    if any(isinstance(name, Variable) for name in names):
-        raise UnsupportedQueryError("SERVICE with a variable may reach any host", "name its IRI")
-    return tuple(name.value for name in names)
-
-
-@lru_cache(maxsize=1024)
-def _services_of_text(text: str) -> tuple[str, ...]:
-    return services(parse_query(text))
 
 
 def _format(iri: str, media_type: str) -> RdfFormat:

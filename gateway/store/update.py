@@ -21,7 +21,7 @@ from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
-from gateway.sparql.growth import require_growth
+from gateway.sparql.bounds.growth import require_growth
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
 from gateway.sparql.shape import SharedPlans

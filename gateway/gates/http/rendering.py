@@ -73,8 +73,14 @@ class BoundedBody(BytesIO):
         """Nobody wants it any more; may be called in any thread."""
         self._deadline = 0.0
 
-    @property
-    def is_wanted(self) -> bool:
+    def require(self, solutions: int) -> None:
+        """Raise TooManySolutionsError beyond the limit of solutions, QueryTimeoutError."""
+        if solutions > self._limits.solutions:
+            raise TooManySolutionsError(self._limits.solutions)
+        if not self.look():
+            raise QueryTimeoutError(self._limits.timeout_s)
+
+    def look(self) -> bool:
         """Whether there is time left, and somebody who waits."""
         return time.monotonic() < self._deadline
 

@@ -154,7 +154,7 @@ class GraphStoreGate:
 
         def work(body: BoundedBody) -> list[Quad]:
             graph, base = target.graph, target.base
-            return document.quads(graph, base, self._documents, lambda: body.is_wanted)
+            return document.quads(graph, base, self._documents, body.look)
 
         return await self._queries.run(work, caller)
 

@@ -21,7 +21,9 @@ from gateway.gates.http.caller import Caller, PeerLeftError
 from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.protocol_request import Operation
+from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.runtime.process import every_core
+from gateway.sparql.bounded import query_facts
 from gateway.store.quad_store import QueryResults
 
 log = logging.getLogger(__name__)
@@ -66,12 +68,19 @@ class QueryStatistics:
 class QueryPool:
     """Threads that evaluate QUERYs and write out their results; a context manager.
 
-    A QUERY past its time, or whose client has gone, is given up at once; where it yields nothing
-    that could be stopped, it keeps its thread, and its place among the limits, until it ends.
+    A QUERY past its time, or whose client has gone, is given up at once. One that its form does not
+    bound is evaluated by a process of its own, which is ended then.
     """
 
-    def __init__(self, evaluate: Evaluate, limits: QueryLimits | None = None) -> None:
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        limits: QueryLimits | None = None,
+        apart: QueriesApart | None = None,
+    ) -> None:
+        """`apart` are what is not bounded by its form; without it, threads evaluate that too."""
         self.evaluate = evaluate
+        self.apart = apart
         self._limits = limits or QueryLimits()
         self._threads = ThreadPoolExecutor(self._limits.threads, "query", initializer=every_core)
         self._lock = threading.Lock()
@@ -97,6 +106,8 @@ class QueryPool:
         query = QueryRequest(operation.text, operation.dataset, rights)
 
         def work(body: BoundedBody) -> Answer:
+            if self.apart is not None and not query_facts(query.text).is_bounded:
+                return self.apart.answer(query, acceptable, body.look, takes_gzip=caller.takes_gzip)
             answer = body.render(self.evaluate(query), acceptable)
             return answer.packed() if caller.takes_gzip else answer
 

@@ -21,7 +21,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
 from gateway.rdf.terms import Term
-from gateway.sparql.tie_break import with_tie_break
+from gateway.sparql.order.tie_break import with_tie_break
 from tests.gateway.engine.engine_strategies import State
 
 _FLOATS = (NamedNode(XSD + "double"), NamedNode(XSD + "float"))

@@ -19,8 +19,8 @@ from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
 from gateway.rdf.terms import GraphName
+from gateway.sparql.order.tie_break import with_tie_break
 from gateway.sparql.parser import parse_query
-from gateway.sparql.tie_break import with_tie_break
 from gateway.store.quad_store import QuadStore, QueryResults
 from tests.gateway.engine.engine_strategies import State, modifies, queries, requests, states
 from tests.gateway.engine.test_delta_oracle import Seen, is_isomorphic

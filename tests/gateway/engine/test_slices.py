@@ -16,8 +16,8 @@ from gateway.engine import Engine
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import SolutionBag
+from gateway.sparql.order.tie_break import with_tie_break
 from gateway.sparql.parser import parse_query
-from gateway.sparql.tie_break import with_tie_break
 
 pytestmark = pytest.mark.property
 

@@ -118,8 +118,7 @@ def test_several_threads_have_processes_of_their_own(confined: ConfinedProcesses
 def test_idle_ones_end() -> None:
     confined = ConfinedProcesses(Confinement(WORK, 64 << 20, "work", "x", idle_s=0.1))
     first = pid(confined)
-    wait_until(lambda: len(confined) == 0)
-    assert not _runs(first)
+    wait_until(lambda: len(confined) == 0 and not _runs(first))
     assert pid(confined) != first
     confined.close()
     with pytest.raises(GatewayError, match="stopping"):

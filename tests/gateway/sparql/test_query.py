@@ -1,5 +1,7 @@
 """Query texts become the values of the syntax tree, faithfully and in order."""
 
+from collections.abc import Iterator
+
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Variable
 
@@ -18,6 +20,7 @@ from gateway.sparql.algebra import (
     TriplePattern,
     is_hidden,
 )
+from gateway.sparql.bounds.form import FormBounds, set_bounds
 from gateway.sparql.parser import parse_query
 from gateway.sparql.paths import (
     Alternative,
@@ -462,6 +465,14 @@ def test_deepest_nesting_can_be_compared_and_hashed() -> None:
     assert {query: 1}[parse_query(text)] == 1
 
 
+@pytest.fixture
+def _boundless() -> Iterator[None]:
+    set_bounds(FormBounds(patterns=10_000))
+    yield
+    set_bounds(FormBounds())
+
+
+@pytest.mark.usefixtures("_boundless")
 def test_long_texts_are_not_deep() -> None:
     body = " ".join(f"BIND({n} AS ?v{n})" for n in range(2_000))
     unions = "{} UNION " * 2_000 + "{}"

@@ -20,6 +20,7 @@ from gateway.app.subscribers import Subscribing, identify_by
 from gateway.engine import Engine
 from gateway.errors import TooLargeError
 from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscriber import Client
@@ -384,7 +385,8 @@ async def test_token_in_the_message_decides_over_an_external_broker(tmp_path: Pa
     with mosquitto(tmp_path) as broker, Scheduler(Engine.open()) as scheduler:
         loop_calls = LoopCalls(asyncio.get_running_loop())
         async with Subscribers(scheduler, loop_calls, None, guard) as subscribers:
-            subscribing = Subscribing(subscribers, "sparql", identify_by(None))
+            apart = QueriesApart(scheduler.engine, tmp_path / "copies")
+            subscribing = Subscribing(subscribers, apart, "sparql", identify_by(None))
             async with subscribing.over(ExternalSettings(LOOPBACK, broker.port)):
                 await asyncio.to_thread(broker.wait_subscribed, "sparql/+/request")
                 await scheduler.update("INSERT DATA { GRAPH <urn:graph:a> { <urn:s> <urn:p> 1 } }")

@@ -11,7 +11,7 @@ from gateway.engine import Engine
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.terms import Term
-from gateway.sparql.total_order import with_total_order
+from gateway.sparql.order.total_order import with_total_order
 from gateway.store.quad_store import QuadStore
 from tests.gateway.engine.odd_literals import ODD_LITERALS
 

@@ -7,8 +7,8 @@ import pytest
 
 from gateway.engine import Engine
 from gateway.errors import GatewayError, TooLargeError
-from gateway.sparql.form import FormBounds, set_bounds
-from gateway.sparql.growth import growth
+from gateway.sparql.bounds.form import FormBounds, set_bounds
+from gateway.sparql.bounds.growth import growth
 from gateway.sparql.parser import parse_query, parse_update
 
 
@@ -64,8 +64,8 @@ GROWING = {
     "sub-query": "SELECT * { { SELECT (CONCAT(?s,?s,?s,?s,?s,?s) AS ?s0) { ?x ?p ?s } } "
     f"{doubling(9)} }}",
     "replacement": "SELECT * { ?x <urn:p> ?s FILTER(STRLEN(REPLACE(?s, '.', ?s)) > 5) }",
-    "group": "SELECT (CONCAT(?a, ?a) AS ?b) { { SELECT (GROUP_CONCAT(?s7) AS ?a) "
-    f"{{ ?x ?p ?s0 {doubling(7)} }} }} }}",
+    "group": "SELECT (CONCAT(?a, ?a) AS ?b) { { SELECT (GROUP_CONCAT(?s9) AS ?a) "
+    f"{{ ?x ?p ?s0 {doubling(9)} }} }} }}",
 }
 
 

@@ -1,0 +1,94 @@
+"""`QueriesApart`: queries that no form bounds, in processes with limits of memory and time.
+
+    QUERY → a snapshot of the store → a confined process → its answer, written out
+
+Place: beside the pool of queries, whose threads wait here; and before a SUBSCRIBE, whose first
+answer is made apart once, to see that it can be.
+"""
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+from gateway.engine import Engine, QueryRequest
+from gateway.gates.http.rendering import Answer, RenderingLimits
+from gateway.gates.protocol.media_types import Acceptable
+from gateway.gates.sparql.query_process import QueryJob
+from gateway.gates.sparql.snapshots import Snapshots
+from gateway.runtime.confined import ConfinedProcesses, Confinement
+from gateway.sparql.bounded import query_facts
+
+_MODULE = "gateway.gates.sparql.query_process"
+_AGE_S = 10.0
+"""A first answer is tried on a copy that may be so old: it only has to be about as large."""
+
+MEMORY_BYTES = 256 * 1024 * 1024
+
+
+class QueriesApart:
+    """For any thread. `folder` is for the snapshots alone."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        limits: RenderingLimits | None = None,
+        memory_bytes: int = MEMORY_BYTES,
+    ) -> None:
+        self._engine = engine
+        self._limits = limits or RenderingLimits()
+        self.snapshots = Snapshots(engine.store, folder)
+        self.processes = ConfinedProcesses(
+            Confinement(_MODULE, memory_bytes, "the query", "[limits] query_memory_bytes")
+        )
+
+    def close(self) -> None:
+        """End the processes, remove the snapshots."""
+        self.processes.close()
+        self.snapshots.close()
+
+    def answer(
+        self,
+        query: QueryRequest,
+        acceptable: Acceptable,
+        is_wanted: Callable[[], bool],
+        *,
+        takes_gzip: bool,
+    ) -> Answer:
+        """The answer of a QUERY. Raises a GatewayError."""
+        answer = pickle.loads(self._asked(query, acceptable, takes_gzip, is_wanted))  # noqa: S301
+        assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
+        return answer
+
+    def require(self, query: QueryRequest) -> None:
+        """Raise the GatewayError that the first answer of a subscription would end with.
+
+        A query that is bounded by its form, or subscribed already, is not asked.
+        """
+        if query_facts(query.text).is_bounded or self._engine.is_subscribed(query):
+            return
+        self._asked(query, None, takes_gzip=False, is_wanted=lambda: True, age_s=_AGE_S)
+
+    def _asked(
+        self,
+        query: QueryRequest,
+        acceptable: Acceptable | None,
+        takes_gzip: bool,
+        is_wanted: Callable[[], bool],
+        age_s: float = 0.0,
+    ) -> bytes:
+        remote, limits = self._engine.store.remote, self._limits
+        remote.require_services(query.text)
+        with self.snapshots.reading(age_s) as folder:
+            job = QueryJob(
+                folder,
+                query.text,
+                query.dataset,
+                query.rights.read,
+                remote.hosts,
+                self._engine.time(),
+                limits,
+                acceptable,
+                takes_gzip,
+            )
+            return self.processes.ask(job, limits.timeout_s, is_wanted)
