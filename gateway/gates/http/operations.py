@@ -198,12 +198,16 @@ def _bind(host: str, port: int) -> socket.socket:
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     try:
-        return socket.create_server((bare, port), family=family)
+        listener = socket.create_server((bare, port), family=family)
     except OSError as error:
         raise ConfigurationError(
             f"cannot listen on {host} port {port}: {error.strerror or error}",
             "another program may use the port; configure another one",
         ) from error
+    # Inherited by what is accepted: asyncio's own loop sets it only where the protocol is named, and
+    # an answer then waits 40 ms for the acknowledgement of its head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _cut_off_stalled(listener: socket.socket, stall_s: float) -> None:
