@@ -86,7 +86,12 @@ class Stream:
 
     def named(self, name: str) -> "Stream":
         """The stream with `name` in the place of `{name}`."""
-        return _named(self, name)
+        named = _named if len(name) <= _LONGEST_NAME else _named.__wrapped__
+        return named(self, name)
+
+
+_LONGEST_NAME = 256
+"""A longer one is nobody's name, and is not remembered."""
 
 
 @lru_cache(maxsize=8192)

@@ -7,10 +7,10 @@ what each member of a line means; lines of journals before schema 1.0 have ISO t
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Self
 
 from adapters.values.observation import USUAL, Circumstances, Observation, TimeSource
+from gateway.runtime.text_cache import remembered
 
 SCHEMA = "1.2"
 
@@ -204,12 +204,12 @@ def _line(text: str) -> bytes:
 
 
 # What observations of a stream have in common is written once: half the time of a line.
-@lru_cache(maxsize=10_000)
+@remembered(1 << 20)
 def _stream(sensor: str, observed_property: str, feature: str) -> str:
     return f'"s":{_write(sensor)},"p":{_write(observed_property)},"f":{_write(feature)}'
 
 
-@lru_cache(maxsize=1_000)
+@remembered()
 def _type(datatype: str, unit: str | None) -> str:
     told = "" if unit is None else f',"u":{_write(unit)}'
     return f'"d":{_write(datatype)}{told}'

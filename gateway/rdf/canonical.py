@@ -7,12 +7,12 @@ that are surely canonical already are recognised here.
 """
 
 import re
-from functools import lru_cache
 
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
+from gateway.runtime.text_cache import remembered
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _DECIMAL = re.compile(r"0|-?[1-9][0-9]{0,17}|-?(?:0|[1-9][0-9]{0,17})\.[0-9]{0,16}[1-9]")
@@ -50,7 +50,7 @@ def canonical(term: Term) -> Term:
     return _through_a_store(term)
 
 
-@lru_cache(maxsize=4096)
+@remembered(length=lambda literal: len(literal.value))
 def _through_a_store(literal: Literal) -> Literal:
     store = Store()
     store.add(Quad(_NODE, _NODE, literal))

@@ -10,11 +10,11 @@ long strings is not.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from pyoxigraph import Variable
 
 from gateway.errors import UnsupportedQueryError
+from gateway.runtime.text_cache import remembered
 from gateway.sparql import algebra, paths
 from gateway.sparql.algebra import Group, Query, TriplePattern
 from gateway.sparql.bounds.growth import MOST_GROWTH, growth
@@ -30,7 +30,7 @@ class QueryFacts:
     is_bounded: bool
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def query_facts(text: str) -> QueryFacts:
     """Raises SparqlSyntaxError, TooLargeError, and what `services` does."""
     query = parse_query(text)

@@ -5,9 +5,9 @@ query; the engine evaluates a subscription that reads the clock after every UPDA
 cleared by a look at their characters alone.
 """
 
-from functools import lru_cache
 from itertools import pairwise
 
+from gateway.runtime.text_cache import remembered
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import reads_clock
 from jsap.lexer import LexError, TokenKind, splice, tokenize
@@ -22,7 +22,7 @@ def calls_clock(query_text: str) -> bool:
     return any(hint in lowered for hint in _HINTS) and _calls_clock(query_text)
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _calls_clock(query_text: str) -> bool:
     return reads_clock(parse_query(query_text))
 
@@ -39,7 +39,7 @@ def replace_now(text: str, function: str) -> str:
     return _replaced(text, function) if "now" in lowered or "\\u" in lowered else text
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _replaced(text: str, function: str) -> str:
     try:
         tokens = tokenize(text)

@@ -28,6 +28,9 @@ from jsap.lexer import ESCAPED_CHAR, LANGTAG, LOCAL_NAME, PREFIXED_NAME
 LONGEST_TEXT = 16_384
 """Characters; a longer text is a bulk load, whose shape does not come again."""
 
+MOST_CHARACTERS = 1 << 20
+"""Of the texts that plans were learnt from; then all are forgotten, and learnt again."""
+
 MOST_FAMILIES = 1024
 MOST_GROUPS = 64
 MOST_PLANS = 8
@@ -99,7 +102,11 @@ class SharedPlans(Generic[Plan]):
 
     def __init__(self, compile_text: Callable[[str, Parameters], Plan]) -> None:
         self._compile = compile_text
+        self._forget()
+
+    def _forget(self) -> None:
         self._family: Callable[[_Key], _Family[Plan]] = lru_cache(MOST_FAMILIES)(_Family[Plan].of)
+        self._learnt = 0
 
     def find(self, text: str) -> Instance[Plan] | None:
         """The text as a plan that others share; None where the caller compiles it as it is.
@@ -128,6 +135,10 @@ class SharedPlans(Generic[Plan]):
         between: list[str],
     ) -> Instance[Plan] | None:
         """Generalise over the last text of the group; first of all, remember this one."""
+        self._learnt += len(text)
+        if self._learnt > MOST_CHARACTERS:
+            self._forget()
+            return None
         last, group.last = group.last, constants
         if last is None or last == constants:
             return None

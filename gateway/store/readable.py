@@ -7,7 +7,6 @@ forbidden graph in FROM NAMED counts as not named there.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.runtime.text_cache import remembered
 from gateway.sparql.parser import parse_query
 from gateway.store.delta_text import Functions
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -169,6 +169,6 @@ class ReadableStore(Readable):
         self._store.rehearse(text, functions)
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _dataset(text: str) -> Dataset | None:
     return parse_query(text).dataset

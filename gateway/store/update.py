@@ -19,6 +19,7 @@ from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.runtime.text_cache import remembered
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.bounds.growth import require_growth
@@ -62,7 +63,7 @@ def evaluate(
     return working.delta()
 
 
-@lru_cache(maxsize=4096)
+@remembered()
 def compile_update(text: str, using: Dataset | None = None) -> UpdatePlan:
     """Parse and compile; `using` is the protocol's dataset for every WHERE.
 

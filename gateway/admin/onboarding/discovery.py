@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
 from adapters.families import FORMATS
@@ -20,6 +19,7 @@ from adapters.values.proposal import Names
 from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate
 from gateway.admin.onboarding.unknown import UnknownTopics
+from gateway.runtime.text_cache import remembered
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def is_among(filters: Iterable[str]) -> Callable[[str], bool]:
     trie = TopicTrie[None]()
     for text in filters:
         trie.insert(TopicFilter.parse(text), None)
-    return lru_cache(maxsize=4096)(lambda topic: bool(trie.match(topic)))
+    return remembered()(lambda topic: bool(trie.match(topic)))
 
 
 class DiscoveryWorker:

@@ -32,7 +32,6 @@ looks up ? <urn:lamp> <urn:1>
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from operator import attrgetter, itemgetter
 
 from pyoxigraph import Quad
@@ -41,6 +40,7 @@ from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import CorePattern, Filter, Names, Plan, Table
 from gateway.engine.incremental.states import LookUp, State, is_named
 from gateway.rdf.terms import Term
+from gateway.runtime.text_cache import remembered
 
 Solutions = list[Solution]
 Values = tuple[Term, ...]
@@ -96,7 +96,7 @@ def unify(pattern: CorePattern, quad: Quad, solution: Solution) -> Solution | No
     return None if quad.predicate in pattern.excluded else extended
 
 
-@lru_cache(maxsize=1024)
+@remembered(length=lambda pattern: len(repr(pattern)))
 def values_reader(pattern: CorePattern) -> Callable[[Quad], Values | None]:
     """Reads the pattern's variables, sorted by name, off a quad; None if it does not fit.
 

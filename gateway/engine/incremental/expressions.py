@@ -6,7 +6,6 @@ the same, and what was asked before is remembered.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeVar
 
 from pyoxigraph import (
@@ -21,6 +20,7 @@ from pyoxigraph import (
 
 from gateway.engine.incremental.shortcuts import UNKNOWN, shortcut
 from gateway.rdf.terms import Term
+from gateway.runtime.text_cache import remembered
 from gateway.sparql import algebra
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.sparql.scope import walk
@@ -124,7 +124,7 @@ class Expression:
             raise fault("expression", error) from error
 
 
-@lru_cache(maxsize=1024)
+@remembered(length=lambda tree: len(repr(tree)))
 def expression(tree: algebra.Expression, base: str = "") -> Expression:
     """The expression; equal ones share what they remember."""
     return Expression(tree, base)

@@ -6,9 +6,8 @@ graphs there are, only the store knows), those whose CTS would be a copy of a gr
 LIMIT or SAMPLE: of equal datasets in two stores they may take different rows.
 """
 
-from functools import lru_cache
-
 from gateway.engine.spu import Subject, Unit
+from gateway.runtime.text_cache import remembered
 from gateway.sparql import algebra
 from gateway.sparql.parser import parse_query
 from gateway.sparql.scope import walk
@@ -40,7 +39,7 @@ def is_order_dependent(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _chooses(text: str) -> bool:
     """Whether the query takes some solutions and leaves others that are as good."""
     for node in walk(parse_query(text)):

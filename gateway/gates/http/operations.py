@@ -204,8 +204,8 @@ def _bind(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {error.strerror or error}",
             "another program may use the port; configure another one",
         ) from error
-    # Inherited by what is accepted: asyncio's own loop sets it only where the protocol is named, and
-    # an answer then waits 40 ms for the acknowledgement of its head.
+    # Inherited by what is accepted: asyncio's own loop sets it only where the protocol is named; an
+    # answer then waits 40 ms for the acknowledgement of its head.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 

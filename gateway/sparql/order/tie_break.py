@@ -8,10 +8,10 @@ stand for each other. Sub-queries with a slice get the same.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from pyoxigraph import Variable
 
+from gateway.runtime.text_cache import remembered
 from gateway.sparql.algebra import Query, QueryForm, visible_variables
 from gateway.sparql.parser import parse_query
 from gateway.sparql.scope import walk
@@ -30,7 +30,7 @@ def with_tie_break(query_text: str) -> str:
     return _ordered(query_text) if any(hint in lowered for hint in _HINTS) else query_text
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _ordered(text: str) -> str:
     sliced = [
         node

@@ -12,8 +12,8 @@ which leaves the order of other pairs open.
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
+from gateway.runtime.text_cache import remembered
 from gateway.sparql.algebra import Aggregate, Expression, Operation, OrderKey, Query
 from gateway.sparql.parser import parse_query
 from gateway.sparql.scope import walk
@@ -71,7 +71,7 @@ def with_total_order(text: str) -> str:
     return _ordered(text) if _HINT.search(text) else text
 
 
-@lru_cache(maxsize=1024)
+@remembered()
 def _ordered(text: str) -> str:
     keys = [
         key
