@@ -519,6 +519,20 @@ async def test_client_that_was_lost_gets_what_it_missed(gateway: Open) -> None:
     await gateway.until(lambda: gateway.engine_subscriptions == 0)
 
 
+async def test_client_that_lost_a_second_of_many_updates_gets_each_of_them() -> None:
+    """What was written to a connection that is dead counts as sent, and is sent again."""
+    flood = Flood()
+    async with open_gateway(subscriptions=flood) as gateway, gateway.connect() as dead:
+        spuid = (await _subscribe(dead))["spuid"]
+        await flood.notify(600, size=10)
+        await gateway.until(lambda: gateway.subscribers.statistics.messages == 601)
+        async with gateway.connect() as client:
+            assert "resumed" in await _resume(client, spuid, 0)
+            again = [(await _receive(client))["notification"] for _ in range(600)]
+    assert [each["sequence"] for each in again] == list(range(1, 601))
+    assert gateway.subscribers.kept.total == 0
+
+
 async def test_client_that_comes_back_before_its_loss_is_known_takes_over(gateway: Open) -> None:
     async with gateway.connect() as lost, gateway.connect() as client:
         spuid = (await _subscribe(lost))["spuid"]
