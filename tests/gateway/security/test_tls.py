@@ -45,7 +45,7 @@ def certificate_of(folder: Path) -> x509.Certificate:
 def test_a_ca_and_a_certificate_are_made_at_first_start(tmp_path: Path) -> None:
     folder = tmp_path / "tls"
     made = OwnCertificate(folder, lambda: NAMES)
-    for name, mode in (("ca.key", 0o600), ("server.key", 0o600), ("ca.crt", 0o644)):
+    for name, mode in (("ca.key", 0o600), ("server.key", 0o600), ("ca.crt", 0o600)):
         assert stat.S_IMODE((folder / name).stat().st_mode) == mode
     first = certificate_of(folder)
     ca = x509.load_pem_x509_certificate(made.ca_path.read_bytes())
