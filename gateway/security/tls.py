@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_S = 3600.0
 _TLS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Forward secret and authenticated (RFC 9325, section 4.2): none in CBC mode, as none of TLS 1.3."""
+"""Forward secret and authenticated (RFC 9325, section 4.2), so none in CBC mode."""
 
 Clock = Callable[[], datetime]
 Names = Callable[[], Sequence[str]]
