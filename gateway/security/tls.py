@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.runtime.strangers import WatchedTls
 from gateway.security.certificates import Issued, expires_at, is_fit, make_ca, make_server
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class ServerTls(ABC):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.set_ciphers(_TLS_1_2)
+        self.context.sslobject_class = WatchedTls
 
     @abstractmethod
     def renew(self) -> None:

@@ -21,6 +21,7 @@ from uvicorn.server import ServerState
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.gates.http.checked_head import CheckedConnection
 from gateway.gates.protocol.wire import error_object
+from gateway.runtime.strangers import STRANGERS
 
 AppState = dict[str, Any]
 """What an ASGI application keeps from its start on."""
@@ -132,6 +133,7 @@ class HttpConnection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP, or too long, is answered with the error object too."""
         del msg
+        STRANGERS.saw("http", self.client)
         self._refuse(*_REFUSALS.get(self._checked.refusal, _NO_HTTP), linger_s=_LINGER_S)
 
     def _refuse(self, status: int, code: str, description: str, linger_s: float = 0) -> None:
