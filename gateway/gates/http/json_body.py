@@ -59,7 +59,7 @@ class JsonBody(Generic[_Some]):
             )
         text = utf_8(await read_body(request, served_by(request).limits))
         try:
-            members = read_json(text or "{}", parse_float=model.fractions, parse_constant=_refuse)
+            members = read_json(text or "{}", model.fractions, _refuse)
         except (ValueError, ArithmeticError, RecursionError) as error:
             raise BadRequestError(f"the body is not JSON: {error}", "send a JSON object") from error
         return checked(model, members)

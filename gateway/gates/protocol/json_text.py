@@ -6,20 +6,23 @@ write half of a surrogate pair, which is no Unicode character; UTF-8, files and 
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_json(text: str, **options: Any) -> Any:
-    """The value, by the options of `json.loads`; raises what that raises, and ValueError.
+def read_json(
+    text: str, fractions: type = float, constant: Callable[[str], object] | None = None
+) -> Any:
+    """The value; numbers with a fraction are made by `fractions`, NaN and its kin by `constant`.
 
-    Linear in the text.
+    Linear in the text. Raises ValueError, RecursionError, and what these two raise.
 
     >>> read_json('"\\\\ud83d\\\\ude00"') == chr(0x1F600)
     True
     """
-    value = json.loads(text, **options)
+    value = json.loads(text, parse_float=fractions, parse_constant=constant)
     if _HALF.search(text):
         _require_unicode(value)
     return value
