@@ -8,6 +8,7 @@ RFC 9112, section 9.5; RFC 9110, sections 15.5.9 (408) and 15.6.4 (503).
 
 import asyncio
 import json
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -19,7 +20,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from gateway.config.limits import DEFAULT_LIMITS
-from gateway.gates.http.checked_head import CheckedConnection
+from gateway.gates.http.request_head import (
+    HeadRefusedError,
+    check_framing,
+    check_length,
+    status_of,
+)
 from gateway.gates.protocol.wire import error_object
 from gateway.runtime.strangers import STRANGERS
 
@@ -93,7 +99,8 @@ class HttpConnection(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, app_state, loop)
         assert config.h11_max_incomplete_event_size is not None  # noqa: S101  set by operations
-        self.conn = self._checked = CheckedConnection(config.h11_max_incomplete_event_size)
+        self._head_bytes = config.h11_max_incomplete_event_size
+        self._came = 0
         self._connections = connections
         self._counted: str | None = None
         self._is_refused = False
@@ -119,6 +126,7 @@ class HttpConnection(H11Protocol):
         """The time for a head runs from the connection, and from the first byte of the next one."""
         if self._is_refused:
             return
+        self._came += len(data)
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._has_head()
@@ -131,10 +139,32 @@ class HttpConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP, or too long, is answered with the error object too."""
+        """What is no HTTP, or too long, is answered with the error object too.
+
+        uvicorn calls it while it handles the error, and does not hand it over.
+        """
         del msg
+        self._refuse_head(status_of(sys.exc_info()[1], self.conn))
+
+    def handle_events(self) -> None:
+        """What has come, up to a head that is refused."""
+        try:
+            super().handle_events()
+        except HeadRefusedError as refusal:
+            self._refuse_head(refusal.status)
+
+    def _should_upgrade(self) -> bool:
+        """Asked when a head is there, before anything is done about it. Raises HeadRefusedError."""
+        if self._came > self._head_bytes:  # else it cannot be too long
+            target_bytes = len(self.scope["raw_path"]) + len(self.scope["query_string"])
+            check_length(target_bytes, self.headers, self._head_bytes)
+        self._came = 0
+        check_framing(self.headers)
+        return super()._should_upgrade()
+
+    def _refuse_head(self, status: HTTPStatus) -> None:
         STRANGERS.saw("http", self.client)
-        self._refuse(*_REFUSALS.get(self._checked.refusal, _NO_HTTP), linger_s=_LINGER_S)
+        self._refuse(*_REFUSALS.get(status, _NO_HTTP), linger_s=_LINGER_S)
 
     def _refuse(self, status: int, code: str, description: str, linger_s: float = 0) -> None:
         """Answer and close; who still sends has so long to read the answer (RFC 9112, 9.6)."""
