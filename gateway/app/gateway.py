@@ -28,6 +28,7 @@ from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
 from gateway.scheduler.scheduler import Scheduler
+from gateway.security.private_files import keep_private
 
 _SWITCH_S = 0.001
 """Threads take turns this often, so that a busy scheduler does not hold up the event loop."""
@@ -60,6 +61,7 @@ class Gateway:
         sys.setswitchinterval(_SWITCH_S)
         raise_limit()
         gc.set_threshold(*_COLLECT)
+        keep_private(self._config.gateway.data_dir)
         self._tasks = Tasks()
         async with AsyncExitStack() as starting:
             await self._start(starting)

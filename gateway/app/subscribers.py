@@ -14,6 +14,7 @@ from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
 from gateway.gates.sparql.queries_apart import QueriesApart
+from gateway.gates.subscriptions.kept import KeptLimits
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
@@ -44,7 +45,11 @@ def subscriber_limits(config: Config) -> SubscriberLimits:
         outbox=OutboxLimits(
             messages=limits.outbox,
             rows=limits.outbox_rows,
-            kept=limits.resume_messages if limits.resume_s else 0,
+            kept=KeptLimits(
+                messages=limits.resume_messages if limits.resume_s else 0,
+                bytes=limits.resume_bytes,
+                total_bytes=limits.resume_total_bytes,
+            ),
         ),
     )
 

@@ -17,6 +17,7 @@ from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, ShippingError
 from gateway.journal import Journal, Origin
 from gateway.journal.status import Status, read_status
+from gateway.security.private_files import keep_private
 
 
 def add(commands: Commands) -> None:
@@ -57,6 +58,7 @@ def _rows(status: Status) -> list[tuple[str, str]]:
 
 
 def _journal(config: Config) -> Journal:
+    keep_private(config.gateway.data_dir)
     origin = Origin(config.gateway.id, config.gateway.base_iri)
     return Journal(config.gateway.data_dir / "journal", origin, config.journal.limits())
 

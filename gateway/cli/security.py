@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
@@ -22,6 +23,7 @@ from gateway.security.identity_store import IdentityStore
 from gateway.security.passwords import hash_password
 from gateway.security.policy import Capability, Policy
 from gateway.security.policy_text import policy_of, words_of
+from gateway.security.private_files import keep_private
 from gateway.security.tokens import new_key
 
 _MOST_NAME = 256
@@ -75,22 +77,36 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         ("subscribe", f"graphs to SUBSCRIBE to: {graphs}"),
         ("update", f"graphs to UPDATE: {graphs}"),
     ):
-        parser.add_argument(f"--{part}", nargs="+", default=(), metavar="GRAPH", help=meaning)
+        _add_words(parser, part, meaning, metavar="GRAPH")
     for part in ("publish", "receive"):
-        parser.add_argument(
-            f"--{part}",
-            nargs="+",
-            default=(),
-            metavar="FILTER",
-            help=f"MQTT topics to {part}: topic filters, or 'all'",
-        )
-    parser.add_argument(
-        "--may",
-        nargs="+",
-        default=(),
-        choices=[capability.value for capability in Capability],
-        help="mappings: write what devices mean; operations: see metrics and counters; "
+        meaning = f"MQTT topics to {part}: topic filters, or 'all'"
+        _add_words(parser, part, meaning, metavar="FILTER")
+    _add_words(
+        parser,
+        "may",
+        "mappings: write what devices mean; operations: see metrics and counters; "
         "system: write the gateway's own graphs",
+        choices=[capability.value for capability in Capability],
+    )
+
+
+def _add_words(
+    parser: argparse.ArgumentParser,
+    part: str,
+    meaning: str,
+    *,
+    metavar: str | None = None,
+    choices: Sequence[str] | None = None,
+) -> None:
+    """An option that takes several words, and adds to them where it is given again."""
+    parser.add_argument(
+        f"--{part}",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar=metavar,
+        choices=choices,
+        help=meaning,
     )
 
 
@@ -114,7 +130,9 @@ def _parser(
 
 
 def _store(options: argparse.Namespace) -> IdentityStore:
-    return IdentityStore(identities_path(load_config(options.config, os.environ)))
+    config = load_config(options.config, os.environ)
+    keep_private(config.gateway.data_dir)
+    return IdentityStore(identities_path(config))
 
 
 def _policy(options: argparse.Namespace) -> Policy:
@@ -229,6 +247,7 @@ def _ca(options: argparse.Namespace) -> int:
         raise ConfigurationError(
             "this gateway has no CA of its own", 'say [tls] mode = "own", or ask who gave the files'
         )
+    keep_private(config.gateway.data_dir)
     _say(str(own_certificate(config).ca_path))
     return 0
 

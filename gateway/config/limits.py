@@ -27,7 +27,9 @@ class LimitsSettings(Section):
     outbox: Count = 1_000
     outbox_rows: Count = 100_000
     resume_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
-    resume_messages: Annotated[int, Field(ge=0)] = 100
+    resume_messages: Annotated[int, Field(ge=0)] = 10_000
+    resume_bytes: Count = 4_194_304
+    resume_total_bytes: Count = 67_108_864
     resume_subscriptions: Count = 1_000
     connections: Count = 5_000
     client_connections: Count = 2_000

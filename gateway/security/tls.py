@@ -15,11 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.runtime.strangers import WatchedTls
 from gateway.security.certificates import Issued, expires_at, is_fit, make_ca, make_server
 
 log = logging.getLogger(__name__)
 
 _LOOK_S = 3600.0
+_TLS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""Forward secret and authenticated (RFC 9325, section 4.2), so none in CBC mode."""
 
 Clock = Callable[[], datetime]
 Names = Callable[[], Sequence[str]]
@@ -37,6 +40,8 @@ class ServerTls(ABC):
     def __init__(self) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.context.set_ciphers(_TLS_1_2)
+        self.context.sslobject_class = WatchedTls
 
     @abstractmethod
     def renew(self) -> None:
@@ -96,8 +101,8 @@ class OwnCertificate(ServerTls):
             # Either file may be the last that is written before the power goes: is_fit would then
             # be content with a key of another certificate, so the certificate goes first.
             certificate.unlink(missing_ok=True)
-            _write(key, issued.key, 0o600)
-            _write(certificate, issued.certificate, 0o644)
+            _write(key, issued.key)
+            _write(certificate, issued.certificate)
             present = issued.certificate
             log.info("certificate_made", extra={"names": list(names)})
         if present != self._loaded:
@@ -117,8 +122,8 @@ def own_authority(folder: Path, name: str, at: datetime) -> Issued:
         raise StorageError(
             f"cannot make {folder}: {error}", "give the gateway its folder"
         ) from error
-    _write(key, made.key, 0o600)
-    _write(certificate, made.certificate, 0o644)
+    _write(key, made.key)
+    _write(certificate, made.certificate)
     log.info("ca_made", extra={"path": str(certificate)})
     return made
 
@@ -156,12 +161,12 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _write(path: Path, content: bytes, mode: int) -> None:
+def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, also when the power goes."""
     part = path.with_suffix(".part")
     try:
         part.unlink(missing_ok=True)
-        file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, mode)
+        file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         with os.fdopen(file, "wb") as out:
             out.write(content)
             out.flush()

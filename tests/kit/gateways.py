@@ -382,6 +382,13 @@ class Program:
                 return line
         pytest.fail(f"{self._command[0]} ended without {words!r}: {''.join(self._said[-20:])}")
 
+    def rest_until(self, words: str, timeout_s: float = WAIT_S) -> list[str]:
+        """The lines before the next one with these words."""
+        lines: list[str] = []
+        while (line := self._lines.get(timeout=timeout_s)) is not None and words not in line:
+            lines.append(line)
+        return lines
+
     def terminate(self) -> int:
         """SIGTERM; the exit status."""
         self._process.terminate()

@@ -8,7 +8,6 @@ the one or the other.
 """
 
 import asyncio
-import json
 from base64 import b64decode
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
@@ -29,6 +28,7 @@ from gateway.errors import (
     TooLargeError,
     UnknownClientError,
 )
+from gateway.gates.protocol.json_text import read_json
 from gateway.security.authority import Authority, Issued
 
 _FORM = "application/x-www-form-urlencoded"
@@ -117,7 +117,7 @@ def _members(issued: Issued) -> dict[str, object]:
 def _registration(body: str) -> tuple[str, list[object]]:
     """Identity and grant types of SEPA's request; members we do not know are ignored."""
     try:
-        register = json.loads(body)["register"]
+        register = read_json(body)["register"]
         name, grants = register["client_identity"], register["grant_types"]
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise BadRequestError(
@@ -155,7 +155,7 @@ def _basic(request: Request) -> tuple[str, str]:
 
 def _form(body: str) -> dict[str, str]:
     try:
-        return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=20))
+        return dict(parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=20))
     except ValueError as error:
         raise BadRequestError("the form cannot be read") from error
 

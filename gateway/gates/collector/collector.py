@@ -11,11 +11,9 @@ Names are matched whole, so that none leaves the folder; sending again changes n
 
 import asyncio
 import hashlib
-import json
 import os
 import re
 import secrets
-import zlib
 from base64 import b64decode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -35,21 +33,24 @@ from gateway.errors import (
     TooLargeError,
     TooManyRequestsError,
 )
+from gateway.gates.collector.received import place_of_received
 from gateway.journal.names import SegmentName
-from gateway.journal.sealing import Sealed, sha256_of
+from gateway.journal.sealing import sha256_of
 from gateway.journal.segment import sync_folder
 from gateway.security.guard import Guard
-from gateway.shipping.zone import place_of
 
-_HEAD = 65_536
 _DIGEST = re.compile(r"(?:.*,)?\s*sha-256=:([A-Za-z0-9+/=]{44}):.*")
 
 
 @dataclass(frozen=True, slots=True)
 class CollectorLimits:
-    """Longest segment, uploads at once, and seconds that a peer may be silent."""
+    """Longest segment, uploads at once, and seconds that a peer may be silent.
+
+    Unpacked, a segment has at most `ratio` times `segment_bytes`.
+    """
 
     segment_bytes: int = 67_108_864
+    ratio: int = 16
     uploads: int = 16
     silence_s: float = 30.0
 
@@ -150,8 +151,9 @@ class CollectorGate:
             yield block
 
     async def _store(self, part: Path, name: SegmentName, digest: str) -> Response:
-        time = _first_time(part, name)
-        target = self._root / place_of(Sealed(name, digest, 0, first_time=time))
+        most = self._limits.segment_bytes * self._limits.ratio
+        place = await asyncio.to_thread(place_of_received, part, name, digest, most)
+        target = self._root / place
         if target.is_file() and await asyncio.to_thread(sha256_of, target) == digest:
             return await self._described(target, 200)
         await asyncio.to_thread(_publish, part, target, self._root)
@@ -180,28 +182,6 @@ def _require_digest(found: str, name: SegmentName, told: str) -> None:
     wanted = b64decode(match[1]).hex() if match else found
     if not found.startswith(name.sha12) or found != wanted:
         raise ChecksumError(f"{name}: the SHA-256 of what came is {found}", "send it again")
-
-
-def _first_time(part: Path, name: SegmentName) -> int:
-    """The ingest time of a segment's first line, whose header must agree with its name."""
-    try:
-        header, line = _head(part, name)
-        start = (name.gateway, name.start.epoch, name.start.sequence)
-        found = (header["gateway"], header["epoch"], header["first"])
-        if found == start and (name.is_gap or line["q"] == name.start.sequence):
-            return 0 if name.is_gap else int(line["i"])
-    except (ValueError, KeyError, TypeError, IndexError, zlib.error):
-        pass
-    raise ChecksumError(f"{name} is not the segment that its name says", "docs/segments.md")
-
-
-def _head(part: Path, name: SegmentName) -> tuple[dict[str, object], dict[str, int]]:
-    with part.open("rb") as file:
-        data = file.read(_HEAD)
-    if name.is_gap:
-        return json.loads(data), {}
-    lines = zlib.decompressobj(wbits=31).decompress(data, _HEAD).split(b"\n", 2)
-    return json.loads(lines[0]), json.loads(lines[1])
 
 
 def _publish(part: Path, target: Path, root: Path) -> None:

@@ -8,7 +8,6 @@ A handler takes a body as a dependency, not as FastAPI's body parameter: FastAPI
 before anybody has asked who sends it, and without a limit.
 """
 
-import json
 from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -17,6 +16,7 @@ from starlette.requests import Request
 from gateway.errors import BadRequestError, UnsupportedMediaTypeError
 from gateway.gates.http.dependencies import AnyCaller, served_by
 from gateway.gates.http.request_body import media_type, read_body, utf_8
+from gateway.gates.protocol.json_text import read_json
 from jsap.file_format import json_path
 
 JSON = "application/json"
@@ -59,7 +59,7 @@ class JsonBody(Generic[_Some]):
             )
         text = utf_8(await read_body(request, served_by(request).limits))
         try:
-            members = json.loads(text or "{}", parse_float=model.fractions, parse_constant=_refuse)
+            members = read_json(text or "{}", model.fractions, _refuse)
         except (ValueError, ArithmeticError, RecursionError) as error:
             raise BadRequestError(f"the body is not JSON: {error}", "send a JSON object") from error
         return checked(model, members)

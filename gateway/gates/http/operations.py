@@ -32,6 +32,7 @@ from gateway.gates.http.http_connection import ConnectionLimits, Connections
 from gateway.gates.http.origins import Names, Origins
 from gateway.gates.http.request_load import LoadLimits, RequestLoad, RequestStatistics
 from gateway.gates.http.responses import EXCEPTION_HANDLERS, refusal
+from gateway.runtime.strangers import quiet_libraries
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
 
@@ -180,6 +181,7 @@ async def serve(
     Ends 2 s after the grace at the latest; sockets are closed at once with 1012 (service restart).
     """
     settings = settings or ServerSettings()
+    quiet_libraries()
     with _bind(host, port) as listener:
         _cut_off_stalled(listener, settings.stall_s)
         server = _Server(_uvicorn_config(app, settings))

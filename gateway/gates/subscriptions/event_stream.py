@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.errors import CannotResumeError, StorageError, TooManyRequestsError
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.protocol.wire import encode_error
-from gateway.gates.subscriptions.outbox import Addressed
+from gateway.gates.subscriptions.kept import Addressed
 from gateway.gates.subscriptions.stream_request import StreamRequest, event_id, read_request
 from gateway.gates.subscriptions.subscriber import Client, Subscriber
 from gateway.gates.subscriptions.subscribers import Subscribers

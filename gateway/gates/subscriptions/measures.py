@@ -15,7 +15,7 @@ _TRANSPORTS = (
 
 def subscriber_measures(subscribers: Subscribers) -> tuple[Measure, ...]:
     """Connections by transport, and what became of subscriptions."""
-    seen = subscribers.statistics
+    seen, kept = subscribers.statistics, subscribers.kept
     return (
         *(
             Measure(name, what, partial(_now, seen, transport), is_counter=False)
@@ -23,6 +23,8 @@ def subscriber_measures(subscribers: Subscribers) -> tuple[Measure, ...]:
         ),
         Measure("subscriptions_away", "whose client was lost", lambda: seen.away, is_counter=False),
         Measure("subscriptions_resumed", "gone on with", lambda: seen.resumed),
+        Measure("resume_bytes", "kept to send again", lambda: kept.total, is_counter=False),
+        Measure("resume_given_way", "buffers emptied for others", lambda: kept.given_way),
         Measure("subscriptions_ended", "ended from our side", lambda: seen.ended),
         Measure("subscriber_messages", "messages sent to subscribers", lambda: seen.messages),
         Measure("subscriber_merged", "notifications merged", lambda: seen.merged),

@@ -24,7 +24,7 @@ from gateway.errors import (
     TooManyRequestsError,
 )
 from gateway.gates.protocol.wire import encode_error
-from gateway.gates.subscriptions.outbox import Addressed
+from gateway.gates.subscriptions.kept import Addressed
 from gateway.gates.subscriptions.subscriber import Client, Subscriber
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import Outgoing

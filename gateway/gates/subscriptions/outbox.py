@@ -15,12 +15,13 @@ last message; the sequence counts the messages from 0 without a gap.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import Notification
+from gateway.gates.subscriptions.kept import Addressed, Kept, KeptBytes, KeptLimits
 from gateway.rdf.solutions import ResultsDelta, Row
 
 
@@ -28,13 +29,12 @@ from gateway.rdf.solutions import ResultsDelta, Row
 class OutboxLimits:
     """Above `messages` waiting, notifications merge; above `rows` for one consumer, it overflows.
 
-    The last `kept` messages that were sent, of `kept_rows` rows in all, can be sent again.
+    What was sent last is `kept`, and can be sent again.
     """
 
     messages: int = DEFAULT_LIMITS.outbox
     rows: int = DEFAULT_LIMITS.outbox_rows
-    kept: int = DEFAULT_LIMITS.resume_messages
-    kept_rows: int = 10_000
+    kept: KeptLimits = field(default_factory=KeptLimits)
 
 
 class Consumer(Protocol):
@@ -50,16 +50,6 @@ class Consumer(Protocol):
 
     def overflow(self, outbox: "Outbox") -> None:
         """Know that the outbox was closed: more rows wait than may."""
-
-
-class Addressed(NamedTuple):
-    """A notification numbered for its subscriber; `merged` notifications of the engine.
-
-    A tuple, because one is made for each message.
-    """
-
-    notification: Notification
-    merged: int = 1
 
 
 def merge(notifications: Sequence[Notification]) -> Notification:
@@ -120,13 +110,11 @@ class _Step:
 
 
 class Outbox:
-    """First in, first out; `lock` is that of every consumer that it may have."""
+    """First in, first out; `lock` is that of every consumer that it may have, and of `all_kept`."""
 
     __slots__ = (
-        "_again",
         "_closed",
         "_kept",
-        "_kept_rows",
         "_limits",
         "_lock",
         "_rows",
@@ -135,14 +123,14 @@ class Outbox:
         "consumer",
     )
 
-    def __init__(self, lock: Lock, consumer: Consumer, limits: OutboxLimits) -> None:
+    def __init__(
+        self, lock: Lock, consumer: Consumer, limits: OutboxLimits, all_kept: KeptBytes
+    ) -> None:
         self.consumer = consumer
         self._lock = lock
         self._limits = limits
         self._steps: deque[Notification | _Step] = deque()
-        self._kept: deque[Addressed] = deque()
-        self._kept_rows = 0
-        self._again = 0
+        self._kept = Kept(limits.kept, all_kept)
         self._sequence = 0
         self._rows = 0
         self._closed = False
@@ -161,14 +149,14 @@ class Outbox:
     def take(self) -> Addressed | None:
         """The next message to send; None for one that is needless by now, or was taken before."""
         with self._lock:
-            if self._again:
-                self._again -= 1
-                return self._kept[-1 - self._again]
+            if self._kept.again:
+                return self._kept.take()
             if not self._steps:
                 return None
             step = self._steps.popleft()
             if isinstance(step, Notification):
-                self._count(-_size(step))
+                results = step.results
+                self._count(-len(results.added) - len(results.removed))
                 return self._address(step, 1)
             self._count(-step.rows)
             return None if step.is_needless else self._address(step.notification(), step.merged)
@@ -176,11 +164,9 @@ class Outbox:
     def rewind(self, sequence: int) -> bool:
         """Send again what came after this message; False when that is not known any more."""
         with self._lock:
-            missed = self._sequence - 1 - sequence
-            if self._closed or sequence < 0 or not 0 <= missed <= len(self._kept):
+            if self._closed or sequence < 0:
                 return False
-            self._again = missed
-            return True
+            return self._kept.rewind(self._sequence - 1 - sequence)
 
     def move(self, consumer: Consumer) -> None:
         """Have another consumer from now on, for all that waits too."""
@@ -188,7 +174,7 @@ class Outbox:
             self.consumer.rows -= self._rows
             self.consumer = consumer
             consumer.rows += self._rows
-            for _ in range(self._again + len(self._steps)):
+            for _ in range(self._kept.again + len(self._steps)):
                 consumer.ready(self)
 
     def close(self) -> None:
@@ -206,7 +192,8 @@ class Outbox:
             self._count(last.rows - before)
         else:
             self._steps.append(notification)
-            self._count(_size(notification))
+            results = notification.results
+            self._count(len(results.added) + len(results.removed))
             self.consumer.ready(self)
 
     def _count(self, rows: int) -> None:
@@ -218,24 +205,15 @@ class Outbox:
             notification = replace(notification, sequence=self._sequence)
         self._sequence += 1
         message = Addressed(notification, merged)
-        self._keep(message)
+        if notification.sequence:  # without the first answer, a client knows nothing to ask for
+            self._kept.add(message)
         return message
-
-    def _keep(self, message: Addressed) -> None:
-        """For a client that comes back; without the first answer it knows nothing to ask for."""
-        if not self._limits.kept or message.notification.sequence == 0:
-            return
-        self._kept.append(message)
-        self._kept_rows += _size(message.notification)
-        while len(self._kept) > self._limits.kept or self._kept_rows > self._limits.kept_rows:
-            self._kept_rows -= _size(self._kept.popleft().notification)
 
     def _close(self) -> None:
         self._closed = True
         self._count(-self._rows)
         self._steps.clear()
         self._kept.clear()
-        self._again = 0
 
 
 def _size(notification: Notification) -> int:

@@ -24,6 +24,7 @@ from gateway.errors import (
 )
 from gateway.gates.protocol.messages import Subscribe
 from gateway.gates.protocol.wire import NotificationEncoder, encode_error, encode_resumed
+from gateway.gates.subscriptions.kept import KeptBytes
 from gateway.gates.subscriptions.outbox import Outbox
 from gateway.gates.subscriptions.subscription import (
     Ended,
@@ -80,6 +81,7 @@ class Subscribers:
         self.limits = limits or SubscriberLimits()
         self.guard: Guard = guard or OpenGuard()
         self.statistics = SubscriberStatistics()
+        self.kept = KeptBytes()
         self._engine = subscriptions
         self._encoder = NotificationEncoder()
         self._lock = Lock()
@@ -140,7 +142,7 @@ class Subscribers:
         """A new subscription for an owner. Raises a GatewayError."""
         client = principal.identity or owner.address
         self._require_room(client)
-        outbox = Outbox(self._lock, owner, self.limits.outbox)
+        outbox = Outbox(self._lock, owner, self.limits.outbox, self.kept)
         subscription = Subscription(principal, client, message.alias, outbox, owner)
         self._clients[client] += 1
         self._living += 1

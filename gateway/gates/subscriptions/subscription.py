@@ -13,7 +13,8 @@ from gateway.config.limits import DEFAULT_LIMITS
 from gateway.config.network import WebSocketSettings
 from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
-from gateway.gates.subscriptions.outbox import Addressed, Consumer, Outbox, OutboxLimits
+from gateway.gates.subscriptions.kept import Addressed
+from gateway.gates.subscriptions.outbox import Consumer, Outbox, OutboxLimits
 from gateway.security.principal import Principal
 
 

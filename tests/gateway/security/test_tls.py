@@ -45,7 +45,7 @@ def certificate_of(folder: Path) -> x509.Certificate:
 def test_a_ca_and_a_certificate_are_made_at_first_start(tmp_path: Path) -> None:
     folder = tmp_path / "tls"
     made = OwnCertificate(folder, lambda: NAMES)
-    for name, mode in (("ca.key", 0o600), ("server.key", 0o600), ("ca.crt", 0o644)):
+    for name, mode in (("ca.key", 0o600), ("server.key", 0o600), ("ca.crt", 0o600)):
         assert stat.S_IMODE((folder / name).stat().st_mode) == mode
     first = certificate_of(folder)
     ca = x509.load_pem_x509_certificate(made.ca_path.read_bytes())
@@ -175,6 +175,34 @@ async def test_https_wss_and_mqtt_are_served_below_secure_too(tmp_path: Path) ->
         with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
             async with httpx.AsyncClient() as stranger:
                 await stranger.get(f"https://localhost:{gateway.http_port}/health")
+
+
+@pytest.mark.parametrize(
+    ("ciphers", "is_taken"),
+    [
+        ("ECDHE+AES:!AESGCM:!AESCCM", False),
+        ("AES128-SHA:AES256-SHA:AES128-GCM-SHA256", False),
+        ("ECDHE+AESGCM", True),
+        ("ECDHE+CHACHA20", True),
+    ],
+)
+async def test_every_port_takes_authenticated_ciphers_alone(
+    tmp_path: Path, ciphers: str, is_taken: bool
+) -> None:
+    ca = tmp_path / "data" / "tls" / "ca.crt"
+    async with serving(secure(tmp_path, mode="own"), ca) as (gateway, _, _):
+        trust = ssl.create_default_context(cafile=ca)
+        trust.maximum_version = ssl.TLSVersion.TLSv1_2
+        trust.set_ciphers(ciphers)
+        for port in (gateway.http_port, gateway.websocket_port, gateway.mqtt_port):
+            try:
+                _, writer = await asyncio.open_connection("localhost", port, ssl=trust)
+            except (ssl.SSLError, ConnectionError):
+                assert not is_taken
+            else:
+                assert is_taken
+                assert writer.get_extra_info("cipher")[1] == "TLSv1.2"
+                writer.close()
 
 
 async def test_given_files_are_served(tmp_path: Path) -> None:

@@ -152,9 +152,14 @@ class Connection:
                 if served % PACKETS_PER_TURN == 0:
                     await asyncio.sleep(0)
         except (EOFError, OSError, GatewayError) as error:
-            fields = {"client_id": self.state.client_id, "reason": repr(error)}
-            log.info("broker_connection_broken", extra=fields)
+            self._say_broken(error)
         return False
+
+    def _say_broken(self, error: Exception) -> None:
+        """A line a minute for whoever it is, whatever its client ids are."""
+        if times := self._exchange.broken.due(self.state.owner):
+            fields = {"client_id": self.state.client_id, "reason": repr(error), "times": times}
+            log.info("broker_connection_broken", extra=fields)
 
     async def _serve(self, frame: Frame) -> bool:
         """Any packet but PUBLISH; False: it was DISCONNECT."""

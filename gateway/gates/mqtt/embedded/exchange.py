@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from adapters.values.message import Message
 from gateway.gates.mqtt.embedded.frames import BEGINNING_BYTES, Publish
-from gateway.gates.mqtt.embedded.log_lines import LogLines
 from gateway.gates.mqtt.embedded.retained import GATEWAY, RetainedLimits, RetainedMessages
 from gateway.gates.mqtt.embedded.session import SessionState
 from gateway.gates.mqtt.embedded.settings import (
@@ -20,10 +19,12 @@ from gateway.gates.mqtt.embedded.settings import (
     Rules,
     TopicAction,
 )
+from gateway.runtime.log_lines import LogLines
 
 log = logging.getLogger(__name__)
 
 LINE_EACH_S = 600.0
+BROKEN_EACH_S = 60.0
 
 Subscribers = Callable[[str], Iterable[tuple[SessionState, int]]]
 
@@ -53,6 +54,7 @@ class MessageExchange:
         )
         self.closing = False
         self._subscribers = subscribers
+        self.broken = LogLines(BROKEN_EACH_S)
         self._too_large = LogLines(LINE_EACH_S)
         self._not_retained = LogLines(LINE_EACH_S)
         self._rules = rules

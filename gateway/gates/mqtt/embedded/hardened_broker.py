@@ -38,13 +38,12 @@ from gateway.gates.mqtt.embedded.entrance.connect import (
     connack,
     decode_connect,
 )
-from gateway.gates.mqtt.embedded.entrance.listener import Listener, Peer
+from gateway.gates.mqtt.embedded.entrance.listener import Listener, Peer, peer_of
 from gateway.gates.mqtt.embedded.entrance.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.entrance.shares import Shares
 from gateway.gates.mqtt.embedded.entrance.web_socket import FrameWriter, WebSocketEntrance
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame
-from gateway.gates.mqtt.embedded.log_lines import LogLines
 from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
@@ -55,6 +54,8 @@ from gateway.gates.mqtt.embedded.settings import (
 )
 from gateway.gates.mqtt.embedded.status_topics import TREE, StatusTopics
 from gateway.gates.mqtt.embedded.subscribers import Subscribers
+from gateway.runtime.log_lines import LogLines
+from gateway.security.throttle import network_of
 
 log = logging.getLogger(__name__)
 
@@ -196,6 +197,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
 
         No session is read or changed before the credentials were accepted [D2, D3, D11].
         """
+        peer = peer_of(writer, opening)
         try:
             async with asyncio.timeout(self._settings.connect_timeout_s):
                 session = decode_connect(await read_frame(reader, MAX_CONNECT_BYTES))
@@ -207,15 +209,15 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         except RefusedError as refusal:
             writer.write(refusal.connack)
             self._say_what_is_spoken(opening.address, refusal.mqtt_5)
-            self._refused(writer.get_extra_info("peername"), str(refusal))
+            self._refused(peer, str(refusal))
             return None
         except (EOFError, OSError, GatewayError) as error:
-            self._refused(writer.get_extra_info("peername"), repr(error))
+            self._refused(peer, repr(error))
             return None
         if code == ACCEPTED:
             return session, owner, login
         writer.write(connack(code))
-        self._refused(writer.get_extra_info("peername"), f"CONNACK {code}")
+        self._refused(peer, f"CONNACK {code}")
         return None
 
     def _say_what_is_spoken(self, address: str, mqtt_5: str | None) -> None:
@@ -233,10 +235,9 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
                 },
             )
 
-    def _refused(self, peer: Peer | None, reason: str) -> None:
+    def _refused(self, peer: Peer, reason: str) -> None:
         self.exchange.counters.refused += 1
-        address = peer[0] if peer else ""
-        if times := self._refusals.due(address):
+        if times := self._refusals.due(network_of(peer[0])):
             extra = {"peer": peer, "reason": reason, "times": times}
             log.info("broker_connection_refused", extra=extra)
 

@@ -174,6 +174,15 @@ def test_the_command_line_lists_changes_and_revokes(
     assert capsys.readouterr().out == (
         "lamp  application  registered  --query default urn:g  --may mappings\n"
     )
+    twice = ("--query", "default", "--query", "urn:g", "--may", "mappings", "--may", "operations")
+    administer(tmp_path, "client", "change", "lamp", *twice)
+    administer(tmp_path, "client", "list")
+    assert capsys.readouterr().out == (
+        "lamp  application  registered  --query default urn:g  --may mappings operations\n"
+    )
+    administer(
+        tmp_path, "client", "change", "lamp", "--query", "default", "urn:g", "--may", "mappings"
+    )
     administer(tmp_path, "client", "list", "--json")
     assert json.loads(capsys.readouterr().out)["query"] == ["default", "urn:g"]
     administer(tmp_path, "client", "revoke", "lamp", "--tokens")

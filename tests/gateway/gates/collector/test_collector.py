@@ -1,8 +1,10 @@
 """The collector over real sockets: what it stores, whom it refuses, what it answers again."""
 
 import asyncio
+import gzip
 import hashlib
 import http.client
+import json
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -122,6 +124,62 @@ async def test_what_is_not_what_its_name_says_is_refused_and_leaves_nothing(
             assert (answer.status_code, answer.json()["error"]) == (422, "checksum")
         assert [path for path in landing.root.rglob("*") if path.is_file()] == []
         assert (await put(landing, other.name, other_data)).status_code == 201
+
+
+def _forged(item: Sealed, header: object, line: object, filling: bytes = b"") -> tuple[str, bytes]:
+    """A segment of other contents under a name that agrees with its bytes."""
+    texts = [
+        each if isinstance(each, bytes) else json.dumps(each).encode() for each in (header, line)
+    ]
+    data = gzip.compress(b"\n".join((*texts, filling)))
+    digest = hashlib.sha256(data).hexdigest()
+    return str(item.name).replace(item.name.sha12, digest[:12]), data
+
+
+@pytest.mark.parametrize(
+    "time",
+    [1e300, -1e300, 10**18, -(10**18), 10**30, "nan", None, [], b"1e999", b"NaN", b"9" * 5000],
+)
+async def test_a_time_that_is_none_is_the_fault_of_who_sends_it(
+    tmp_path: Path, time: object
+) -> None:
+    ((item, _),) = sealed(tmp_path)
+    header = {"gateway": "kitchen", "epoch": item.name.start.epoch, "first": 1}
+    line = b'{"q": 1, "i": %s}' % (time if isinstance(time, bytes) else json.dumps(time).encode())
+    async with collecting(tmp_path) as landing:
+        answer = await put(landing, *_forged(item, header, line))
+        assert (answer.status_code, answer.json()["error"]) == (422, "checksum")
+
+
+@pytest.mark.parametrize("where", ["header", "line", "gap"])
+async def test_nested_json_is_the_fault_of_who_sends_it(tmp_path: Path, where: str) -> None:
+    ((item, _),) = sealed(tmp_path)
+    deep, header = b"[" * 60_000, {"gateway": "kitchen", "epoch": 1, "first": 1}
+    name, data = _forged(item, deep if where == "header" else header, deep)
+    if where == "gap":
+        ending, digest = ".gap.json", hashlib.sha256(deep).hexdigest()
+        name, data = str(item.name).replace(item.name.sha12, digest[:12]), deep
+        name = name.replace(".jsonl.gz", ending)
+    async with collecting(tmp_path) as landing:
+        answer = await put(landing, name, data)
+        assert (answer.status_code, answer.json()["error"]) == (422, "checksum")
+
+
+async def test_a_segment_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    ((item, honest),) = sealed(tmp_path)
+    header = {"gateway": "kitchen", "epoch": item.name.start.epoch, "first": 1}
+    bomb = _forged(item, header, {"q": 1, "i": 1_770_000_000_000_000}, bytes(200_000))
+    torn = _forged(item, header, {"q": 1, "i": 1_770_000_000_000_000}, os.urandom(200_000))
+    async with collecting(tmp_path, CollectorLimits(segment_bytes=10_000)) as landing:
+        assert len(bomb[1]) < 1_000
+        assert (await put(landing, *bomb)).status_code == 413
+        assert (await put(landing, item.name, honest)).status_code == 201
+    async with collecting(tmp_path) as landing:
+        data = torn[1][:100_000]
+        digest = hashlib.sha256(data).hexdigest()[:12]
+        name = str(item.name).replace(item.name.sha12, digest)
+        assert (await put(landing, name, data)).status_code == 422
+        assert list((landing.root / ".incoming").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -97,3 +97,59 @@ async def test_what_is_no_http_is_answered_with_the_error_object(garbage: bytes)
         assert status in {400, 408}
         assert body["status_code"] == status
         writer.close()
+
+
+_LONG = b"x" * 70_000
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize(
+    ("head", "status", "code"),
+    [
+        (b"GET /health?" + _LONG, 414, "uri_too_long"),
+        (b"GET /health?" + _LONG + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "uri_too_long"),
+        (
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + _LONG,
+            431,
+            "header_fields_too_large",
+        ),
+        (
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + _LONG + b"\r\n\r\n",
+            431,
+            "header_fields_too_large",
+        ),
+        (
+            b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n",
+            400,
+            "bad_request",
+        ),
+    ],
+)
+async def test_head_that_is_refused_ends_the_connection(
+    head: bytes, status: int, code: str, in_parts: bool
+) -> None:
+    """Also where it is the second one, and however it comes."""
+    async with _serving(ConnectionLimits(head_s=5)) as address:
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(HEALTH)
+        assert (await _answer(reader))[0] == 200
+        for part in (head[:40_000], head[40_000:]) if in_parts else (head,):
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0)
+        found, body = await _answer(reader)
+        assert (found, body["error"]) == (status, code)
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_large_body_is_no_large_head() -> None:
+    async with _serving(ConnectionLimits()) as address:
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        for _ in range(2):
+            writer.write(
+                b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n" + _LONG
+            )
+            assert (await _answer(reader))[0] == 405
+        writer.close()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from gateway.engine import Notification
-from gateway.gates.subscriptions.outbox import Addressed, Outbox, OutboxLimits, merge
+from gateway.gates.subscriptions.kept import Addressed, KeptBytes, KeptLimits
+from gateway.gates.subscriptions.outbox import Outbox, OutboxLimits, merge
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
 
 SPUID = "sepa://subscription/1"
@@ -32,8 +33,9 @@ class Here:
         self.overflows += 1
 
 
-def _outbox(place: Here | None = None, **limits: int) -> Outbox:
-    return Outbox(Lock(), place or Here(), OutboxLimits(**limits))
+def _outbox(place: Here | None = None, kept: KeptLimits | None = None, **limits: int) -> Outbox:
+    bounds = OutboxLimits(**limits, kept=kept or KeptLimits())
+    return Outbox(Lock(), place or Here(), bounds, KeptBytes())
 
 
 def _take_all(outbox: Outbox) -> list[Addressed]:
@@ -99,7 +101,7 @@ def test_outbox_any_interleaving_adds_up_to_every_answer(
 ) -> None:
     """Also where the client was lost, comes back, and asks for what it has not got."""
     places = [Here(), Here()]
-    outbox = Outbox(Lock(), places[0], OutboxLimits(messages=limit))
+    outbox = Outbox(Lock(), places[0], OutboxLimits(messages=limit), KeptBytes())
     subscriber = Subscriber(answers)
     coming = [each for each in _steps(answers) if each.sequence == 0 or not each.results.is_empty]
     last = coming[-1].time
@@ -166,7 +168,7 @@ def test_outbox_with_too_many_rows_overflows_and_drops_everything() -> None:
 
 def test_outbox_overflows_by_the_rows_of_its_whole_place() -> None:
     place, lock = Here(), Lock()
-    first, second = (Outbox(lock, place, OutboxLimits(rows=10)) for _ in range(2))
+    first, second = (Outbox(lock, place, OutboxLimits(rows=10), KeptBytes()) for _ in range(2))
     first.put(_added(0, rows=11))
     second.put(_added(0))
     assert place.overflows == 1
@@ -201,7 +203,7 @@ def test_outbox_sends_again_what_the_client_missed_and_goes_on() -> None:
 
 
 def test_outbox_keeps_no_more_than_its_limits() -> None:
-    outbox = _outbox(kept=2, kept_rows=3)
+    outbox = _outbox(kept=KeptLimits(messages=2, bytes=3_000))
     for sequence in range(6):
         outbox.put(_added(sequence))
     _take_all(outbox)
@@ -212,7 +214,7 @@ def test_outbox_keeps_no_more_than_its_limits() -> None:
         False,
         False,
     ]
-    outbox.put(_added(6, rows=4))
+    outbox.put(_added(6, rows=40))
     _take_all(outbox)
     assert not outbox.rewind(5)
     assert outbox.rewind(6)

@@ -18,6 +18,7 @@ from gateway.engine import Engine, Notification
 from gateway.engine.request import SubscribeRequest
 from gateway.errors import GatewayError, SubscriptionFailedError, TooManyRequestsError
 from gateway.gates.http.operations import ServerSettings, application, serve
+from gateway.gates.subscriptions.kept import KeptLimits
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits, Subscriptions
@@ -519,6 +520,20 @@ async def test_client_that_was_lost_gets_what_it_missed(gateway: Open) -> None:
     await gateway.until(lambda: gateway.engine_subscriptions == 0)
 
 
+async def test_client_that_lost_a_second_of_many_updates_gets_each_of_them() -> None:
+    """What was written to a connection that is dead counts as sent, and is sent again."""
+    flood = Flood()
+    async with open_gateway(subscriptions=flood) as gateway, gateway.connect() as dead:
+        spuid = (await _subscribe(dead))["spuid"]
+        await flood.notify(600, size=10)
+        await gateway.until(lambda: gateway.subscribers.statistics.messages == 601)
+        async with gateway.connect() as client:
+            assert "resumed" in await _resume(client, spuid, 0)
+            again = [(await _receive(client))["notification"] for _ in range(600)]
+    assert [each["sequence"] for each in again] == list(range(1, 601))
+    assert gateway.subscribers.kept.total == 0
+
+
 async def test_client_that_comes_back_before_its_loss_is_known_takes_over(gateway: Open) -> None:
     async with gateway.connect() as lost, gateway.connect() as client:
         spuid = (await _subscribe(lost))["spuid"]
@@ -575,6 +590,23 @@ async def test_what_cannot_be_resumed_is_told_alike(case: str) -> None:
             }
         if case != "unknown":
             await gateway.until(lambda: gateway.engine_subscriptions == 0)
+
+
+async def test_subscription_whose_buffer_gave_way_cannot_be_resumed() -> None:
+    """The older one had to go for the younger one, which has all."""
+    limits = SubscriberLimits(outbox=OutboxLimits(kept=KeptLimits(total_bytes=3_000)))
+    async with open_gateway(limits) as gateway, gateway.connect() as lost:
+        older = (await _subscribe(lost))["spuid"]
+        await gateway.update("INSERT DATA { <urn:a> <urn:p> 1 }")
+        assert (await _receive(lost))["notification"]["sequence"] == 1
+        younger = (await _subscribe(lost, "SELECT ?o { ?s <urn:q> ?o }"))["spuid"]
+        await gateway.update("INSERT DATA { <urn:a> <urn:q> '%s' }" % ("x" * 2_000))
+        assert (await _receive(lost))["notification"]["spuid"] == younger
+        assert gateway.subscribers.kept.given_way == 1
+        async with gateway.connect() as client:
+            _check_error(await _resume(client, older, 0), 410, "cannot_resume")
+            assert "resumed" in await _resume(client, younger, 0)
+            assert (await _receive(client))["notification"]["sequence"] == 1
 
 
 async def test_no_more_subscriptions_wait_than_may() -> None:

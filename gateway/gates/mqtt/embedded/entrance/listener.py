@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter, Opening], Awaitable[None]]
 Peer = tuple[str, int] | tuple[str, int, int, int]
-Refused = Callable[[Peer | None, str], None]
+Refused = Callable[[Peer, str], None]
 
 STREAM_BYTES = 65_536
 BACKLOG = 100
@@ -174,6 +174,12 @@ def _listening(family: int, address: tuple[object, ...]) -> socket.socket:
         listening.close()
         raise
     return listening
+
+
+def peer_of(writer: asyncio.StreamWriter, opening: Opening) -> Peer:
+    """Who is at the other end; one that was reset has no port any more."""
+    peer: Peer = writer.get_extra_info("peername") or (opening.address, 0)
+    return peer
 
 
 async def close_stream(writer: asyncio.StreamWriter) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from amqtt.session import Session
 
-from gateway.gates.mqtt.embedded.log_lines import LogLines
 from gateway.gates.mqtt.embedded.session import state_of
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
+from gateway.runtime.log_lines import LogLines
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,12 @@ from websockets.utils import apply_mask
 
 from gateway.errors import BadRequestError
 from gateway.gates.http.origins import Names
-from gateway.gates.mqtt.embedded.entrance.listener import STREAM_BYTES, Converse, Refused
+from gateway.gates.mqtt.embedded.entrance.listener import (
+    STREAM_BYTES,
+    Converse,
+    Refused,
+    peer_of,
+)
 from gateway.gates.mqtt.embedded.entrance.openings import Opening
 
 _MQTT = Subprotocol("mqtt")
@@ -83,7 +88,7 @@ class WebSocketEntrance:
         except (EOFError, OSError, asyncio.LimitOverrunError, WebSocketException) as error:
             refusal = repr(error)
         if refusal:
-            self._refused(writer.get_extra_info("peername"), refusal)
+            self._refused(peer_of(writer, opening), refusal)
             return
         writer.begin()
         messages = MessageStream(reader, writer)
