@@ -36,29 +36,33 @@ def remembered(
     ([1, 1, 40, 40], 3)
     """
 
-    def around(make: Callable[P, V]) -> Callable[P, V]:
-        values: dict[Hashable, tuple[V, int]] = {}
-        lock = Lock()
-        left = [characters]
+    return lambda make: _remembering(make, characters, length)
 
-        @wraps(make)
-        def found(*key: P.args, **named: P.kwargs) -> V:
-            if named:
-                raise TypeError("what is remembered is called by position")
-            known = values.get(key)
-            if known is not None:
-                return known[0]
-            value = make(*key)  # type: ignore[call-arg]
-            weight = length(key[0]) + 1
-            if weight * _LONGEST <= characters:
-                with lock:
-                    if key not in values:
-                        values[key] = value, weight
-                        left[0] -= weight
-                    while left[0] < 0:
-                        left[0] += values.pop(next(iter(values)))[1]
-            return value
 
-        return found
+def _remembering(
+    make: Callable[P, V], characters: int, length: Callable[[Any], int]
+) -> Callable[P, V]:
+    values: dict[Hashable, tuple[V, int]] = {}
+    lock = Lock()
+    left = characters
 
-    return around
+    @wraps(make)
+    def found(*key: P.args, **named: P.kwargs) -> V:
+        nonlocal left
+        if named:
+            raise TypeError("what is remembered is called by position")
+        known = values.get(key)
+        if known is not None:
+            return known[0]
+        value = make(*key)  # type: ignore[call-arg]
+        weight = length(key[0]) + 1
+        if weight * _LONGEST <= characters:
+            with lock:
+                if key not in values:
+                    values[key] = value, weight
+                    left -= weight
+                while left < 0:
+                    left += values.pop(next(iter(values)))[1]
+        return value
+
+    return found
