@@ -124,6 +124,10 @@ class SharedPlans(Generic[Plan]):
             bindings = general.bind(constants)
             if bindings is not None:
                 return Instance(general.plan, bindings)
+        self._learnt += len(text)
+        if self._learnt > MOST_CHARACTERS:
+            self._forget()
+            return None
         return self._learn(text, family, group, tuple(constants), between)
 
     def _learn(
@@ -135,10 +139,6 @@ class SharedPlans(Generic[Plan]):
         between: list[str],
     ) -> Instance[Plan] | None:
         """Generalise over the last text of the group; first of all, remember this one."""
-        self._learnt += len(text)
-        if self._learnt > MOST_CHARACTERS:
-            self._forget()
-            return None
         last, group.last = group.last, constants
         if last is None or last == constants:
             return None

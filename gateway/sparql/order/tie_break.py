@@ -24,7 +24,7 @@ def with_tie_break(query_text: str) -> str:
     """The query with a total order wherever it has a LIMIT or OFFSET. Raises SparqlSyntaxError.
 
     >>> with_tie_break("SELECT ?s ?o { ?s ?p ?o } LIMIT 1")
-    'SELECT ?s ?o { ?s ?p ?o }  ORDER BY ?o ?s LIMIT 1'
+    'SELECT ?s ?o { ?s ?p ?o }  ORDER BY ?o ?s  LIMIT 1'
     """
     lowered = query_text.lower()
     return _ordered(query_text) if any(hint in lowered for hint in _HINTS) else query_text
