@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from math import inf
+from time import monotonic
 
 from adapters.adapter import Decoded, Fault, FaultReason
 from adapters.values.message import Message
@@ -46,6 +48,8 @@ OnRecords = Callable[[Sequence[Record]], None]
 
 _GROUP = 256
 _REPLAY = 1000
+_LAST_S = 2.0
+"""What is in the inbox when the gateway is to stop has so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Ingest:
         self._on_accepted: list[OnRecords] = []
         self._on_stored: list[OnRecords] = []
         self._stopping = threading.Event()
+        self._end = inf
 
     def run_in_thread(self, call: Callable[[], None]) -> None:
         """Have `call`, which does not raise, run in the ingest thread before the next message.
@@ -143,11 +148,19 @@ class Ingest:
         engine.store.expect_new(self._current_state.identity.fresh_namespace(self._journal.epoch))
 
     def run(self) -> None:
-        """Serve the inbox until it is closed and empty."""
+        """Serve the inbox until it is closed and empty; for a while only once it is to stop.
+
+        What has no turn then is not acknowledged, and comes again.
+        """
         while not self._inbox.is_drained:
             deliveries = self._inbox.take(_GROUP, self._absences.wait_s)
             while self._pending_calls:
                 self._pending_calls.popleft()()
+            if monotonic() > self._end:
+                error = StorageError("the gateway stopped before this had its turn")
+                for delivery in deliveries:
+                    delivery.settle(error)
+                continue
             accepted = [self._accept(delivery) for delivery in deliveries]
             if not self._make_durable([r for each in accepted for r in each.records]):
                 error = StorageError("the gateway stopped before the journal could be written")
@@ -159,6 +172,7 @@ class Ingest:
 
     def stop(self) -> None:
         """Give up waiting for a disk that does not come back; unsettled messages stay so."""
+        self._end = monotonic() + _LAST_S
         self._stopping.set()
         self._scheduler.give_up()
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from paho.mqtt.client import Client, MQTTMessageInfo
@@ -38,6 +39,7 @@ pytestmark = [pytest.mark.end_to_end, pytest.mark.alone]
 
 TOPIC = "box/+"
 STREAMS = 5
+WAITING = 20_000
 BATCH = 400
 PRESENT = f"""{PREFIXES}
 SELECT ?observation ?sensor ?value {{
@@ -198,6 +200,30 @@ def test_what_mosquitto_was_given_outlives_a_kill(tmp_path: Path, kills: int) ->
     journal = {sensor: sorted(numbers) for sensor, numbers in service.journal().items()}
     assert journal == by_stream(range(published))
     assert service.check_store() == {sensor: numbers[-1] for sensor, numbers in journal.items()}
+
+
+def test_stopping_with_a_full_inbox_takes_seconds_and_what_had_no_turn_comes_again(
+    tmp_path: Path,
+) -> None:
+    with mosquitto(tmp_path) as broker:
+        service = Service(tmp_path, broker.port)
+        with service.started() as program:
+            broker.wait_subscribed(TOPIC)
+            assert program.terminate() == 0
+        with Device(broker.port) as device:
+            device.publish(reading(n) for n in range(WAITING))
+        with service.started() as program:
+            wait_until(lambda: count(service.journal()) > 0)
+            begin = monotonic()
+            assert program.terminate() == 0
+            assert monotonic() - begin < 10  # 2 s for the inbox, the rest for a busy machine
+        had_turn = count(service.journal())
+        with service.started() as program:
+            wait_until(lambda: count(service.journal()) >= WAITING, 60)
+            assert program.terminate() == 0
+    assert had_turn < WAITING
+    journal = {sensor: sorted(numbers) for sensor, numbers in service.journal().items()}
+    assert journal == by_stream(range(WAITING))
 
 
 def count(numbers: Numbers) -> int:
