@@ -26,6 +26,7 @@
     │   ├── CannotResumeError       410  cannot_resume         subscribe again
     │   ├── ChecksumError           422  checksum              a file is not what its name says
     │   ├── TooLargeError           413  too_large             a size limit was passed
+    │   │   ├── TooComplexError         413  too_complex           a query of too much form
     │   │   └── TooManySolutionsError   413  too_many_solutions    a query has too many solutions
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
@@ -226,6 +227,12 @@ class TooLargeError(ClientError):
 
     code = "too_large"
     http_status = 413
+
+
+class TooComplexError(TooLargeError):
+    """A SPARQL text of more form than [limits] query_patterns, _steps, _operators, _depth allow."""
+
+    code = "too_complex"
 
 
 class TooManySolutionsError(TooLargeError):

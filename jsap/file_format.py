@@ -8,7 +8,7 @@ JSAP of the SEPA project, as its specification, its clients and its shipped file
 import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Annotated, Any
 
@@ -224,7 +224,10 @@ def read_json(text: str, source: str) -> Mapping[str, object]:
 
 def _number(text: str) -> Decimal:
     """A number that can be written out; one of a million digits would fill the memory."""
-    number = Decimal(text)
+    try:
+        number = Decimal(text)
+    except InvalidOperation as error:  # an exponent of twenty digits
+        raise ValueError(f"{text[:40]} is no number that can be written out") from error
     if number and abs(number.adjusted()) > _MAX_DIGITS:
         raise ValueError(f"{text[:40]} has more than {_MAX_DIGITS} digits")
     return number

@@ -49,6 +49,7 @@ class LimitsSettings(Section):
     query_patterns: Count = _FORM.patterns
     query_steps: Count = _FORM.steps
     query_operators: Count = _FORM.operators
+    query_depth: Count = _FORM.depth
     query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
     query_memory_bytes: Count = 268_435_456
     queries: Count = 2
@@ -73,7 +74,9 @@ class LimitsSettings(Section):
 
     def of_form(self) -> FormBounds:
         """The bounds on the form of queries and updates."""
-        return FormBounds(self.query_patterns, self.query_steps, self.query_operators)
+        return FormBounds(
+            self.query_patterns, self.query_steps, self.query_operators, self.query_depth
+        )
 
     def of_documents(self) -> DocumentLimits:
         """The limits of RDF that comes from outside."""

@@ -103,7 +103,7 @@ class Record:
         """The reverse of `encode`; raises ValueError for a torn or foreign line."""
         try:
             return cls._of(epoch, json.loads(line))
-        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"not a journal record: {line[:80]!r}") from error
 
     @classmethod

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +126,13 @@ def inspect(path: Path) -> Sealed:
     digest = sha256_of(path)
     if digest[:_SHA12] != name.sha12:
         raise ValueError(f"{path.name}: its SHA-256 is {digest}")
+    try:
+        return _inspected(path, name, digest)
+    except (gzip.BadGzipFile, zlib.error, EOFError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path.name}: {type(error).__name__}: {error}") from error
+
+
+def _inspected(path: Path, name: SegmentName, digest: str) -> Sealed:
     if name.is_gap:
         reason = str(json.loads(path.read_bytes())["reason"])
         return Sealed(name, digest, path.stat().st_size, reason=reason)

@@ -24,10 +24,10 @@ class ParseRequest(NamedTuple):
 
 def main(memory_bytes: int) -> None:
     """Parse until nobody asks any more."""
-    serve(_parsed, memory_bytes)
+    serve(parsed, memory_bytes)
 
 
-def _parsed(request: ParseRequest) -> bytes:
+def parsed(request: ParseRequest) -> bytes:
     """The triples, blank nodes fresh. Raises BadRequestError, TooLargeError."""
     form = RdfFormat.from_media_type(request.media_type)
     assert form is not None  # noqa: S101  # the gateway knows the format

@@ -128,24 +128,32 @@ class ExpressionParser(TriplesParser):
             return self._membership(left)
         # Not taken back before the whole expression ends: `a - b - c ...` nests to the left.
         self.descend()
+        self.count_operators(1)
         name = self.advance().text
         return Operation(name, (left, self._operators(level + 1)))
 
     def _chain(self, left: Expression, level: int) -> Expression:
         name = self.key
         operands = [left]
+        base = deepest = self._depth
         while self.accept(name):
+            self.count_element()
+            self._depth = base  # operands stand side by side
             operands.append(self._operators(level + 1))
+            deepest = max(deepest, self._depth)
+        self._depth = deepest
         return Operation(name, tuple(operands))
 
     def _membership(self, value: Expression) -> Expression:
         negated = self.accept("NOT")
         self.expect("IN")
+        self.count_operators(1)
         return In(value, self._arguments(), negated)
 
     def _unary(self) -> Expression:
         if self.key == "!" or (self.key in {"+", "-"} and not self.touches_number()):
             self.descend()
+            self.count_operators(1)
             name = self.advance().text
             operation = Operation(name, (self._unary(),))
             self._depth -= 1
@@ -171,6 +179,7 @@ class ExpressionParser(TriplesParser):
             return self.constant_iri()
         iri = self.iri()
         self.advance()
+        self.count_operators(1)
         if self.accept(")"):
             return Call(iri, ())
         distinct = self.accept("DISTINCT")
@@ -183,13 +192,19 @@ class ExpressionParser(TriplesParser):
 
     def _list(self) -> tuple[Expression, ...]:
         """One expression or more, up to the closing bracket."""
+        base = self._depth
         items = [self._operators(_OR)]
+        deepest = self._depth
         while self.accept(","):
+            self._depth = base
             items.append(self._operators(_OR))
+            deepest = max(deepest, self._depth)
+        self._depth = deepest
         self.expect(")")
         return tuple(items)
 
     def _built_in(self) -> Expression:
+        self.count_operators(1)
         if self.key in {"EXISTS", "NOT"}:
             return self._exists()
         if self.key in _AGGREGATES:
@@ -215,6 +230,7 @@ class ExpressionParser(TriplesParser):
         self.expect("EXISTS")
         allowed, self._aggregates_allowed = self._aggregates_allowed, False
         exists = Exists(self.group(), negated)
+        self.nest_level()
         self._aggregates_allowed = allowed
         return exists
 

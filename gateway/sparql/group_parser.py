@@ -53,62 +53,90 @@ class GroupParser(ExpressionParser):
         """`{ ... }`, with the span of the braces."""
         start = self.expect("{").start
         self.descend()
-        depth = self._depth
+        depth, level = self._depth, self.open_level()
         self._outer_labels.append(self._labels)
         self._labels = {}
         if self.key == "SELECT":
             elements: tuple[Element, ...] = (algebra.SubSelect(self.sub_select()),)
+            self.count_joined()
         else:
             elements = tuple(self._elements())
         self.close_labels()
         self._labels, self._depth = self._outer_labels.pop(), depth - 1
+        self.close_level(level)
         return Group(elements, start, self.expect("}").end)
 
     def _elements(self) -> list[Element]:
         elements = _Elements()
         if self.key in TRIPLES_STARTS:
-            elements.append(BasicPattern(self.triples_block()))
+            elements.append(self._basic_pattern())
         while (parse := self._ELEMENTS.get(self.key)) is not None:
             if self.key != "FILTER":
                 self.close_labels()
             elements.append(parse(self, elements))
             self.accept(".")
             if self.key in TRIPLES_STARTS:
-                elements.append(BasicPattern(self.triples_block()))
+                elements.append(self._basic_pattern())
         if self.key != "}":
             self.fail("a triple pattern, a keyword of a group or }")
         return elements
 
+    def _basic_pattern(self) -> BasicPattern:
+        patterns = self.triples_block()
+        self.count_triples(patterns)
+        return BasicPattern(patterns)
+
+    def _nested_group(self) -> Group:
+        """A group that is evaluated by itself."""
+        group = self.group()
+        self.nest_level()
+        return group
+
     def _group_or_union(self, _: _Elements) -> Element:
         branches = [self.group()]
+        if self.key != "UNION":
+            self.join_level()
+            return branches[0]
+        self.count_joined()
+        self.nest_level()
         while self.accept("UNION"):
-            branches.append(self.group())
-        return branches[0] if len(branches) == 1 else algebra.Union(tuple(branches))
+            self.count_branch()
+            branches.append(self._nested_group())
+        return algebra.Union(tuple(branches))
 
     def _optional(self, _: _Elements) -> Element:
         self.advance()
-        return algebra.Optional(self.group())
+        self.count_joined()
+        return algebra.Optional(self._nested_group())
 
     def _minus(self, _: _Elements) -> Element:
         self.advance()
-        return algebra.Minus(self.group())
+        self.count_element()
+        return algebra.Minus(self._nested_group())
 
     def _graph(self, _: _Elements) -> Element:
         self.advance()
-        return algebra.Graph(self.variable_or_iri(), self.group())
+        name = self.variable_or_iri()
+        group = self.group()
+        self.count_operators(1)
+        self.join_level()
+        return algebra.Graph(name, group)
 
     def _service(self, _: _Elements) -> Element:
         self.advance()
         silent = self.accept("SILENT")
         name = self.variable() if self.key == "var" else self.iri()
-        return algebra.Service(name, self.group(), silent)
+        self.count_joined()
+        return algebra.Service(name, self._nested_group(), silent)
 
     def _filter(self, _: _Elements) -> Element:
         self.advance()
+        self.count_element()
         return algebra.Filter(self.constraint())
 
     def _bind(self, before: _Elements) -> Element:
         start = self.advance().start
+        self.count_element()
         self.expect("(")
         expression, variable = self._named(self.expression())
         if variable in before.visible():
@@ -124,6 +152,7 @@ class GroupParser(ExpressionParser):
 
     def _values(self, _: _Elements) -> Element:
         self.advance()
+        self.count_joined()
         return self.data_block()
 
     def data_block(self) -> algebra.Values:
@@ -144,6 +173,7 @@ class GroupParser(ExpressionParser):
         self.expect("(", "a variable or (")
         variables: dict[Variable, None] = {}
         while not self.accept(")"):
+            self.count_element()
             variable = self.variable()
             if variable in variables:
                 raise self.error(f"VALUES names {variable} twice")

@@ -34,6 +34,8 @@ PATH_STARTS = VERB_STARTS | {"^", "!", "("}
 class PathParser(TermParser):
     """Reads verbs: with paths in a WHERE, without in a template."""
 
+    _walked = 0
+
     def simple_verb(self) -> Variable | NamedNode:
         """A variable, an IRI or `a`."""
         return self.variable() if self.key == "var" else self._constant_edge()
@@ -44,6 +46,7 @@ class PathParser(TermParser):
             return self.variable()
         if self.key in VERB_STARTS and self.next_key() not in _CONTINUES:
             return self._constant_edge()
+        self._walked = 0
         path = self._alternative()
         return path.iri if isinstance(path, Link) else path
 
@@ -85,6 +88,8 @@ class PathParser(TermParser):
         return modifier(path)
 
     def _primary_path(self) -> Path:
+        self._walked += 1
+        self.require_steps(self._walked)
         if self.accept("!"):
             return self._negated()
         if not self.accept("("):

@@ -29,6 +29,9 @@ from gateway.sparql.group_parser import GroupParser
 from gateway.sparql.scope import hide_blanks, wrong_columns
 from gateway.sparql.triples_parser import Blanks
 
+ORDER_KEYS = 6
+"""Elements that a key of ORDER BY counts: it becomes several before the store sorts by it."""
+
 _Columns = tuple[Projection, ...] | None
 
 _GROUP_KEY_STARTS = CONSTRAINT_STARTS | {"var"}
@@ -86,6 +89,7 @@ class QueryParser(GroupParser):
         return tuple(columns)
 
     def _column(self) -> Projection:
+        self.count_element()
         if self.key == "var":
             return Projection(self.variable())
         self.advance()
@@ -114,6 +118,7 @@ class QueryParser(GroupParser):
             with self.blank_nodes(Blanks.FRESH, set()):
                 template = self.template()
             elements = (BasicPattern(hide_blanks(template)),) if template else ()
+            self.count_triples(template)
             return Group(elements, start, self.expect("}").end)
 
         query = self._body(QueryForm.CONSTRUCT, self._dataset, where)
@@ -124,6 +129,7 @@ class QueryParser(GroupParser):
         targets: list[VarOrIri] = []
         every = self.accept("*")
         while not every and self.key in {"var", "iriref", "pname"}:
+            self.count_element()
             targets.append(self.variable_or_iri())
         if not (every or targets):
             self.fail("a variable, an IRI or *")
@@ -142,7 +148,7 @@ class QueryParser(GroupParser):
         group = where()
         group_by, having, order_by = self._group_by(), self._having(), self._order_by()
         limit, offset = self._slice()
-        return Query(
+        query = Query(
             form=form,
             where=group,
             projection=projection,
@@ -156,6 +162,9 @@ class QueryParser(GroupParser):
             prefixes=tuple(self.prefixes.items()),
             base=self.base or None,
         )
+        if limit is not None or offset is not None:
+            self.count_elements(ORDER_KEYS * len(query.projected))  # `tie_break`
+        return query
 
     def _dataset(self) -> Dataset | None:
         return self.dataset_after("FROM")
@@ -172,7 +181,7 @@ class QueryParser(GroupParser):
     def _where(self) -> Group:
         if not self.accept("WHERE") and self.key != "{":
             self.fail("WHERE or {")
-        return self.group()
+        return self._nested_group()
 
     def _optional_where(self) -> Group:
         if self.key in {"WHERE", "{"}:
@@ -189,6 +198,7 @@ class QueryParser(GroupParser):
         return tuple(keys)
 
     def _group_key(self) -> GroupKey:
+        self.count_element()
         if self.key == "var":
             return GroupKey(self.variable())
         if self.key != "(":
@@ -202,10 +212,14 @@ class QueryParser(GroupParser):
     def _having(self) -> tuple[Expression, ...]:
         if not self.accept("HAVING"):
             return ()
-        conditions = [self.aggregating(self.constraint)]
+        conditions = [self._condition()]
         while self.key in CONSTRAINT_STARTS:
-            conditions.append(self.aggregating(self.constraint))
+            conditions.append(self._condition())
         return tuple(conditions)
+
+    def _condition(self) -> Expression:
+        self.count_element()
+        return self.aggregating(self.constraint)
 
     def _order_by(self) -> tuple[OrderKey, ...]:
         if not self.accept("ORDER"):
@@ -218,6 +232,7 @@ class QueryParser(GroupParser):
 
     def _order_key(self) -> OrderKey:
         start = self.token.start
+        self.count_elements(ORDER_KEYS)
         if self.key == "var":
             return OrderKey(self.variable(), start=start, end=self.last_end)
         descending = False

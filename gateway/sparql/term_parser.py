@@ -11,7 +11,7 @@ from typing import TypeVar
 from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.rdf.namespaces import XSD
-from gateway.sparql.cursor import Cursor
+from gateway.sparql.bounds.counter import FormCounter
 from gateway.sparql.iris import is_absolute, resolve
 from gateway.sparql.parameters import Parameters
 from jsap.lexer import Token, string_value
@@ -33,7 +33,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
-class TermParser(Cursor):
+class TermParser(FormCounter):
     """Reads terms; `base` is an absolute IRI or empty, a declared prefix holds from there on."""
 
     def __init__(self, text: str, base: str = "", parameters: Parameters | None = None) -> None:

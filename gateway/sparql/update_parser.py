@@ -52,6 +52,7 @@ class UpdateParser(QueryParser):
         operations: list[UpdateOperation] = []
         self.prologue()
         while (parse := self._OPERATIONS.get(self.key)) is not None:
+            self.count_anew()
             operations.append(parse(self))
             if not self.accept(";"):
                 break
@@ -96,6 +97,8 @@ class UpdateParser(QueryParser):
         with self.blank_nodes(Blanks.REFUSED, set()):
             blocks, (start, end) = self._blocks()
         where = Group(tuple(_element(block) for block in blocks), start, end)
+        for block in blocks:
+            self.count_triples(block.triples)
         return algebra.Modify(
             _quads(blocks), (), where, prefixes=self._prefixes(), base=self.base or None
         )
@@ -106,11 +109,19 @@ class UpdateParser(QueryParser):
             self.fail("DELETE or INSERT")
         delete = self._template(Blanks.REFUSED) if self.accept("DELETE") else ()
         insert = self._template(Blanks.FRESH) if self.accept("INSERT") else ()
+        self._count_columns((*delete, *insert))
         using = self.dataset_after("USING")
-        self.expect("WHERE")
+        if self.key != "WHERE":
+            self.fail("WHERE")
         prefixes = self._prefixes()
-        where = self.group()
+        where = self._where()
         return algebra.Modify(delete, insert, where, with_graph, using, prefixes, self.base or None)
+
+    def _count_columns(self, template: Iterable[QuadPattern]) -> None:
+        """The variables of templates are columns of the WHERE's solutions."""
+        nodes = (node for q in template for node in (q.subject, q.predicate, q.object, q.graph))
+        columns = {node for node in nodes if isinstance(node, Variable) and not is_hidden(node)}
+        self.count_elements(len(columns))
 
     def _prefixes(self) -> tuple[tuple[str, str], ...]:
         return tuple(self.prefixes.items())

@@ -171,4 +171,4 @@ class ReadableStore(Readable):
 
 @remembered()
 def _dataset(text: str) -> Dataset | None:
-    return parse_query(text).dataset
+    return parse_query(text, is_admitted=True).dataset

@@ -166,3 +166,8 @@ json_values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*WHOLE, "include"]), json_values, max_size=4))
 def test_five_hundred_made_up_profiles(members: dict[str, object]) -> None:
     checked(lambda: Profile.parse(members))
+
+
+def test_number_with_an_exponent_of_twenty_digits_is_an_error() -> None:
+    with pytest.raises(JsapError, match="number"):
+        Profile.parse('{"extended": {"x": 1e99999999999999999999}}')

@@ -43,6 +43,7 @@ from gateway.engine.workers.worker_messages import (
 )
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, consolidate, difference
+from gateway.sparql.bounds.form import UNBOUNDED, set_bounds
 
 
 class Channel(Protocol):
@@ -204,6 +205,7 @@ def main(inlet: int, outlet: int) -> None:
     threading.Thread(target=_end_with_parent, name="watch", daemon=True).start()
     if hasattr(os, "sched_setaffinity"):  # the gateway's own threads share one core
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    set_bounds(UNBOUNDED)  # the scheduler admits what is subscribed
     worker = WorkerProcess(PipeChannel(inlet, outlet))
     logging.getLogger().addHandler(worker.records)
     worker.run()

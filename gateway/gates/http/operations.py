@@ -32,6 +32,7 @@ from gateway.gates.http.http_connection import ConnectionLimits, Connections
 from gateway.gates.http.origins import Names, Origins
 from gateway.gates.http.request_load import LoadLimits, RequestLoad, RequestStatistics
 from gateway.gates.http.responses import EXCEPTION_HANDLERS, refusal
+from gateway.gates.http.socket_connection import SocketConnection
 from gateway.runtime.strangers import quiet_libraries
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
@@ -224,7 +225,7 @@ def _uvicorn_config(app: ASGIApp, settings: ServerSettings) -> uvicorn.Config:
         app,
         # uvicorn calls it as it would the class of a protocol.
         http=Connections(settings.connections).protocol,  # type: ignore[arg-type]
-        ws="websockets-sansio",
+        ws=SocketConnection,
         lifespan="off",
         log_config=None,
         access_log=False,

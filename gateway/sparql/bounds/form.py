@@ -1,40 +1,49 @@
-"""Bounds on the form of a query or update: what planning and evaluating a text may cost at most.
+"""`FormBounds`: how much a SPARQL text may ask the planner to do, counted while it is parsed.
 
-Place: asked by the parser of every text before anybody plans it. Planning is more than linear in
-the patterns of a group and the steps of a path, here and in the store; neither can be stopped. The
-bounds are those of the process: `set_bounds` takes them from the settings once, at the start. Data
-(INSERT DATA, VALUES, templates) is bounded by the length of the text alone.
+Place: between a request and the first analysis whose cost is more than linear. The native
+evaluator plans a join of 200 patterns that share a variable for 7 s, and operators that stand some
+thousands deep one in another overflow its stack, which ends the process. So the form of a text is
+bounded before anything but the parser, which is linear, sees it (docs/limits.md). Data are no form:
+the quads of DATA and of templates, the rows of VALUES, constants. The bounds are those of the
+process: `set_bounds` takes them from the settings once, at the start.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from typing import NoReturn
+from dataclasses import dataclass
 
-from gateway.errors import TooLargeError
-from gateway.sparql import algebra, paths
-from gateway.sparql.scope import walk
+from gateway.errors import TooComplexError
+
+_UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class FormBounds:
-    """`patterns` of a group: its triple patterns, and all that is joined to them; those of groups
-    and GRAPHs in it count too. `steps` of one path. `operators` of the whole text: patterns,
-    clauses, and what expressions are made of.
+    """The most of each, in a query or in one operation of an UPDATE; settings of [limits].
+
+    `patterns` that are joined with each other: those of one group, of plain groups and of GRAPH in
+    it; an OPTIONAL, UNION, VALUES, SERVICE or sub-SELECT is one, a path as many as its sequence has
+    steps. `steps` of one path, branches included. `operators` of algebra and expressions; joined
+    patterns count once more for each variable that two of them share, since a planner compares
+    these with each other. `depth` is how many operators stand one in another: each element of a
+    group, branch of a UNION, operand of `||` or `&&`, column and key holds those before it.
     """
 
     patterns: int = 200
     steps: int = 100
     operators: int = 10_000
+    depth: int = 500
 
+
+UNBOUNDED = FormBounds(_UNBOUNDED, _UNBOUNDED, _UNBOUNDED, _UNBOUNDED)
+"""For a process that is given only what another one has admitted."""
+
+_COUNTED = {
+    "patterns": ("joins more than {} patterns", "divide it, or raise [limits] query_patterns"),
+    "steps": ("has a path of more than {} steps", "shorten it, or raise [limits] query_steps"),
+    "operators": ("has more than {} operators", "divide it, or raise [limits] query_operators"),
+    "depth": ("has operators more than {} deep", "divide it, or raise [limits] query_depth"),
+}
 
 _bounds = FormBounds()
-
-_DATA = (algebra.Values, algebra.QuadPattern)
-_COUNTED = (
-    *(algebra.Operation, algebra.Call, algebra.Aggregate, algebra.In, algebra.Exists),
-    *(algebra.Group, algebra.Graph, algebra.Optional, algebra.Union, algebra.Minus),
-    *(algebra.Filter, algebra.Bind, algebra.SubSelect, algebra.Service, algebra.TriplePattern),
-)
 
 
 def set_bounds(bounds: FormBounds) -> None:
@@ -43,59 +52,16 @@ def set_bounds(bounds: FormBounds) -> None:
     _bounds = bounds
 
 
-def require_form(tree: algebra.Query | algebra.Update) -> None:
-    """Raise TooLargeError where the text is beyond a bound; linear in the tree."""
-    bounds, operators = _bounds, 0
-    for node in walk(tree, _DATA):
-        if isinstance(node, _COUNTED):
-            operators += 1
-        if isinstance(node, algebra.TriplePattern) and not isinstance(
-            node.predicate, algebra.VarOrIri
-        ):
-            steps = sum(1 for _ in _steps(node.predicate))
-            operators += steps
-            if steps > bounds.steps:
-                _refuse("a path", steps, "steps", "query_steps")
-        elif isinstance(node, algebra.Group):
-            patterns = sum(_patterns(node.elements))
-            if patterns > bounds.patterns:
-                _refuse("a group", patterns, "patterns", "query_patterns")
-        if operators > bounds.operators:
-            _refuse("the text", operators, "operators", "query_operators")
+def bounds_in_force() -> FormBounds:
+    """The bounds of this process."""
+    return _bounds
 
 
-def _refuse(what: str, number: int, kind: str, setting: str) -> NoReturn:
-    raise TooLargeError(
-        f"{what} has {number} {kind} or more", f"divide it, or raise [limits] {setting}"
-    )
+def too_complex(bound: str, most: int) -> TooComplexError:
+    """The error for a text that passes the bound with this name.
 
-
-def _patterns(elements: Iterable[algebra.Element]) -> Iterator[int]:
-    """How many each element adds to its group; groups are joined, so theirs count."""
-    waiting = list(elements)
-    while waiting:
-        element = waiting.pop()
-        match element:
-            case algebra.BasicPattern(patterns=patterns):
-                yield len(patterns)
-            case algebra.Union(branches=branches):
-                yield len(branches)
-            case algebra.Group() | algebra.Graph():
-                group = element.group if isinstance(element, algebra.Graph) else element
-                waiting.extend(group.elements)
-            case algebra.Filter():
-                pass
-            case _:
-                yield 1
-
-
-def _steps(path: paths.Path) -> Iterator[paths.Path]:
-    waiting: list[object] = [path]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(node)
-        elif isinstance(node, paths.Path):
-            yield node
-            if not isinstance(node, paths.Link | paths.NegatedPropertySet):
-                waiting.extend(getattr(node, each.name) for each in fields(node))
+    >>> str(too_complex("steps", 100))
+    'the query has a path of more than 100 steps (shorten it, or raise [limits] query_steps)'
+    """
+    what, hint = _COUNTED[bound]
+    return TooComplexError(f"the query {what.format(most)}", hint)

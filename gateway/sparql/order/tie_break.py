@@ -34,7 +34,7 @@ def with_tie_break(query_text: str) -> str:
 def _ordered(text: str) -> str:
     sliced = [
         node
-        for node in walk(parse_query(text))
+        for node in walk(parse_query(text, is_admitted=True))
         if isinstance(node, Query) and (node.limit is not None or node.offset is not None)
     ]
     tokens = tokenize(text)

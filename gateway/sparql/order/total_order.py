@@ -75,7 +75,7 @@ def with_total_order(text: str) -> str:
 def _ordered(text: str) -> str:
     keys = [
         key
-        for node in walk(parse_query(text))
+        for node in walk(parse_query(text, is_admitted=True))
         if isinstance(node, Query)
         for key in node.order_by
         if not _is_uniform(key.expression)

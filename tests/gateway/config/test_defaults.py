@@ -21,6 +21,7 @@ from gateway.journal import JournalLimits, Origin
 from gateway.scheduler.limits import SRQ, URQ
 from gateway.security.authority import AuthoritySettings
 from gateway.security.throttle import ThrottleLimits
+from gateway.sparql.bounds.form import FormBounds
 
 CONFIG = Config()
 LIMITS = CONFIG.limits
@@ -31,6 +32,7 @@ def test_gates_are_bounded_as_the_settings_say() -> None:
     assert server_settings(CONFIG) == ServerSettings()
     assert request_limits(CONFIG) == RequestLimits()
     assert query_limits(LIMITS) == QueryLimits()
+    assert LIMITS.of_form() == FormBounds()
     assert load_limits(LIMITS) == LoadLimits()
 
 

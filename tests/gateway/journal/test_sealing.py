@@ -12,6 +12,7 @@ from gateway.errors import StorageError
 from gateway.journal import Journal, JournalLimits, Origin, read_journal
 from gateway.journal.names import SegmentName, raw_segments
 from gateway.journal.record import SCHEMA
+from gateway.journal.sealing import inspect
 from gateway.journal.status import read_status
 from tests.gateway.shipping.journals import ORIGIN, fill, observe, sealed_journal
 
@@ -255,3 +256,15 @@ def test_what_was_seen_under_another_id_keeps_it(tmp_path: Path) -> None:
         journal.seal()
     (name,) = names(tmp_path)
     assert name.gateway == "kitchen"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"no gzip", gzip.compress(b'{"q":1}\n'), gzip.compress(b"x" * 99)[:20], b"\x1f\x8b\x08\0" * 9],
+)
+def test_what_is_no_segment_is_told_as_a_value_error(tmp_path: Path, content: bytes) -> None:
+    digest = hashlib.sha256(content).hexdigest()[:12]
+    path = tmp_path / f"kitchen-1795276800-000000000001-1-{digest}.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="kitchen"):
+        inspect(path)

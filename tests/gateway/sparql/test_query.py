@@ -474,11 +474,11 @@ def _boundless() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_boundless")
 def test_long_texts_are_not_deep() -> None:
-    body = " ".join(f"BIND({n} AS ?v{n})" for n in range(2_000))
-    unions = "{} UNION " * 2_000 + "{}"
-    assert len(elements(body)) == 2_000
+    body = " ".join(f"BIND({n} AS ?v{n})" for n in range(400))
+    unions = "{} UNION " * 400 + "{}"
+    assert len(elements(body)) == 400
     assert len(elements(unions)) == 1
-    assert elements("FILTER(" + "1 || " * 2_000 + "1)")
+    assert elements("FILTER(" + "1 || " * 400 + "1)")
 
 
 def test_base_is_given_by_the_caller() -> None:

@@ -18,7 +18,7 @@ from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.sparql.snapshots import Snapshots
 from gateway.rdf.rights import Rights
 from gateway.sparql.bounded import query_facts
-from tests.gateway.sparql.bounds.test_form import GROWING
+from tests.gateway.sparql.bounds.test_growth import GROWING
 from tests.kit.gateways import (
     LOOPBACK,
     mapping,

@@ -742,3 +742,13 @@ async def test_compression_is_used_where_it_is_configured() -> None:
             assert client.response is not None
             assert "permessage-deflate" in client.response.headers["Sec-WebSocket-Extensions"]
             await _subscribe(client)
+
+
+@pytest.mark.parametrize("behind", [b"", b"\x88\x80\0\0\0\0", b"\x81\x81\0\0\0\0\xff"])
+async def test_text_that_is_not_utf8_closes_the_socket_and_is_no_traceback(
+    gateway: Open, caplog: pytest.LogCaptureFixture, behind: bytes
+) -> None:
+    async with gateway.connect() as client:
+        client.transport.write(b"\x81\x81\0\0\0\0\xff" + behind)
+        assert (await _end(client))[0] in {1005, 1006, 1007}
+    assert not [record for record in caplog.records if record.exc_info]
