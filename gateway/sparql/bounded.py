@@ -2,10 +2,10 @@
 
 Place: asked by the pool of queries: what is not bounded goes to a process of its own. Bounded are a
 single pattern, and patterns that variables connect with one that has a constant subject or object,
-or a variable of VALUES; with FILTER, (NOT) EXISTS, BIND, OPTIONAL and GRAPH of the same, and with
-aggregates. Their solutions come one by one and take no memory. What collects them first (ORDER BY),
-hashes another side (sub-groups, UNION, MINUS, sub-queries), walks paths of any length, or makes
-long strings is not.
+or a variable of VALUES; with FILTER, BIND and GRAPH, (NOT) EXISTS and OPTIONAL of one pattern, and
+with aggregates. Their solutions come one by one and take no memory. What collects them first
+(ORDER BY), hashes another side (sub-groups, UNION, MINUS, sub-queries), walks paths of any length,
+or makes long strings is not.
 """
 
 from collections.abc import Iterable, Iterator
@@ -110,7 +110,13 @@ def _is_connected(group: Group, given: frozenset[Variable]) -> bool:
             break
         patterns = [each for each in patterns if each not in met]
         reached.update(*map(_variables, met))
-    return not patterns and all(_is_connected(each, frozenset(reached)) for each in _inner(group))
+    inner = list(_inner(group))
+    hashed = any(len(list(_patterns(each))) > 1 for each in inner)  # the store joins them whole
+    return (
+        not patterns
+        and not hashed
+        and all(_is_connected(each, frozenset(reached)) for each in inner)
+    )
 
 
 def _asks(element: algebra.Element) -> bool:
