@@ -8,7 +8,7 @@ that are surely canonical already are recognised here.
 
 import re
 
-from pyoxigraph import Literal, NamedNode, Quad, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
 
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
@@ -39,6 +39,9 @@ def canonical(term: Term) -> Term:
     >>> canonical(Literal("21.50", datatype=NamedNode(XSD + "decimal"))).value
     '21.5'
     """
+    if isinstance(term, Triple):
+        found = canonical(term.object)
+        return term if found is term.object else Triple(term.subject, term.predicate, found)
     if not isinstance(term, Literal):
         return term
     datatype = term.datatype.value
@@ -62,7 +65,7 @@ def _through_a_store(literal: Literal) -> Literal:
 def canonical_quad(quad: Quad) -> Quad:
     """The quad as the store gives it back; the same object where nothing changes."""
     term = quad.object
-    if not isinstance(term, Literal):
+    if not isinstance(term, Literal | Triple):
         return quad
     found = canonical(term)
     if found is term:
