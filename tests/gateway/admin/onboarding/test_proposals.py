@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.gateway.admin.onboarding.devices import bridge_devices
 from tests.gateway.admin.onboarding.house import a_house, config
-from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient, publish_packet
+from tests.gateway.gates.mqtt.embedded.raw_mqtt import RawClient
 from tests.kit.gateways import MAPPINGS, PREFIXES, publish, rows_of, update, watch
 
 DEVICES = "zigbee2mqtt/bridge/devices"
@@ -208,8 +208,10 @@ async def test_a_long_list_of_devices_reaches_us_and_a_long_reading_does_not(
         await publish(gateway.mqtt_port, [(DEVICES, devices)])
         await api.until(800)
         async with await RawClient.connect(gateway.mqtt_port, "lamp") as lamp:
-            lamp.send(publish_packet("zigbee2mqtt/lamp", devices))
-            assert await lamp.closed()
+            await lamp.publish("zigbee2mqtt/lamp", devices)
+        (entry,) = gateway.stages.reception.quarantine
+        assert entry.message.topic == "zigbee2mqtt/lamp"
+        assert entry.payload_bytes == len(devices)
 
 
 async def test_dropping_everything_is_survived(tmp_path: Path) -> None:
