@@ -4,15 +4,13 @@ Place on the way of the data: between the HTTP connection that was upgraded and 
 RFC 6455, section 8.1.
 """
 
-import logging
-
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-log = logging.getLogger(__name__)
+from gateway.runtime.strangers import STRANGERS
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
-    """uvicorn's, but for a text that is not UTF-8: that ends the socket, and is one line of log."""
+    """uvicorn's, but for a text that is not UTF-8: that ends the socket, and is counted."""
 
     def send_receive_event_to_app(self) -> None:
         """Hand a whole message over."""
@@ -22,7 +20,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             except UnicodeDecodeError:
                 self.frames = []
                 if self.conn.close_sent is None:  # else the peer's close came with it
-                    log.info("websocket_not_utf8")
+                    STRANGERS.saw("websocket", self.client)
                     self.conn.send_close(1007)
                     self.handle_parser_exception()
                 return
