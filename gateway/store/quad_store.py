@@ -6,11 +6,9 @@ that (docs/engine.md). Readers in other threads see whole Deltas only; `writing`
 one is made.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import RLock, get_ident
-from time import monotonic
 from typing import Never, Self
 from weakref import ref
 
@@ -40,8 +38,6 @@ from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache
 from gateway.store.remote import Remote
 from gateway.store.upkeep import Folder, Home, Memory, copy
-
-log = logging.getLogger(__name__)
 
 QueryResults = QuerySolutions | QueryBoolean | QueryTriples
 
@@ -73,8 +69,6 @@ class QuadStore:
         self._asking: set[int] = set()
         self._cache: Callable[[], QuadCache | None] = lambda: None
         self._unmarked = 0
-        self._failed: Delta | None = None
-        self._next_try = 0.0
         self.changes = 0
 
     @classmethod
@@ -279,11 +273,8 @@ class QuadStore:
     def _apply(self, delta: Delta) -> None:
         self._subjects.forget()
         try:
-            if self._failed is not None:
-                self._open_again(self._failed)
             self._commit(delta)
         except (OSError, RuntimeError) as error:
-            self._failed = self._failed or delta
             raise StorageError(
                 f"the store cannot be written: {error}", "check the disk's free space and health"
             ) from error
@@ -292,35 +283,6 @@ class QuadStore:
             self._graphs.clear()
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
-
-    def _open_again(self, failed: Delta) -> None:
-        """Go on after a write that failed, once there is room; tried once a second.
-
-        What failed is not there, whatever came of it: nobody was told of it. Raises OSError.
-        """
-        if monotonic() < self._next_try:
-            raise OSError("a write has failed before")
-        self._next_try = monotonic() + _TRY_S
-        if self._home.is_lasting:
-            vars(self).pop("_store", None)
-            try:
-                self._home.open_again()
-            finally:
-                if "store" in vars(self._home):
-                    self._store = self._home.store
-            undone = self._undone(failed)
-            if not undone.is_empty:
-                self._commit(undone)
-            log.warning("store_opened_again")
-        self._failed = None
-
-    def _undone(self, failed: Delta) -> Delta:
-        """What takes back the part of a change that is there, which is all of it or nothing."""
-        store = self._store
-        return Delta(
-            added=tuple(quad for quad in failed.removed if quad not in store),
-            removed=tuple(quad for quad in failed.added if quad in store),
-        )
 
     def _commit(self, delta: Delta) -> None:
         """Write one transaction; quad by quad, which is faster, where no other reader can tell."""
@@ -402,14 +364,7 @@ class QuadStore:
             if "_store" in self.__dict__:
                 self.flush()
                 self.remote.documents.close()
-                try:
-                    if self._failed is not None:
-                        self._open_again(self._failed)
-                    self._home.close()
-                except (OSError, RuntimeError) as error:
-                    raise StorageError(
-                        f"the store cannot be closed: {error}", "check the disk's free space"
-                    ) from error
+                self._home.close()
                 del self._store
 
     def __getattr__(self, name: str) -> Never:
@@ -418,8 +373,6 @@ class QuadStore:
             raise StorageError("the store is closed", "open it again")
         raise AttributeError(name)
 
-
-_TRY_S = 1.0
 
 _PREDICATE = (NamedNode, type(None))
 

@@ -12,7 +12,6 @@ import os
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from time import sleep
 from typing import Protocol
 
 from pyoxigraph import Store
@@ -29,11 +28,6 @@ REWRITE_RATIO = {"memory": 1, "disk": 10}
 """... and after so many for each quad that is there, so that it costs each of them little."""
 
 
-_ROOM_BYTES = 4 * 1024 * 1024
-_TRIES, _PAUSE_S = 40, 0.05
-"""Two seconds for queries that still read."""
-
-
 class Home(Protocol):
     """Where a store lives; `store` may be another one after `keep_up`.
 
@@ -47,9 +41,6 @@ class Home(Protocol):
 
     def keep_up(self, removals: int) -> None:
         """Take note of removals, and forget the past when it is due. Called by the writer."""
-
-    def open_again(self) -> None:
-        """Begin anew with what is there, where `store` takes nothing any more. Raises OSError."""
 
     def close(self) -> None:
         """Hand everything to the disk."""
@@ -75,9 +66,6 @@ class Memory:
             self.store = fresh
             self._removals = 0
             self._due = _due("memory", fresh)
-
-    def open_again(self) -> None:
-        """Memory does not fail."""
 
     def close(self) -> None:
         """There is no disk."""
@@ -120,33 +108,12 @@ class Folder:
             self._since_rewrite = 0
             self._rewrite()
 
-    def open_again(self) -> None:
-        """Open the folder anew: RocksDB takes nothing more once a write has failed.
-
-        While the disk has no room nothing is tried. Who has `store` must have let go of it; what
-        queries still read of it is waited for, a little.
-        """
-        _require_room(self._path)
-        if self._flushing is not None:
-            self._flushing.result()
-        folder = str(self._path / str(self._generation))
-        vars(self).pop("store", None)
-        for left in reversed(range(_TRIES)):
-            try:
-                self.store = Store(folder)
-                return
-            except OSError:
-                if not left:
-                    raise
-                sleep(_PAUSE_S)
-
     def close(self) -> None:
         """Wait for the flush that is going on, flush what came since, let go of the files."""
         self._thread.shutdown()
+        self.store.flush()
         self._flushing = None
-        if "store" in vars(self):  # else it could not be opened again
-            self.store.flush()
-            del self.store
+        del self.store
 
     def _rewrite(self) -> None:
         folder = self._path / str(self._generation + 1)
@@ -168,18 +135,6 @@ class Folder:
         for folder in self._path.iterdir():
             if folder.is_dir() and folder.name != str(self._generation):
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _require_room(folder: Path) -> None:
-    """Raise OSError where so much cannot be written; opening writes a little."""
-    room = folder / "room"
-    try:
-        with room.open("wb") as file:
-            file.write(bytes(_ROOM_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        room.unlink(missing_ok=True)
 
 
 def copy(source: Store, target: Store) -> None:
