@@ -47,7 +47,8 @@ class Stages:
 
     def alarms(self) -> list[str]:
         """What keeps the gateway from its work."""
-        return [text for text in (self.storage.journal.alarm,) if text]
+        storage = self.storage
+        return [text for text in (storage.journal.alarm, storage.engine.store.alarm) if text]
 
     def measures(self) -> Iterator[Measure]:
         """Every metric but those of HTTP."""

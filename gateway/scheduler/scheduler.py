@@ -276,6 +276,7 @@ class Scheduler:
             try:
                 self.engine.flush()
             except StorageError as error:
+                self._flush_at = monotonic() + _FLUSH_S
                 log.error("store_not_written", extra={"reason": str(error)})
 
     def _decided(self, decision: Callable[[Engine], Delta]) -> Outcome | None:

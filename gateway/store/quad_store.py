@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import RLock, get_ident
-from time import monotonic
 from typing import Never, Self
 from weakref import ref
 
@@ -33,9 +32,11 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql.order.total_order import with_total_order
 from gateway.store.clock import Clock, with_clock
-from gateway.store.delta_text import Functions, delta_text, is_named
+from gateway.store.commit import commit, take_back, update_text
+from gateway.store.delta_text import Functions
 from gateway.store.faults import fault
 from gateway.store.known_subjects import KnownSubjects
+from gateway.store.outage import Outage
 from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache
 from gateway.store.remote import Remote
@@ -73,8 +74,7 @@ class QuadStore:
         self._asking: set[int] = set()
         self._cache: Callable[[], QuadCache | None] = lambda: None
         self._unmarked = 0
-        self._failed: Delta | None = None
-        self._next_try = 0.0
+        self._outage: Outage | None = None
         self.changes = 0
 
     @classmethod
@@ -108,7 +108,7 @@ class QuadStore:
         Without it the disk is asked about each; the answers are the same.
         """
         with self.writing:
-            self.flush()
+            self._write_pending()
             if self._home.is_lasting:
                 self._subjects.expect_new(prefix, self._store)
 
@@ -221,7 +221,7 @@ class QuadStore:
         """
         self._asking.add(get_ident())  # before `flush`, which waits for one that goes on
         try:
-            self.flush()
+            self._write_pending()
             return self._store.query(
                 with_clock(with_total_order(text)),
                 default_graph=with_graph if dataset is None else list(dataset.default_graphs),
@@ -243,18 +243,34 @@ class QuadStore:
             return
         with self.writing:
             if len(self._pending) > self._home.most_pending:
-                self.flush()
+                self._write_pending()
             self._pending.apply(delta)
             self.changes += 1
             self._unmarked += bool(self._cache())
 
     @property
     def is_pending(self) -> bool:
-        """Whether there is a disk, and it lacks something that readers see."""
-        return self._home.is_lasting and len(self._pending) > 0
+        """Whether the disk lacks something that readers see, or has refused to be written."""
+        return self._outage is not None or (self._home.is_lasting and len(self._pending) > 0)
+
+    @property
+    def alarm(self) -> str:
+        """Why nothing can be written, "" is all right."""
+        outage = self._outage
+        return "" if outage is None else str(outage.error())
 
     def flush(self) -> None:
-        """Bring deferred changes to Oxigraph, as one transaction. Raises StorageError."""
+        """Bring deferred changes to Oxigraph; end an outage, if the disk has room by now.
+
+        Raises StorageError.
+        """
+        with self.writing:
+            if self._outage is not None:
+                self._end_outage(self._outage)
+            self._write_pending()
+
+    def _write_pending(self) -> None:
+        """One transaction of what was deferred. Raises StorageError."""
         if not self._pending:
             return
         with self.writing:
@@ -271,97 +287,63 @@ class QuadStore:
 
     def _write(self, delta: Delta) -> None:
         with self.writing:
-            self.flush()
+            self._write_pending()
             self._apply(delta)
             self.changes += 1
             self._unmarked += bool(self._cache())
 
     def _apply(self, delta: Delta) -> None:
+        """Commit; what is refused is tried once more, since there may be room by now."""
         self._subjects.forget()
-        try:
-            if self._failed is not None:
-                self._open_again(self._failed)
-            self._commit(delta)
-        except (OSError, RuntimeError) as error:
-            self._failed = self._failed or delta
-            raise StorageError(
-                f"the store cannot be written: {error}", "check the disk's free space and health"
-            ) from error
+        if self._outage is not None:
+            self._end_outage(self._outage)
+        refused = self._refused(delta)
+        if refused is not None:
+            self._open_again(refused)
+            refused = self._refused(delta)
+        if refused is not None:
+            raise refused.error()
         self._subjects.learn(delta)
         if delta.graphs_dropped:
             self._graphs.clear()
         self._home.keep_up(len(delta.removed))
         self._store = self._home.store
 
-    def _open_again(self, failed: Delta) -> None:
-        """Go on after a write that failed, once there is room; tried once a second.
-
-        What failed is not there, whatever came of it: nobody was told of it. Raises OSError.
-        """
-        if monotonic() < self._next_try:
-            raise OSError("a write has failed before")
-        self._next_try = monotonic() + _TRY_S
-        if self._home.is_lasting:
-            vars(self).pop("_store", None)
-            try:
-                self._home.open_again()
-            finally:
-                if "store" in vars(self._home):
-                    self._store = self._home.store
-            undone = self._undone(failed)
-            if not undone.is_empty:
-                self._commit(undone)
-            log.warning("store_opened_again")
-        self._failed = None
-
-    def _undone(self, failed: Delta) -> Delta:
-        """What takes back the part of a change that is there, which is all of it or nothing."""
-        store = self._store
-        return Delta(
-            added=tuple(quad for quad in failed.removed if quad not in store),
-            removed=tuple(quad for quad in failed.added if quad in store),
-        )
-
-    def _commit(self, delta: Delta) -> None:
-        """Write one transaction; quad by quad, which is faster, where no other reader can tell."""
+    def _refused(self, delta: Delta) -> Outage | None:
+        """Write one transaction; where the disk refuses it, an outage has begun."""
         is_alone = not self._home.is_lasting and self._asking <= {get_ident()}
-        if delta.graphs_created or delta.graphs_dropped or (delta.removed and not is_alone):
-            text, functions = self.update_text(delta)
-            self._store.update(text, custom_functions=functions)
-            return
-        remove = self._store.remove
-        for quad in delta.removed:
-            remove(quad)
-        self._store.extend(delta.added)
+        try:
+            commit(self._store, delta, is_alone=is_alone)
+        except (OSError, RuntimeError) as error:
+            self._outage = Outage(delta, str(error))
+        return self._outage
+
+    def _end_outage(self, outage: Outage) -> None:
+        """Open the store again, unless that was tried just now. Raises StorageError."""
+        if not outage.is_worth_a_try:
+            raise outage.error()
+        self._open_again(outage)
+
+    def _open_again(self, outage: Outage) -> None:
+        try:
+            self._home.renew(lambda fresh: take_back(fresh, outage.delta))
+        except (OSError, RuntimeError) as error:
+            outage.goes_on(str(error))
+            raise outage.error() from error
+        self._store = self._home.store
+        self._outage = None
+        log.warning("store_opened_again", extra={"reason": outage.reason})
 
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
-        """SPARQL Update text that makes this change here, with the functions that it calls.
-
-        Linear in the change, but where a graph named by a blank node is dropped: no text can say
-        that, so then all named graphs are dropped and what stays of them is put back.
-        """
-        if all(is_named(graph) for graph in delta.graphs_dropped):
-            return delta_text(delta)
-        text, functions = delta_text(self._once_named_are_dropped(delta))
-        return f"DROP NAMED ;\n{text}" if text else "DROP NAMED", functions
-
-    def _once_named_are_dropped(self, delta: Delta) -> Delta:
-        removed, dropped = set(delta.removed), set(delta.graphs_dropped)
-        kept = tuple(
-            quad
-            for quad in self._store
-            if not isinstance(quad.graph_name, DefaultGraph) and quad not in removed
-        )
-        in_default = (q for q in delta.removed if isinstance(q.graph_name, DefaultGraph))
-        graphs = tuple(graph for graph in self._store.named_graphs() if graph not in dropped)
-        return Delta(kept + delta.added, tuple(in_default), graphs + delta.graphs_created)
+        """SPARQL Update text that makes this change here, with the functions that it calls."""
+        return update_text(self._store, delta)
 
     def rehearse(self, text: str, functions: Functions) -> None:
         """Evaluate an update in a transaction that is always rolled back; `clock` is its clock.
 
         The caller has put `with_clock` around what may call NOW().
         """
-        self.flush()
+        self._write_pending()
         try:
             self._store.update(
                 f"{text} ;\nCLEAR GRAPH <{_NEVER}>",
@@ -379,7 +361,7 @@ class QuadStore:
         """
         try:
             with self.writing:
-                self.flush()
+                self._write_pending()
                 changes, store = self.changes, self._store
             if self._home.is_lasting:
                 store.backup(str(folder))
@@ -401,15 +383,12 @@ class QuadStore:
         with self.writing:
             if "_store" in self.__dict__:
                 self.flush()
-                self.remote.documents.close()
                 try:
-                    if self._failed is not None:
-                        self._open_again(self._failed)
                     self._home.close()
                 except (OSError, RuntimeError) as error:
-                    raise StorageError(
-                        f"the store cannot be closed: {error}", "check the disk's free space"
-                    ) from error
+                    self._outage = Outage(Delta(), str(error))
+                    raise self._outage.error() from error
+                self.remote.documents.close()
                 del self._store
 
     def __getattr__(self, name: str) -> Never:
@@ -418,8 +397,6 @@ class QuadStore:
             raise StorageError("the store is closed", "open it again")
         raise AttributeError(name)
 
-
-_TRY_S = 1.0
 
 _PREDICATE = (NamedNode, type(None))
 

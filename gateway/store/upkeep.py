@@ -10,9 +10,9 @@ disk is flushed before that, in a thread beside the writer.
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from time import sleep
 from typing import Protocol
 
 from pyoxigraph import Store
@@ -29,11 +29,6 @@ REWRITE_RATIO = {"memory": 1, "disk": 10}
 """... and after so many for each quad that is there, so that it costs each of them little."""
 
 
-_ROOM_BYTES = 4 * 1024 * 1024
-_TRIES, _PAUSE_S = 40, 0.05
-"""Two seconds for queries that still read."""
-
-
 class Home(Protocol):
     """Where a store lives; `store` may be another one after `keep_up`.
 
@@ -48,11 +43,14 @@ class Home(Protocol):
     def keep_up(self, removals: int) -> None:
         """Take note of removals, and forget the past when it is due. Called by the writer."""
 
-    def open_again(self) -> None:
-        """Begin anew with what is there, where `store` takes nothing any more. Raises OSError."""
+    def renew(self, mend: Callable[[Store], None]) -> None:
+        """Go on with a store that can be written; `mend` gives it back what it was.
+
+        Raises OSError or RuntimeError; then all is as it was.
+        """
 
     def close(self) -> None:
-        """Hand everything to the disk."""
+        """Hand everything to the disk. Raises OSError; then it is still open."""
 
 
 class Memory:
@@ -76,8 +74,9 @@ class Memory:
             self._removals = 0
             self._due = _due("memory", fresh)
 
-    def open_again(self) -> None:
-        """Memory does not fail."""
+    def renew(self, mend: Callable[[Store], None]) -> None:
+        """There is no disk that refuses anything."""
+        mend(self.store)
 
     def close(self) -> None:
         """There is no disk."""
@@ -97,8 +96,9 @@ class Folder:
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._generation = _read_current(path)
-        self.store = Store(str(path / str(self._generation)))
+        self._last_tried = _read_current(path)
+        self._folder = path / str(self._last_tried)
+        self.store = Store(str(self._folder))
         self._remove_others()
         self._thread = ThreadPoolExecutor(1, "flush")
         self._flushing: Future[None] | None = None
@@ -120,66 +120,60 @@ class Folder:
             self._since_rewrite = 0
             self._rewrite()
 
-    def open_again(self) -> None:
-        """Open the folder anew: RocksDB takes nothing more once a write has failed.
-
-        While the disk has no room nothing is tried. Who has `store` must have let go of it; what
-        queries still read of it is waited for, a little.
-        """
-        _require_room(self._path)
-        if self._flushing is not None:
-            self._flushing.result()
-        folder = str(self._path / str(self._generation))
-        vars(self).pop("store", None)
-        for left in reversed(range(_TRIES)):
-            try:
-                self.store = Store(folder)
-                return
-            except OSError:
-                if not left:
-                    raise
-                sleep(_PAUSE_S)
-
     def close(self) -> None:
         """Wait for the flush that is going on, flush what came since, let go of the files."""
+        if self._flushing is not None:
+            self._flushing.result()
+        self.store.flush()
         self._thread.shutdown()
         self._flushing = None
-        if "store" in vars(self):  # else it could not be opened again
-            self.store.flush()
-            del self.store
+        del self.store
+
+    def renew(self, mend: Callable[[Store], None]) -> None:
+        """Go on with the files of a store that refuses to be written; it is read from until then.
+
+        Raises OSError or RuntimeError, also what `mend` raises; then all is as it was.
+        """
+
+        def reopened(folder: Path) -> Store:
+            link(self._folder, folder)
+            fresh = Store(str(folder))
+            mend(fresh)
+            return fresh
+
+        self._replace(reopened)
 
     def _rewrite(self) -> None:
-        folder = self._path / str(self._generation + 1)
-        try:
+        def rewritten(folder: Path) -> Store:
             fresh = Store(str(folder))
             copy(self.store, fresh)
             fresh.flush()
-            _write_current(self._path, self._generation + 1)
+            return fresh
+
+        try:
+            self._replace(rewritten)
         except (OSError, RuntimeError) as error:  # the old generation is as good as before
             log.error("store_not_rewritten", extra={"reason": str(error)})
+
+    def _replace(self, make: Callable[[Path], Store]) -> None:
+        """Go on with the next generation; no folder is tried twice, a failed one may be open."""
+        self._last_tried += 1
+        folder = self._path / str(self._last_tried)
+        try:
+            fresh = make(folder)
+            _write_current(self._path, self._last_tried)
+        except (OSError, RuntimeError):
             shutil.rmtree(folder, ignore_errors=True)
-            return
+            raise
         self.store = fresh
-        self._generation += 1
+        self._folder = folder
         # Queries that still read the old generation have its files open: they may go.
         self._remove_others()
 
     def _remove_others(self) -> None:
         for folder in self._path.iterdir():
-            if folder.is_dir() and folder.name != str(self._generation):
+            if folder.is_dir() and folder != self._folder:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _require_room(folder: Path) -> None:
-    """Raise OSError where so much cannot be written; opening writes a little."""
-    room = folder / "room"
-    try:
-        with room.open("wb") as file:
-            file.write(bytes(_ROOM_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        room.unlink(missing_ok=True)
 
 
 def copy(source: Store, target: Store) -> None:
@@ -187,6 +181,29 @@ def copy(source: Store, target: Store) -> None:
     target.bulk_extend(source)
     for graph in source.named_graphs():
         target.add_graph(graph)
+
+
+def link(source: Path, target: Path) -> None:
+    """A new folder with the files of a RocksDB that is not written to, by hard links.
+
+    The manifest comes last: were something flushed or compacted meanwhile, it would name a file
+    that is not there, and the folder would not open. Raises OSError.
+    """
+    target.mkdir()
+    for suffix in (".log", ".sst", ".blob"):
+        for file in source.glob(f"*{suffix}"):
+            _link_file(file, target / file.name)
+    current = (source / "CURRENT").read_text(encoding="ascii")
+    manifest = current.strip()
+    shutil.copyfile(source / manifest, target / manifest)
+    (target / "CURRENT").write_text(current, encoding="ascii")
+
+
+def _link_file(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except PermissionError:  # a file system without hard links, as of many memory cards
+        shutil.copyfile(source, target)
 
 
 def _due(kind: str, store: Store) -> int:
@@ -202,11 +219,14 @@ def _flush(store: Store) -> None:
 
 def _read_current(path: Path) -> int:
     try:
-        return int((path / "current").read_text(encoding="ascii"))
+        generation = int((path / "current").read_text(encoding="ascii"))
     except FileNotFoundError:
         return 1
     except ValueError as error:
         raise OSError(f"{path / 'current'} does not name a generation") from error
+    if not (path / str(generation)).is_dir():
+        raise OSError(f"{path / 'current'} names a generation that is not there")
+    return generation
 
 
 def _write_current(path: Path, generation: int) -> None:
@@ -217,6 +237,14 @@ def _write_current(path: Path, generation: int) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path / "current")
+    try:
+        sync_folder(path)
+    except OSError as error:  # it is replaced nevertheless: the new generation counts
+        log.error("store_not_synced", extra={"reason": str(error)})
+
+
+def sync_folder(path: Path) -> None:
+    """Make durable what was renamed in a folder. Raises OSError."""
     folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)

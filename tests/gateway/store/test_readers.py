@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
 
 from gateway.rdf.delta import Delta
-from gateway.store import quad_store
+from gateway.store import commit, quad_store
 from gateway.store.delta_text import Functions, delta_text
 from gateway.store.quad_store import QuadStore
 
@@ -52,7 +52,7 @@ def test_reader_about_to_ask_makes_a_flush_one_transaction(
         return delta_text(delta)
 
     monkeypatch.setattr(quad_store, "with_clock", wait)
-    monkeypatch.setattr(quad_store, "delta_text", spy)
+    monkeypatch.setattr(commit, "delta_text", spy)
     reader = Thread(target=lambda: seen.append(_answer(store)))
     reader.start()
     assert about.wait(10)
