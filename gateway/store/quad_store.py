@@ -32,15 +32,15 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.sparql.order.total_order import with_total_order
 from gateway.store.clock import Clock, with_clock
-from gateway.store.commit import commit, take_back, update_text
 from gateway.store.delta_text import Functions
+from gateway.store.disk.commit import commit, take_back, update_text
+from gateway.store.disk.outage import Outage
+from gateway.store.disk.upkeep import Folder, Home, Memory, copy
 from gateway.store.faults import fault
 from gateway.store.known_subjects import KnownSubjects
-from gateway.store.outage import Outage
 from gateway.store.pending import Pending, without
 from gateway.store.quad_cache import QuadCache
 from gateway.store.remote import Remote
-from gateway.store.upkeep import Folder, Home, Memory, copy
 
 log = logging.getLogger(__name__)
 

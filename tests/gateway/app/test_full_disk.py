@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 
 import httpx
 import pytest
@@ -19,14 +18,11 @@ from tests.kit.gateways import (
     PREFIXES,
     WAIT_S,
     Device,
-    Program,
-    free_port,
     journal_records,
     mapping,
     running,
     settings,
     update_url,
-    wait_until,
     write_profile,
 )
 from tests.kit.small_disk import SmallDisk, small_disk
@@ -67,7 +63,6 @@ async def until_health(gateway: Gateway, status: str) -> None:
             if answer.json()["status"] == status:
                 assert answer.status_code == (200 if status == "ok" else 503)
                 return
-            print(answer.text[:300]) if status == "ok" else None
             await asyncio.sleep(0.5)
 
 
@@ -98,11 +93,8 @@ async def test_gateway_goes_on_after_the_disk_was_full(
                     number += 1
                     answer = await update(gateway, number)
                 disk.make_room()
-                begun = monotonic()
                 assert await asyncio.to_thread(device.wait_acknowledged, READINGS) == READINGS
-                print("acknowledged after", monotonic() - begun)
                 await until_health(gateway, "ok")
-                print("ok after", monotonic() - begun)
                 number += 1
                 assert (await update(gateway, number)).status_code == 200
                 taken.add(number)

@@ -10,8 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Stor
 from gateway.engine import Engine, Notification
 from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
-from gateway.store import outage, upkeep
-from gateway.store.commit import commit
+from gateway.store.disk import outage, upkeep
+from gateway.store.disk.commit import commit
 from gateway.store.quad_store import QuadStore
 from tests.kit.small_disk import SmallDisk, small_disk
 

@@ -9,8 +9,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions
 
 from gateway.rdf.delta import Delta
-from gateway.store import commit, quad_store
+from gateway.store import quad_store
 from gateway.store.delta_text import Functions, delta_text
+from gateway.store.disk import commit
 from gateway.store.quad_store import QuadStore
 
 LAMPS = 100

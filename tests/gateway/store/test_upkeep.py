@@ -8,7 +8,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
 
 from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
-from gateway.store import upkeep
+from gateway.store.disk import upkeep
 from gateway.store.quad_store import QuadStore
 
 P = NamedNode("urn:p")

@@ -1,0 +1,1 @@
+"""Where the store lives: its folder, one transaction, and a disk that refused one."""
