@@ -182,8 +182,12 @@ def seconds_for(triples: int) -> float:
 
 @pytest.mark.alone
 def test_the_cost_of_a_large_update_is_linear() -> None:
-    """An eightfold one takes at most 20 times, where quadratic cost takes 64 times."""
-    assert seconds_for(16_000) < 20 * seconds_for(2_000)
+    """An eightfold one takes at most 20 times, where quadratic cost takes 64 times.
+
+    The least of several, since others may be at work on the machine.
+    """
+    large, small = (min(seconds_for(n) for _ in range(3)) for n in (16_000, 2_000))
+    assert large < 20 * small
 
 
 def test_a_literal_is_no_subject_however_often_it_is_tried() -> None:
