@@ -14,12 +14,33 @@ from gateway.runtime.confinement import serve
 
 
 class ParseRequest(NamedTuple):
-    """A document, its media type, what relative IRIs are resolved against, and its most triples."""
+    """A document, its media type, what relative IRIs are resolved against, and its bounds.
+
+    `most` are its triples, `most_bytes` what they may be, written out.
+    """
 
     content: bytes
     media_type: str
     base: str
     most: int
+    most_bytes: int
+
+
+class _Written(BytesIO):
+    """Refuses to grow beyond a size."""
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__()
+        self._most = most_bytes
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]  # pyoxigraph writes bytes
+        """Raises TooLargeError."""
+        if self.tell() + len(data) > self._most:
+            raise TooLargeError(
+                f"the triples of the document take more than {self._most} bytes",
+                "use shorter prefixes, or send it in parts",
+            )
+        return super().write(data)
 
 
 def main(memory_bytes: int) -> None:
@@ -39,7 +60,7 @@ def parsed(request: ParseRequest) -> bytes:
             without_named_graphs=True,
             rename_blank_nodes=True,
         )
-        written = BytesIO()
+        written = _Written(request.most_bytes)
         triples = (Triple(quad.subject, quad.predicate, quad.object) for quad in quads)
         serialize(islice(triples, request.most), written, RdfFormat.N_TRIPLES)
         if next(quads, None) is not None:

@@ -18,6 +18,11 @@ from gateway.runtime.confined import ConfinedProcesses, Confinement
 _MODULE = "gateway.rdf.document_process"
 
 
+_EXPANSION, _LEAST_BYTES = 20, 1024 * 1024
+"""Written out, the triples of a document are at most so many times as long, or so long: a long
+prefix makes gigabytes of a few kilobytes, which would be ours to hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
     """How deep a document may be nested, and what parsing one may take."""
@@ -57,6 +62,7 @@ class Documents:
         """
         limits = self._limits
         require_form(content, form, limits.depth)
-        request = ParseRequest(content, form.media_type, base, most)
+        most_bytes = max(_LEAST_BYTES, _EXPANSION * len(content))
+        request = ParseRequest(content, form.media_type, base, most, most_bytes)
         written = self.processes.ask(request, limits.seconds, is_wanted)
         return iter(parse(written, RdfFormat.N_TRIPLES))

@@ -207,13 +207,11 @@ class _Process:
         unsent = memoryview(HEAD.pack(Ending.ANSWERED, len(packed)) + packed)
         got = bytearray()
         while (left_s := deadline - monotonic()) > 0 and is_wanted():
-            readable, writable, _ = select.select(
-                [self._answers], [self._requests] if unsent else [], [], min(left_s, _LOOK_S)
-            )
+            can_read, can_write = self._ready(min(left_s, _LOOK_S), writes=bool(unsent))
             try:
-                if writable:
+                if can_write:
                     unsent = unsent[self._requests.write(unsent[:_CHUNK]) or 0 :]
-                if readable:
+                if can_read:
                     more = os.read(self._answers.fileno(), _CHUNK)
                     got += more
                     if not more:
@@ -225,6 +223,15 @@ class _Process:
                 if len(got) >= HEAD.size + length:
                     return Ending(ending), bytes(got[HEAD.size :])
         return Ending.LATE, b""
+
+    def _ready(self, timeout_s: float, *, writes: bool) -> tuple[bool, bool]:
+        """Whether there is something to read, and room to write; by poll, for any descriptor."""
+        waiting = select.poll()
+        waiting.register(self._answers, select.POLLIN)
+        if writes:
+            waiting.register(self._requests, select.POLLOUT)
+        ready = {descriptor for descriptor, _ in waiting.poll(timeout_s * 1000)}
+        return self._answers.fileno() in ready, self._requests.fileno() in ready
 
     def _ended(self) -> tuple[Ending, bytes]:
         self._process.wait()

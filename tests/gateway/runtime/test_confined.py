@@ -7,12 +7,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from time import monotonic
 
 import pytest
 
 from gateway.errors import GatewayError, QueryTimeoutError, TooLargeError
 from gateway.runtime.confined import ConfinedProcesses, Confinement
+from gateway.runtime.process import raise_limit
 from tests.gateway.runtime.confined_work import ERRORS
 from tests.kit.gateways import wait_until
 
@@ -123,6 +125,17 @@ def test_idle_ones_end() -> None:
     confined.close()
     with pytest.raises(GatewayError, match="stopping"):
         pid(confined)
+
+
+def test_it_answers_beside_thousands_of_open_files(confined: ConfinedProcesses) -> None:
+    raise_limit()
+    with ExitStack() as open_:
+        try:
+            for _ in range(1100):
+                open_.enter_context(open(os.devnull, "rb"))
+        except OSError:
+            pytest.skip("so many files may not be open here")
+        assert len(confined.ask(("length", 200_000), 20)) == 200_000
 
 
 def test_gateways_files_and_sockets_are_not_theirs(confined: ConfinedProcesses) -> None:

@@ -30,6 +30,10 @@ HOSTILE = {
     "a base that is long": (
         b"@base <urn:%s/> .\n" % (b"x" * 100_000) + b"<a> <b> <c> .\n" * 9000, TURTLE
     ),
+    "a prefix that is long enough": (
+        b"@prefix p: <urn:%s> .\n" % (b"x" * 50_000)
+        + b"".join(b"p:%d p:b p:c .\n" % n for n in range(300)), TURTLE
+    ),
     "bytes": (bytes(range(256)) * 4000, TURTLE),
     "a context elsewhere": (b'{"@context":"http://127.0.0.1:9/c","a":1}', "application/ld+json"),
     "too many triples": (
