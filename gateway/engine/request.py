@@ -95,8 +95,10 @@ class QueryRequest:
 class SubscribeRequest(QueryRequest):
     """A SUBSCRIBE; notifications carry the `alias`, which is the subscriber's own name for it.
 
-    Who `is_prompt` is told before an UPDATE returns, in parallel mode too.
+    Who `is_prompt` is told before an UPDATE returns, in parallel mode too. `owner` is the identity
+    or address that asks.
     """
 
     alias: str | None = None
     is_prompt: bool = False
+    owner: str = ""

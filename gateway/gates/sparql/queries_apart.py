@@ -60,14 +60,16 @@ class QueriesApart:
         assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
         return answer
 
-    def require(self, query: QueryRequest) -> None:
-        """Raise the GatewayError that the first answer of a subscription would end with.
+    def wants_trial(self, query: QueryRequest) -> bool:
+        """Whether its form does not bound a subscription, which nobody has yet.
 
-        A query that is bounded by its form, or subscribed already, is not asked.
+        Linear in the text. Raises what parsing it raises.
         """
-        if query_facts(query.text).is_bounded or self._engine.is_subscribed(query):
-            return
-        self._asked(query, None, takes_gzip=False, is_wanted=lambda: True, age_s=_AGE_S)
+        return not query_facts(query.text).is_bounded and not self._engine.is_subscribed(query)
+
+    def try_first(self, query: QueryRequest, is_wanted: Callable[[], bool]) -> None:
+        """Raise the GatewayError that the first answer of a subscription would end with."""
+        self._asked(query, None, takes_gzip=False, is_wanted=is_wanted, age_s=_AGE_S)
 
     def _asked(
         self,

@@ -149,7 +149,9 @@ class Subscribers:
         rights = principal.policy.subscribe_rights
         try:
             subscription.spuid = await self._engine.subscribe(
-                SubscribeRequest(message.sparql, message.dataset, rights, message.alias),
+                SubscribeRequest(
+                    message.sparql, message.dataset, rights, message.alias, owner=client
+                ),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),
             )

@@ -1,26 +1,34 @@
 """`TriedFirst`: a SUBSCRIBE whose form bounds nothing is answered apart once, before it is here.
 
 Place: between the subscribers and the scheduler, which evaluates first answers in the thread of all
-UPDATEs. What takes too much memory or time there costs its sender an error here.
+UPDATEs. What takes too much memory or time there costs its sender an error here. A client has one
+such trial at a time, so that the trials of one do not keep those of all others waiting.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakValueDictionary
 
 from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.subscription import Subscriptions
 
+_TRIALS = 4
+"""At once, each in a process of its own."""
+
 
 class TriedFirst:
-    """Subscriptions of others, with one thread in which one after another is tried."""
+    """Subscriptions of others; for the event loop."""
 
     def __init__(self, subscriptions: Subscriptions, apart: QueriesApart) -> None:
         self._subscriptions = subscriptions
         self._apart = apart
-        self._thread = ThreadPoolExecutor(1, "first answers")
+        self._forms = ThreadPoolExecutor(1, "forms")
+        self._trials = ThreadPoolExecutor(_TRIALS, "first answers")
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def subscribe(
         self,
@@ -32,8 +40,21 @@ class TriedFirst:
     ) -> str:
         """As Subscriptions; raises too what the first answer apart ends with."""
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._thread, self._apart.require, query)
+        if await loop.run_in_executor(self._forms, self._apart.wants_trial, query):
+            turn = self._turns.setdefault(query.owner, asyncio.Lock())
+            async with turn:
+                await self._tried(query)
         return await self._subscriptions.subscribe(query, sink=sink, ended=ended)
+
+    async def _tried(self, query: SubscribeRequest) -> None:
+        """Its process is ended when nobody waits for it any more."""
+        loop, is_over = asyncio.get_running_loop(), threading.Event()
+        try:
+            await loop.run_in_executor(
+                self._trials, self._apart.try_first, query, lambda: not is_over.is_set()
+            )
+        finally:
+            is_over.set()
 
     async def unsubscribe(self, spuid: str) -> None:
         """End a subscription."""
@@ -41,4 +62,5 @@ class TriedFirst:
 
     def close(self) -> None:
         """Try nothing more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._forms, self._trials):
+            threads.shutdown(wait=False, cancel_futures=True)

@@ -10,12 +10,13 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode, QueryResultsFormat, QueryTriples
 
 from gateway.app.gateway import Gateway
-from gateway.engine import Engine, QueryRequest
+from gateway.engine import Engine, QueryRequest, SubscribeRequest
 from gateway.errors import QueryTimeoutError, TooLargeError, TooManySolutionsError
 from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.sparql.snapshots import Snapshots
+from gateway.gates.subscriptions.tried_first import TriedFirst
 from gateway.rdf.rights import Rights
 from gateway.sparql.bounded import query_facts
 from tests.gateway.sparql.bounds.test_growth import GROWING
@@ -143,7 +144,7 @@ def test_number_of_solutions_is_bounded(apart: QueriesApart) -> None:
     with pytest.raises(TooManySolutionsError):
         asked(apart, QueryRequest("SELECT * { ?a <urn:p> ?b . ?c <urn:p> ?d } ORDER BY ?a"))
     with pytest.raises(TooManySolutionsError):
-        apart.require(QueryRequest("SELECT * { ?a <urn:p> ?b . ?c <urn:p> ?d }"))
+        apart.try_first(QueryRequest("SELECT * { ?a <urn:p> ?b . ?c <urn:p> ?d }"), lambda: True)
 
 
 def test_copies_go_when_nobody_reads_them(engine: Engine, tmp_path: Path) -> None:
@@ -207,3 +208,32 @@ async def test_nobody_else_notices(gateway: Gateway) -> None:
         metrics = (await client.get("/metrics")).text
         assert "sosa_gateway_apart_deaths_total 0" not in metrics
         assert (await client.post("/query", data={"query": ORDERED})).status_code == 200
+
+
+class Everything:
+    """Subscriptions that take what comes."""
+
+    async def subscribe(self, query: SubscribeRequest, /, **_: object) -> str:
+        return query.text
+
+    async def unsubscribe(self, spuid: str) -> None:
+        raise AssertionError(spuid)
+
+
+async def test_trials_of_one_client_keep_nobody_else_waiting(apart: QueriesApart) -> None:
+    def subscribe(owner: str, text: str) -> asyncio.Task[str]:
+        query = SubscribeRequest(text, owner=owner)
+        asked = tried.subscribe(query, sink=lambda _: None, ended=lambda _: None)
+        return asyncio.create_task(asked)
+
+    with closing(TriedFirst(Everything(), apart)) as tried:
+        greedy = [subscribe("greedy", CROSS.replace("?n", f"?n{n}")) for n in range(12)]
+        await asyncio.to_thread(wait_until, lambda: len(apart.processes) == 1)
+        for text in (ORDERED, BOUNDED[0]):
+            assert await subscribe("other", text) == text
+        assert not any(task.done() for task in greedy)
+        assert len(apart.processes) <= 2
+        for task in greedy:
+            task.cancel()
+        await asyncio.gather(*greedy, return_exceptions=True)
+        await asyncio.to_thread(wait_until, lambda: len(apart.processes) <= 1)
