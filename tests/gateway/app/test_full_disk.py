@@ -30,7 +30,7 @@ from tests.kit.gateways import (
     wait_until,
     write_profile,
 )
-from tests.kit.metrics import parsed
+from tests.kit.metrics import metrics, parsed
 from tests.kit.small_disk import SmallDisk, small_disk
 
 READINGS = 50
@@ -100,6 +100,7 @@ async def test_gateway_goes_on_after_the_disk_was_full(
                     assert "free space" in answer.text
                     number += 1
                     answer = await update(gateway, number)
+                assert (await metrics(gateway))["store_failing"] == 1
                 disk.make_room()
                 assert await asyncio.to_thread(device.wait_acknowledged, READINGS) == READINGS
                 await until_health(gateway, "ok")
