@@ -18,6 +18,12 @@ def _updates(engine: Engine) -> tuple[Measure, ...]:
         Measure("quads_added", "quads added, net", lambda: seen.quads_added),
         Measure("quads_removed", "quads removed, net", lambda: seen.quads_removed),
         Measure(
+            "store_failing",
+            "1 while the disk does not take what is to be stored",
+            lambda: bool(engine.store.alarm),
+            is_counter=False,
+        ),
+        Measure(
             "delayed",
             "delayed UPDATEs that wait",
             lambda: engine.waiting_delayed,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from gateway.engine import (
     DelayedUpdate,
@@ -78,10 +78,14 @@ def is_refused(result: Outcome | GatewayError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Something to do in the scheduler's thread."""
+    """Something to do in the scheduler's thread.
+
+    Through `impatient` it is answered where it need not wait for a disk that takes nothing.
+    """
 
     run: Callable[[], None]
     is_update: bool
+    impatient: Future[Any] | None = None
 
 
 class Scheduler:
@@ -99,6 +103,8 @@ class Scheduler:
         self._closing = False
         self._patient = True
         self._missing: StorageError | None = None
+        self._refused: StorageError | None = None
+        self._taken: Sequence[_Request] = ()
         self._sinks: dict[str, Sink] = {}
         self._on_end: dict[str, Ended] = {}
         self._flush_at: float | None = None
@@ -211,11 +217,14 @@ class Scheduler:
 
     async def _call(self, work: Callable[[], T], *, is_update: bool, is_own: bool = False) -> T:
         future: Future[T] = Future()
+        impatient = future if is_update and not is_own else None
         with self._changed:
+            if impatient is not None and self._refused is not None:
+                raise _copy(self._refused)
             if self._waiting[is_update] >= self._limits[is_update] and not is_own:
                 kind = "UPDATE" if is_update else "SUBSCRIBE"
                 raise TooManyRequestsError(f"the queue of {kind} requests is full")
-            self._enqueue(_Request(partial(_fulfil, future, work), is_update))
+            self._enqueue(_Request(partial(_fulfil, future, work), is_update, impatient))
         return await asyncio.wrap_future(future)
 
     def _enqueue(self, request: _Request) -> None:
@@ -227,12 +236,13 @@ class Scheduler:
 
     def _work(self) -> None:
         while True:
-            requests = self._take()
+            self._taken = requests = self._take()
             if not requests and self._closing and not self._requests:
                 return
             for request in requests:
                 request.run()
                 self._flush_when_due()
+            self._taken = ()
             self._flush_when_due()
 
     def _take(self) -> list[_Request]:
@@ -316,14 +326,26 @@ class Scheduler:
         pause_s = 0.1
         while self._missing is None:
             try:
-                return self.engine.update(UpdateRequest(updates, is_deferred=True))
+                outcome = self.engine.update(UpdateRequest(updates, is_deferred=True))
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
                 with self._changed:
+                    self._refuse_others(error)
                     if self._changed.wait_for(lambda: not self._patient, pause_s):
                         self._missing = error
                 pause_s = min(10.0, pause_s * 2)
+            else:
+                self._refused = None
+                return outcome
         raise self._missing
+
+    def _refuse_others(self, error: StorageError) -> None:
+        """Tell gates, whose UPDATEs would have to wait as well, what the disk says."""
+        self._refused = error
+        for request in (*self._taken, *self._requests):
+            future = request.impatient
+            if future is not None and not future.done() and future.set_running_or_notify_cancel():
+                future.set_exception(_copy(error))
 
     def _subscribe(self, query: str | SubscribeRequest, sink: Sink, ended: Ended | None) -> str:
         first = self.engine.subscribe(query)
@@ -353,9 +375,14 @@ def _stopping() -> StorageError:
     return StorageError("the gateway is stopping", "try again when it is up")
 
 
+def _copy(error: StorageError) -> StorageError:
+    """The same for another who is told: whoever raises one lengthens its traceback."""
+    return StorageError(error.description, error.hint)
+
+
 def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
     """Run the work and settle the future, whatever happens: the thread must go on."""
-    if not future.set_running_or_notify_cancel():
+    if future.done() or not future.set_running_or_notify_cancel():
         return
     try:
         result = work()

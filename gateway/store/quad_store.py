@@ -360,19 +360,29 @@ class QuadStore:
         on meanwhile. Raises StorageError.
         """
         try:
-            with self.writing:
-                self._write_pending()
-                changes, store = self.changes, self._store
-            if self._home.is_lasting:
-                store.backup(str(folder))
-            else:
-                written = Store(str(folder))
-                copy(store, written)
-                written.flush()
+            if not self._home.is_lasting:
+                return self._copied(folder)
+            try:
+                return self._copied(folder)
+            except OSError as error:  # nor can RocksDB make another one, until it is opened again
+                with self.writing:
+                    self._open_again(self._outage or Outage(Delta(), str(error)))
+            return self._copied(folder)
         except (OSError, RuntimeError) as error:
             raise StorageError(
                 f"the store cannot be copied: {error}", "check the disk's free space and health"
             ) from error
+
+    def _copied(self, folder: Path) -> int:
+        with self.writing:
+            self._write_pending()
+            changes, store = self.changes, self._store
+        if self._home.is_lasting:
+            store.backup(str(folder))
+        else:
+            written = Store(str(folder))
+            copy(store, written)
+            written.flush()
         return changes
 
     def close(self) -> None:

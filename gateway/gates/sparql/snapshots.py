@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from gateway.errors import StorageError
 from gateway.store.quad_store import QuadStore
 
 IDLE_S = 60.0
@@ -80,11 +81,15 @@ class Snapshots:
             before.changes == self._store.changes or monotonic() - before.made < age_s
         ):
             return before
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.made += 1
         folder = self._folder / str(self.made)
         try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             changes = self._store.copy_to(folder)
+        except OSError as error:
+            raise StorageError(
+                f"the store cannot be copied: {error.strerror}", "check the disk's free space"
+            ) from error
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import httpx
 import pytest
@@ -18,16 +20,22 @@ from tests.kit.gateways import (
     PREFIXES,
     WAIT_S,
     Device,
+    Program,
+    free_port,
     journal_records,
     mapping,
     running,
     settings,
     update_url,
+    wait_until,
     write_profile,
 )
+from tests.kit.metrics import metrics, parsed
 from tests.kit.small_disk import SmallDisk, small_disk
 
 READINGS = 50
+STOP_S = 5.0
+INBOX = 100
 
 
 @pytest.fixture
@@ -63,7 +71,7 @@ async def until_health(gateway: Gateway, status: str) -> None:
             if answer.json()["status"] == status:
                 assert answer.status_code == (200 if status == "ok" else 503)
                 return
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("free_bytes", [0, 2_000_000])
@@ -92,6 +100,7 @@ async def test_gateway_goes_on_after_the_disk_was_full(
                     assert "free space" in answer.text
                     number += 1
                     answer = await update(gateway, number)
+                assert (await metrics(gateway))["store_failing"] == 1
                 disk.make_room()
                 assert await asyncio.to_thread(device.wait_acknowledged, READINGS) == READINGS
                 await until_health(gateway, "ok")
@@ -103,3 +112,43 @@ async def test_gateway_goes_on_after_the_disk_was_full(
     assert values == {*range(sent)}
     async with running(config_on(disk, tmp_path, free_bytes)) as gateway:
         assert await updated(gateway) == taken
+
+
+def test_stop_with_a_full_disk_and_a_full_inbox_ends_soon(disk: SmallDisk, tmp_path: Path) -> None:
+    profile = write_profile(tmp_path, [mapping("v", "box/+", selector="$.v", sequence="$.v")])
+    port, http_port, file = free_port(), free_port(), tmp_path / "gateway.toml"
+    file.write_text(
+        f'[gateway]\nid = "test"\ndata_dir = "{disk.path / "data"}"\n[store]\nkind = "disk"\n'
+        f"[mqtt]\nport = {port}\n[http]\nport = {http_port}\n[websocket]\nport = 0\n"
+        f'[limits]\ninbox = {INBOX}\n[journal]\nfree_bytes = 0\n[log]\nformat = "json"\n'
+        f'[jsap]\nprofiles = ["observations", "{profile}"]\n',
+        encoding="utf-8",
+    )
+    command = (sys.executable, "-m", "gateway.cli", "run", "--config", str(file))
+    readings = [("box/a", json.dumps({"v": number}).encode()) for number in range(50)]
+    with Program(*command) as program:
+        program.wait_for('"serving"')
+        disk.fill()
+        with Device(port, "flood") as flood, Device(port, "a", window=100) as device:
+            for topic, payload in readings:
+                device.send(topic, payload)
+            for number in range(2000):
+                flood.send("box/flood", json.dumps({"v": number}), qos=0)
+            wait_until(lambda: inbox_of(http_port) == INBOX)
+            begun = monotonic()
+            program.terminate()
+            assert monotonic() - begun < STOP_S
+        assert device.wait_acknowledged(1, timeout_s=0.0) == 0
+    assert journal_records(disk.path) == []
+    disk.make_room()
+    with Program(*command) as program:
+        program.wait_for('"serving"')
+        with Device(port, "a", window=100) as device:
+            device.publish(readings)
+        assert program.terminate() == 0
+    values = [int(each.observation.lexical) for each in journal_records(disk.path)]
+    assert values == [*range(50)]
+
+
+def inbox_of(http_port: int) -> float:
+    return parsed(httpx.get(f"http://{LOOPBACK}:{http_port}/metrics").text)["inbox"]

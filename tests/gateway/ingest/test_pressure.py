@@ -19,6 +19,7 @@ from adapters.values.message import Message
 from gateway.app.gateway import Gateway
 from gateway.engine import Notification
 from gateway.errors import StorageError, TooManyRequestsError
+from gateway.ingest import ingest
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.journal import spool
 from gateway.journal.segment import Segment
@@ -272,6 +273,24 @@ async def test_a_stop_with_a_full_journal_disk_acknowledges_nothing(
             await until(disk.waiting.is_set)
     assert client.wait_acknowledged(1, timeout_s=0.0) == 0
     assert journalled(tmp_path) == []
+
+
+async def test_a_stop_leaves_what_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left in the inbox is not acknowledged, and comes again."""
+    monkeypatch.setattr(ingest, "_LAST_S", 0.0)
+    results: list[Exception | None] = []
+    async with gateway_on(tmp_path) as gateway:
+        await publish(gateway.mqtt_port, readings(3))
+        reception = gateway.stages.reception
+        reception.ingest.stop()
+        for topic, payload in readings(2 * GROUP)[3:]:
+            message = Message(topic, payload, datetime.now(UTC), qos=1)
+            assert await reception.inbox.put_soon(Delivery(message, results.append))
+    assert len(results) == 2 * GROUP - 3
+    assert all(isinstance(each, StorageError) for each in results)
+    assert journalled(tmp_path) == [0, 1, 2]
 
 
 async def test_a_stop_settles_what_was_taken(tmp_path: Path) -> None:

@@ -1,17 +1,22 @@
 """What ingest submits: an UPDATE, and what is tried in its place where it is refused."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from pyoxigraph import Literal, NamedNode
 
-from gateway.engine import Engine, Outcome
+from gateway.engine import Engine, Outcome, UpdateRequest
+from gateway.engine.request import Update
 from gateway.errors import GatewayError, StorageError
 from gateway.scheduler.scheduler import Scheduler, Submission, is_refused
 from gateway.store.update import BoundUpdate, compile_update
+from tests.kit.gateways import WAIT_S
 
 REFUSED: Sequence[BoundUpdate] = [(compile_update("LOAD <http://nowhere.invalid/>"), {})]
+INSERT = "INSERT DATA { <urn:s> <urn:p> %d }"
 Result = Outcome | GatewayError
 
 
@@ -97,3 +102,55 @@ def test_once_the_scheduler_stops_what_is_submitted_is_not_tried() -> None:
         pass
     scheduler.submit([Submission(inserting("a"), lambda *results: told.extend(results))])
     assert [type(each) for each in told] == [StorageError, StorageError]
+
+
+async def test_others_are_told_while_a_submission_waits_for_the_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that wait behind it and those that come later; what is to be settled stays."""
+    engine, room = Engine.open(), threading.Event()
+    update = engine.update
+
+    def full(request: Update | UpdateRequest) -> Outcome:
+        if room.is_set():
+            return update(request)
+        raise StorageError("no room", "")
+
+    told: list[Result] = []
+    with Scheduler(engine) as scheduler:
+        monkeypatch.setattr(engine, "update", full)
+        behind = [asyncio.ensure_future(scheduler.update(INSERT % n)) for n in range(3)]
+        scheduler.submit([Submission(inserting("a"), lambda first, _: told.append(first))])
+        behind += [asyncio.ensure_future(scheduler.update(INSERT % n)) for n in range(3, 100)]
+        for each in behind:
+            with pytest.raises(StorageError, match="no room"):
+                await asyncio.wait_for(each, WAIT_S)
+        settled = asyncio.ensure_future(scheduler.settled())
+        with pytest.raises(StorageError, match="no room"):
+            await asyncio.wait_for(scheduler.update(INSERT % 100), WAIT_S)
+        assert not told
+        assert not settled.done()
+        room.set()
+        await asyncio.wait_for(settled, WAIT_S)
+        await scheduler.update(INSERT % 101)
+    assert [type(each) for each in told] == [Outcome]
+
+
+def test_flush_that_fails_is_repeated_without_another_request(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("gateway.scheduler.scheduler._FLUSH_S", 0.01)
+    engine, repeated = Engine.open(tmp_path / "store"), threading.Event()
+    flush, failures = engine.flush, iter(range(2))
+
+    def full() -> None:
+        if next(failures, None) is not None:
+            raise StorageError("no room", "")
+        flush()
+        repeated.set()
+
+    monkeypatch.setattr(engine, "flush", full)
+    with Scheduler(engine) as scheduler:
+        scheduler.submit([Submission(inserting("a"), lambda *_: None)])
+        assert repeated.wait(WAIT_S)
+        assert not engine.store.is_pending

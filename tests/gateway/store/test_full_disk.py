@@ -1,6 +1,7 @@
 """A disk that is full and then has room: the store goes on by itself, with what was committed."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
@@ -9,6 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Stor
 
 from gateway.engine import Engine, Notification
 from gateway.errors import StorageError
+from gateway.gates.sparql.snapshots import Snapshots
 from gateway.rdf.delta import Delta
 from gateway.store.disk import outage, upkeep
 from gateway.store.disk.commit import commit
@@ -235,3 +237,30 @@ def test_current_that_was_replaced_stays_though_the_folder_is_not_synced(
     del store
     assert (tmp_path / "store" / "current").exists()
     assert content(QuadStore.open(tmp_path / "store")) == {quad(100)}
+
+
+def test_copy_that_found_the_disk_full_can_be_made_when_there_is_room(disk: SmallDisk) -> None:
+    store = QuadStore.open(disk.path / "store")
+    store.apply(Delta((quad(1),)))
+    disk.fill()
+    for number in range(3):
+        with pytest.raises(StorageError):
+            store.copy_to(disk.path / f"copy-{number}")
+    disk.make_room()
+    store.copy_to(disk.path / "copy")
+    assert set(Store.read_only(str(disk.path / "copy"))) == {quad(1)}
+    store.apply(Delta((quad(2),)))
+    store.close()
+
+
+def test_snapshots_on_a_full_disk_are_a_storage_error(disk: SmallDisk) -> None:
+    with closing(QuadStore.open(disk.path / "store")) as store:
+        store.apply(Delta((quad(1),)))
+        snapshots = Snapshots(store, disk.path / "snapshots")
+        disk.fill()
+        with pytest.raises(StorageError), snapshots.reading():
+            pytest.fail("there was no room for it")
+        disk.make_room()
+        with snapshots.reading() as folder:
+            assert set(Store.read_only(str(folder))) == {quad(1)}
+        snapshots.close()

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 PINGRESP = b"\xd0\x00"
 KEEP_ALIVE_FACTOR = 1.5
 BATCH_BYTES = 65_536
+GRACE_S = 0.5
+"""What a connection that is stopped has beyond the time to drain."""
 PACKETS_PER_TURN = 32
 PUBLISH_HEAD_BYTES = 65_535 + 4
 """The longest topic, with its length and a packet identifier."""
@@ -96,7 +98,7 @@ class Connection:
             if not clean and not self._exchange.closing and self.state.session.will_flag:
                 will = _will(self.state.session)
                 self._admit(will, len(will.payload))
-            await self._window.drain(self._exchange.settings.drain_timeout_s)
+            await self._window.drain(self._drain_s)
         finally:
             self._window.abandon()
             self.state.delivery.suspend()
@@ -109,11 +111,15 @@ class Connection:
             self._reading.cancel()
         if self._task is None or self._task.done():
             return
-        grace_s = self._exchange.settings.drain_timeout_s + 2
-        _, late = await asyncio.wait({self._task}, timeout=grace_s)
+        _, late = await asyncio.wait({self._task}, timeout=self._drain_s + GRACE_S)
         if late:
             self._task.cancel()
             await asyncio.wait(late)
+
+    @property
+    def _drain_s(self) -> float:
+        settings = self._exchange.settings
+        return settings.stop_timeout_s if self._exchange.closing else settings.drain_timeout_s
 
     def wake(self) -> None:
         """Something may be deliverable."""

@@ -84,8 +84,8 @@ class BrokerSettings:
     `max_sessions`, or `max_client_sessions` of a client, the one goes that is away longest. Beyond
     the connections a new CONNECT is refused. `max_connecting` bounds, for each address, connections
     without an accepted CONNECT. `$SYS` is told at SUBSCRIBE and each `status_interval_s`; 0: never.
-    `drain_timeout_s` is what a closing connection has to see its
-    messages accepted.
+    `drain_timeout_s` is what a closing connection has to see its messages accepted,
+    `stop_timeout_s` what it has when the gateway stops.
     """
 
     host: str = _MQTT.host
@@ -93,6 +93,7 @@ class BrokerSettings:
     tls: ssl.SSLContext | None = None
     connect_timeout_s: float = 10.0
     drain_timeout_s: float = 5.0
+    stop_timeout_s: float = 1.5
     max_payload_bytes: int = DEFAULT_LIMITS.payload_bytes
     max_announcement_bytes: int = 0
     is_announcement: Callable[[str], bool] = _no_topic
