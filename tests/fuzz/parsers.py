@@ -151,7 +151,9 @@ def _document(media_type: str) -> Callable[[], AbstractContextManager[Run]]:
 
         def run(data: bytes) -> int:
             require_form(data, form, depth)
-            return len(parsed(ParseRequest(data, media_type, "http://h/", 10_000))).bit_length()
+            return len(
+                parsed(ParseRequest(data, media_type, "http://h/", 10_000, 1 << 20))
+            ).bit_length()
 
         yield run
 
