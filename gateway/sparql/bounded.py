@@ -3,9 +3,9 @@
 Place: asked by the pool of queries: what is not bounded goes to a process of its own. Bounded are a
 single pattern, and patterns that variables connect with one that has a constant subject or object,
 or a variable of VALUES; with FILTER, BIND and GRAPH, (NOT) EXISTS and OPTIONAL of one pattern, and
-with aggregates. Their solutions come one by one and take no memory. What collects them first
-(ORDER BY), hashes another side (sub-groups, UNION, MINUS, sub-queries), walks paths of any length,
-or makes long strings is not.
+with aggregates. Their solutions come one by one; what is kept of them is a row for each group. What
+collects them first (ORDER BY), hashes another side (sub-groups, UNION, MINUS, sub-queries), walks
+paths of any length, or makes long strings is not.
 """
 
 from collections.abc import Iterable, Iterator

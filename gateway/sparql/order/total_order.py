@@ -13,6 +13,7 @@ which leaves the order of other pairs open.
 import re
 from collections.abc import Sequence
 
+from gateway.errors import TooLargeError
 from gateway.runtime.text_cache import remembered
 from gateway.sparql.algebra import Aggregate, Expression, Operation, OrderKey, Query
 from gateway.sparql.parser import parse_query
@@ -21,6 +22,9 @@ from jsap.lexer import splice
 
 _HINT = re.compile(r"\border\b|\\", re.IGNORECASE)
 """A text with ORDER BY has the word, or an escape."""
+
+_LONGEST = 1 << 18
+"""A key is written out some thirty times, whatever it is; a text with longer ones is refused."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _IS_NUMBER = "isNumeric({0}) && {0} = {0}"  # NaN is none here: it compares with nothing
@@ -61,7 +65,7 @@ _UNIFORM = frozenset(
 
 
 def with_total_order(text: str) -> str:
-    """The query with total keys in each ORDER BY. Raises SparqlSyntaxError.
+    """The query with total keys in each ORDER BY. Raises SparqlSyntaxError, TooLargeError.
 
     >>> with_total_order("SELECT ?s { ?s ?p ?o } ORDER BY STR(?o)")
     'SELECT ?s { ?s ?p ?o } ORDER BY STR(?o)'
@@ -80,7 +84,12 @@ def _ordered(text: str) -> str:
         for key in node.order_by
         if not _is_uniform(key.expression)
     ]
-    return _between(0, len(text), text, sorted(keys, key=lambda key: (key.start, -key.end)))
+    ordered = _between(0, len(text), text, sorted(keys, key=lambda key: (key.start, -key.end)))
+    if len(ordered) > max(_LONGEST, 2 * len(text)):
+        raise TooLargeError(
+            "the query is ordered by long expressions", "BIND them, and order by the variables"
+        )
+    return ordered
 
 
 def _between(start: int, end: int, text: str, keys: Sequence[OrderKey]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
 from gateway.engine import Engine
+from gateway.errors import TooLargeError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.terms import Term
@@ -110,6 +111,14 @@ def test_groups_and_their_aggregates_can_be_ordered() -> None:
 def test_text_without_order_is_left_alone() -> None:
     for text in ("SELECT ?order { ?s ?p 'order by ?o' }", "ASK { ?s ?p ?o } # ORDER BY ?o"):
         assert with_total_order(text) == text
+
+
+def test_long_expression_is_not_written_out() -> None:
+    options = ", ".join(f"<urn:{number}>" for number in range(5_000))
+    with pytest.raises(TooLargeError, match="BIND"):
+        with_total_order(ALL % f"(?o IN ({options}))")
+    bound = f"SELECT ?o {{ ?s ?p ?o BIND(?o IN ({options}) AS ?is) }} ORDER BY ?is"
+    assert len(with_total_order(bound)) < 2 * len(bound)
 
 
 def test_slice_takes_the_same_rows_whatever_was_first() -> None:
