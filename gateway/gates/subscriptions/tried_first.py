@@ -47,7 +47,7 @@ class TriedFirst:
         return await self._subscriptions.subscribe(query, sink=sink, ended=ended)
 
     async def _tried(self, query: SubscribeRequest) -> None:
-        """Its process is ended when nobody waits for it any more."""
+        """Try a query's first answer; end its process when nobody waits for it any more."""
         loop, is_over = asyncio.get_running_loop(), threading.Event()
         try:
             await loop.run_in_executor(
