@@ -455,11 +455,12 @@ def mosquitto(folder: Path, port: int | None = None) -> Iterator[Mosquitto]:
 
 @asynccontextmanager
 async def behind(
-    mode: str, folder: Path, profile: Path, topic_filter: str, **options: Any
+    mode: str, folder: Path, profile: Path, *topic_filters: str, **options: Any
 ) -> AsyncIterator[tuple[Gateway, int]]:
     """A gateway and the port of its broker, by `mode` embedded or mosquitto.
 
-    `topic_filter` is one that the gateway subscribes; the external broker has it on return.
+    `topic_filters` are some that the gateway subscribes, those by which a test is heard; the
+    external broker has them on return.
     """
     if mode == "embedded":
         async with running(settings(folder, profile, **options)) as gateway:
@@ -467,5 +468,5 @@ async def behind(
         return
     with mosquitto(folder) as broker:
         async with running(settings(folder, profile, mosquitto=broker.port, **options)) as gateway:
-            await asyncio.to_thread(broker.wait_subscribed, topic_filter)
+            await asyncio.to_thread(broker.wait_subscribed, *topic_filters)
             yield gateway, broker.port

@@ -34,6 +34,7 @@ from tests.kit.gateways import (
 )
 
 BROKERS = ["embedded", "mosquitto"]
+HEARD = ("actuators/+/set", "lamp/state")
 STATUSES = f"""{PREFIXES} SELECT ?status {{ GRAPH <{ACTUATIONS}> {{
   ?a sosa:madeByActuator <urn:lamp> ; gw:status ?status }} }}"""
 GW = "https://sosa-gateway.example/ns#"
@@ -52,7 +53,7 @@ DARK = f"""{PREFIXES} SELECT ?wanted {{ ?o sosa:hasSimpleResult false
 
 @pytest.mark.parametrize("mode", BROKERS)
 async def test_command_is_sent_and_confirmed_by_a_reading(tmp_path: Path, mode: str) -> None:
-    async with behind(mode, tmp_path, lamp_profile(tmp_path), "lamp/state") as (gateway, port):
+    async with behind(mode, tmp_path, lamp_profile(tmp_path), *HEARD) as (gateway, port):
         told = await watch(gateway, STATUSES)
         with Device(port, "lamp") as device:
             await asyncio.to_thread(device.subscribe, "lamp/set")
@@ -73,7 +74,7 @@ async def test_command_is_sent_and_confirmed_by_a_reading(tmp_path: Path, mode: 
 @pytest.mark.parametrize("way", ["update", "topic", "rule"])
 async def test_command_by_update_topic_and_rule(tmp_path: Path, mode: str, way: str) -> None:
     profile = lamp_profile(tmp_path, rules=(RULE,), queries={"DARK": DARK})
-    async with behind(mode, tmp_path, profile, "actuators/+/set") as (gateway, port):
+    async with behind(mode, tmp_path, profile, *HEARD) as (gateway, port):
         with Device(port, "lamp") as device:
             await asyncio.to_thread(device.subscribe, "lamp/set")
             if way == "update":
@@ -124,7 +125,7 @@ async def test_of_a_hundred_commands_the_last_is_the_final_state(
     tmp_path: Path, mode: str, way: str
 ) -> None:
     profile = lamp_profile(tmp_path, values=[], minimum=0, maximum=99)
-    async with behind(mode, tmp_path, profile, "actuators/+/set") as (gateway, port):
+    async with behind(mode, tmp_path, profile, *HEARD) as (gateway, port):
         with Device(port, "lamp") as device:
             await asyncio.to_thread(device.subscribe, "lamp/set")
             for number in range(100):
