@@ -17,7 +17,7 @@ from adapters.values.mapping import Mapping
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal, Propose
-from adapters.values.quantity import usual_quantity
+from adapters.values.usual_words import usual
 
 MAX_LEAVES = 200
 
@@ -55,19 +55,19 @@ def _propose(family: str, read: Read) -> Propose:
 
 
 def _proposal(family: str, topic: str, path: str, name: str, names: Names) -> Proposal:
-    quantity = usual_quantity(name)
+    found = usual(name)
     mapping = Mapping(
         names.mapping(family, topic, path),
         topic,
         family,
         names.sensor(family, topic, path),
-        names.observed_property(quantity.name or name or "value"),
+        names.observed_property(found.meaning),
         names.feature(family, topic),
         path,
-        quantity.unit,
+        found.unit,
     )
     question = "Is this a measured value, in this unit, and of what?"
-    return Proposal(mapping, family, topic, f"{topic} {path}", quantity.name, question=question)
+    return Proposal(mapping, family, topic, f"{topic} {path}", found.meaning, question=question)
 
 
 CBOR = Format(_compile(read_cbor), names=True, propose=_propose("cbor", read_cbor))

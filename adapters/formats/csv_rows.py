@@ -19,9 +19,9 @@ from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import NUMERIC, Result, captured_result
 from adapters.values.stream import Stream
+from adapters.values.usual_words import usual
 
 MAX_ROWS = 1000
 MAX_COLUMNS = 100
@@ -165,19 +165,19 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 
 
 def _proposal(topic: str, column: str, names: Names) -> Proposal:
-    quantity = usual_quantity(column)
+    found = usual(column)
     mapping = Mapping(
         names.mapping("csv", topic, column),
         topic,
         "csv",
         names.sensor("csv", topic, column),
-        names.observed_property(quantity.name or column),
+        names.observed_property(found.meaning),
         names.feature("csv", topic),
         column,
-        quantity.unit,
+        found.unit,
     )
     question = "Is this a measured value, in this unit, and of what?"
-    return Proposal(mapping, "csv", topic, f"{topic} {column}", quantity.name, question=question)
+    return Proposal(mapping, "csv", topic, f"{topic} {column}", found.meaning, question=question)
 
 
 def _is_number(cell: str) -> bool:

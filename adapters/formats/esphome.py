@@ -16,9 +16,9 @@ from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import Result, captured_result, forced_string_result, json_result
 from adapters.values.stream import Stream
+from adapters.values.usual_words import usual
 
 FAMILY = "esphome"
 STATUS = "/status"
@@ -76,16 +76,16 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
     node, component, object_id = "/".join(levels[:-3]), levels[-3], levels[-2]
     if isinstance(_result(payload, None, component), Fault):
         return ()
-    quantity = usual_quantity(object_id)
+    found = usual(object_id)
     member = f"{component}/{object_id}"
     mapping = Mapping(
         names.mapping(FAMILY, node, member),
         topic,
         FAMILY,
         names.sensor(FAMILY, node, member),
-        names.observed_property(quantity.name or object_id),
+        names.observed_property(found.meaning),
         names.feature(FAMILY, node),
-        unit=quantity.unit if component in {"sensor", "number"} else None,
+        unit=found.unit if component in {"sensor", "number"} else None,
     )
     command = None
     if component in _SETTABLE:
@@ -93,7 +93,7 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
         command = Command(set_topic, values=_SETTABLE[component])
     question = "In which unit? ESPHome does not say." if component in {"sensor", "number"} else ""
     label = f"{node} {object_id}"
-    return [Proposal(mapping, FAMILY, node, label, quantity.name, command, question)]
+    return [Proposal(mapping, FAMILY, node, label, found.meaning, command, question)]
 
 
 def _parts(topic: str) -> tuple[str, str]:

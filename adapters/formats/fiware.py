@@ -17,9 +17,9 @@ from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import captured_result, json_result
 from adapters.values.stream import Stream
+from adapters.values.usual_words import usual
 
 ATTRIBUTES = "attrs"
 TIME = "TimeInstant"
@@ -118,20 +118,20 @@ def _attributes(payload: Payload) -> Iterator[str]:
 
 
 def _proposal(topic: str, name: str, names: Names) -> Proposal:
-    device, quantity = topic.split("/")[-2], usual_quantity(name)
+    device, found = topic.split("/")[-2], usual(name)
     mapping = Mapping(
         names.mapping("fiware", device, name),
         topic,
         "fiware",
         names.sensor("fiware", device, name),
-        names.observed_property(quantity.name or name),
+        names.observed_property(found.meaning),
         names.feature("fiware", device),
         name,
-        quantity.unit,
+        found.unit,
     )
     question = "Is this a measured value, and is the unit right?"
     label = f"{name} of {device}"
-    return Proposal(mapping, "fiware", device, label, quantity.name, question=question)
+    return Proposal(mapping, "fiware", device, label, found.meaning, question=question)
 
 
 FORMAT = Format(

@@ -14,7 +14,7 @@ from adapters.values.mapping import Mapping
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
+from adapters.values.usual_words import usual
 
 MAX_LEAVES = 200
 
@@ -36,16 +36,16 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 
 
 def _proposal(topic: str, path: str, name: str, names: Names) -> Proposal:
-    quantity = usual_quantity(name)
+    found = usual(name)
     mapping = Mapping(
         names.mapping("json", topic, path),
         topic,
         "json",
         names.sensor("json", topic, path),
-        names.observed_property(quantity.name or name or "value"),
+        names.observed_property(found.meaning),
         names.feature("json", topic),
         path,
-        quantity.unit,
+        found.unit,
     )
     question = "Is this a measured value, in this unit, and of what?"
-    return Proposal(mapping, "json", topic, f"{topic} {path}", quantity.name, question=question)
+    return Proposal(mapping, "json", topic, f"{topic} {path}", found.meaning, question=question)

@@ -19,14 +19,15 @@ from adapters.lorawan.codecs.ruuvi import RUUVI_5
 from adapters.values.device_time import read_time
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.observation import Circumstances, TimeSource
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import JsonNumber, Result, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 MANUFACTURER_DATA = 0xFF
 COMPANY = b"\x99\x04"
@@ -149,18 +150,18 @@ def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposa
 
 
 def _proposal(tag: str, name: str, names: Names) -> Proposal:
-    quantity = usual_quantity(name)
+    meaning = usual(name, Told(_UNITS[name] or None)).meaning
     mapping = Mapping(
         names.mapping("ruuvi", tag, name),
         f"ruuvi/+/{tag}",
         "ruuvi",
         names.sensor("ruuvi", tag, name),
-        names.observed_property(quantity.name or name),
+        names.observed_property(meaning),
         names.feature("ruuvi", tag),
         name,
         _UNITS[name] or None,
     )
-    return Proposal(mapping, "ruuvi", tag, f"{name} of {tag}", quantity.name)
+    return Proposal(mapping, "ruuvi", tag, f"{name} of {tag}", meaning)
 
 
 FORMAT = Format(stateless(RuuviAdapter), propose=_propose)

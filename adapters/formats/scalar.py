@@ -12,9 +12,9 @@ from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import NUMERIC, STRING, bare_result, forced_string_result
 from adapters.values.stream import Stream
+from adapters.values.usual_words import usual
 
 _READERS = {"": bare_result, "string": forced_string_result}
 
@@ -56,18 +56,18 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
         return ()
     topic = payload.message.topic
     last = topic.rpartition("/")[2]
-    quantity = usual_quantity(last)
+    found = usual(last)
     mapping = Mapping(
         names.mapping("scalar", topic, "value"),
         topic,
         "scalar",
         names.sensor("scalar", topic, "value"),
-        names.observed_property(quantity.name or last or "value"),
+        names.observed_property(found.meaning),
         names.feature("scalar", topic),
-        unit=quantity.unit if result.datatype in NUMERIC else None,
+        unit=found.unit if result.datatype in NUMERIC else None,
     )
     question = "Is this a measured value, in this unit, and of what?"
-    return [Proposal(mapping, "scalar", topic, topic, quantity.name, question=question)]
+    return [Proposal(mapping, "scalar", topic, topic, found.meaning, question=question)]
 
 
 FORMAT = Format(stateless(ScalarAdapter), propose=propose)

@@ -26,14 +26,15 @@ from adapters.documents.senml import CBOR_LABELS, NAME, Record, resolve
 from adapters.values.device_time import EPOCH, from_unix
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.notice import Liveness
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import NUMERIC, Result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 ABSOLUTE_FROM_S = 2**28
 SUM = "#sum"
@@ -171,22 +172,20 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 def _proposal(topic: str, record: Record, names: Names) -> Proposal:
     unit = unit_iri(record.unit) if record.unit else None
     device, _, member = record.name.rpartition(":")
-    quantity = usual_quantity(member)
+    meaning = usual(member, Told(record.unit if unit else None)).meaning
     unknown = record.unit is not None and unit is None
     mapping = Mapping(
         names.mapping("senml", device or topic, member),
         topic,
         "senml",
         names.sensor("senml", device or topic, member),
-        names.observed_property(quantity.name or member),
+        names.observed_property(meaning),
         names.feature("senml", device or topic),
         record.name,
         record.unit if unit else None,
     )
     question = f"Which unit is {record.unit!a}?" if unknown else ""
-    return Proposal(
-        mapping, "senml", device or topic, record.name, quantity.name, question=question
-    )
+    return Proposal(mapping, "senml", device or topic, record.name, meaning, question=question)
 
 
 FORMAT = Format(stateless(SenmlAdapter), names=True, propose=propose)

@@ -18,6 +18,7 @@ from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stat
 from adapters.documents.json_path import ABSENT, JsonPath
 from adapters.values.device_time import read_sequence, read_time
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import own
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
@@ -109,16 +110,19 @@ def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposa
     if not isinstance(document, dict) or "result" not in document:
         return ()
     name = datastream(topic, document)
+    meaning = own(f"datastream-{name}")
     mapping = Mapping(
         names.mapping("sensorthings", name, "result"),
         topic,
         "sensorthings",
         names.sensor("sensorthings", name, "result"),
-        names.observed_property(f"datastream-{name}"),
+        names.observed_property(meaning),
         names.feature("sensorthings", name),
     )
     question = f"What does Datastream {name} measure, of what, and in which unit?"
-    return [Proposal(mapping, "sensorthings", name, f"Datastream {name}", question=question)]
+    return [
+        Proposal(mapping, "sensorthings", name, f"Datastream {name}", meaning, question=question)
+    ]
 
 
 FORMAT = Format(stateless(SensorThingsAdapter), names=True, propose=_propose)

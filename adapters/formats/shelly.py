@@ -19,14 +19,15 @@ from adapters.documents.json_path import Absent, JsonPath, leaves
 from adapters.values.device_time import read_time
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Meaning, Told, named
 from adapters.values.memory import Memory, Recent
 from adapters.values.observation import USUAL, Circumstances, TimeSource
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import Quantity, usual_quantity
 from adapters.values.result import JsonNumber, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 FAMILY = "shelly"
 EVENTS = "/events/rpc"
@@ -199,36 +200,25 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 def _proposal(prefix: str, selector: str, names: Names) -> Proposal:
     component, _, member = selector.partition(".")
     steps = [step.partition("[")[0] for step in selector.split(".")]
-    quantity = _quantity(steps)
+    meaning = _meaning(steps)
     mapping = Mapping(
         names.mapping(FAMILY, prefix, selector),
         prefix + EVENTS,
         FAMILY,
         names.sensor(FAMILY, prefix, selector),
-        names.observed_property(quantity.name or steps[-1]),
+        names.observed_property(meaning),
         names.feature(FAMILY, prefix),
         selector,
         "Wh" if unit_symbol(steps) == "mWh" else unit_symbol(steps),
     )
     command = _switch(prefix, component) if member == "output" else None
-    return Proposal(mapping, FAMILY, prefix, f"{prefix} {selector}", quantity.name, command)
+    return Proposal(mapping, FAMILY, prefix, f"{prefix} {selector}", meaning, command)
 
 
-def _quantity(steps: Sequence[str]) -> Quantity:
-    symbol = unit_symbol(steps)
-    by_unit = {
-        "W": "power",
-        "Wh": "energy",
-        "mWh": "energy",
-        "°C": "temperature",
-        "%RH": "humidity",
-        "V": "voltage",
-        "A": "current",
-    }
+def _meaning(steps: Sequence[str]) -> Meaning:
     if steps[-1] == "output":
-        return Quantity("power_state")
-    known = by_unit.get(symbol or "")
-    return Quantity(known) if known else usual_quantity(steps[-1])
+        return named("power_state", "output")
+    return usual(steps[-1], Told(unit_symbol(steps))).meaning
 
 
 def _switch(prefix: str, component: str) -> Command | None:

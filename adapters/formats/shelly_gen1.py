@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from adapters.adapter import Fault, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Meaning, named
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import Quantity, usual_quantity
 from adapters.values.result import Result, captured_result, forced_string_result, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 FAMILY = "shelly_gen1"
 ROOT = "shellies"
@@ -92,13 +93,13 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
     selector = "event" if kind == "input_event" else ""
     if isinstance(_result(payload, selector, kind), Fault):
         return ()
-    quantity = _quantity(kind)
+    meaning = _meaning(kind)
     mapping = Mapping(
         names.mapping(FAMILY, device, value),
         topic,
         FAMILY,
         names.sensor(FAMILY, device, value),
-        names.observed_property(quantity.name or kind),
+        names.observed_property(meaning),
         names.feature(FAMILY, device),
         selector,
         {"energy": "Wh", "returned_energy": "Wh"}.get(kind, _UNITS.get(kind)),
@@ -107,7 +108,7 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
     if kind in _SWITCHED:
         command = Command(f"{topic}/command", values=("on", "off", "toggle"))
     label = f"{device} {value}"
-    return [Proposal(mapping, FAMILY, device, label, quantity.name, command)]
+    return [Proposal(mapping, FAMILY, device, label, meaning, command)]
 
 
 def _kind(value: str) -> str:
@@ -116,10 +117,10 @@ def _kind(value: str) -> str:
     return levels[-1] if levels else ""
 
 
-def _quantity(kind: str) -> Quantity:
+def _meaning(kind: str) -> Meaning:
     if kind in _SWITCHED:
-        return Quantity("power_state")
-    return Quantity("energy") if kind.startswith("total") else usual_quantity(kind)
+        return named("power_state", kind)
+    return named("energy", kind) if kind.startswith("total") else usual(kind).meaning
 
 
 def _result(payload: Payload, selector: str, kind: str) -> Result | Fault:

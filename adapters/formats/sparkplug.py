@@ -32,15 +32,16 @@ from adapters.sparkplug.value import DATATYPES, Value, array_text, value_of
 from adapters.values.device_time import EARLIEST, from_unix
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, UnitChange
 from adapters.values.observation import USUAL, Circumstances
 from adapters.values.payload import Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import NUMERIC, Result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 MAX_PROPOSALS = 500
 MAX_BIRTH_BYTES = 1024 * 1024
@@ -262,15 +263,15 @@ def _is_measured(metric: Metric) -> bool:
 def _proposal(address: Address, metric: Metric, names: Names) -> Proposal:
     device = "/".join(filter(None, address[:3]))
     declared = Declared.of(address.device, metric)
-    quantity = usual_quantity(metric.name)
     known = unit_iri(declared.unit) if declared.unit else None
+    meaning = usual(metric.name, Told(declared.unit if known else None)).meaning
     datatype = DATATYPES.get(metric.datatype, "Unknown")
     mapping = Mapping(
         names.mapping("sparkplug", device, metric.name),
         _topic(address, "DATA"),
         "sparkplug",
         names.sensor("sparkplug", device, metric.name),
-        names.observed_property(quantity.name or metric.name),
+        names.observed_property(meaning),
         names.feature("sparkplug", device),
         metric.name,
         known and declared.unit,
@@ -280,7 +281,7 @@ def _proposal(address: Address, metric: Metric, names: Names) -> Proposal:
         "sparkplug",
         device,
         f"{metric.name} ({datatype}) of {device}",
-        quantity.name,
+        meaning,
         _command(address, metric, datatype),
         _question(datatype, declared.unit if known is None else ""),
     )

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
 from adapters.values.device_time import read_sequence
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.result import JsonNumber, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 UNITS = {
     "tempc": "Cel",
@@ -121,13 +122,13 @@ def _is_measured(key: str, value: Json) -> bool:
 
 
 def _proposal(levels: Sequence[str], document: dict[str, Json], key: str, names: Names) -> Proposal:
-    mac, quantity = levels[3], usual_quantity(key)
+    mac, meaning = levels[3], usual(key, Told(UNITS.get(key))).meaning
     mapping = Mapping(
         names.mapping("theengs", mac, key),
         f"{levels[0]}/+/{levels[2]}/{mac}",
         "theengs",
         names.sensor("theengs", mac, key),
-        names.observed_property(quantity.name or key),
+        names.observed_property(meaning),
         names.feature("theengs", mac),
         key,
         UNITS.get(key),
@@ -135,7 +136,7 @@ def _proposal(levels: Sequence[str], document: dict[str, Json], key: str, names:
     model = document.get("model")
     label = f"{key} of {model if isinstance(model, str) else mac}"
     question = "" if key in UNITS else "Is this a measured value, and in which unit?"
-    return Proposal(mapping, "theengs", mac, label, quantity.name, question=question)
+    return Proposal(mapping, "theengs", mac, label, meaning, question=question)
 
 
 FORMAT = Format(stateless(TheengsAdapter), propose=_propose)

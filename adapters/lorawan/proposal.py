@@ -13,9 +13,10 @@ from adapters.documents.json_path import leaves
 from adapters.lorawan.byte_table import Reading
 from adapters.lorawan.uplink import Uplink, read_frame
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import Told
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
-from adapters.values.quantity import usual_quantity
+from adapters.values.usual_words import usual
 
 MAX_PROPOSALS = 100
 
@@ -50,7 +51,7 @@ def _decoded(uplink: Uplink) -> Iterator[_Value]:
             dotted = path.removeprefix("$.")
             if not dotted.startswith("$") and dotted != "time":
                 unit = codec.units.get(dotted)
-                guessed = usual_quantity(name).unit
+                guessed = usual(name).unit
                 told[dotted] = _Value(dotted, unit or guessed, unit is not None)
     yield from told.values()
 
@@ -65,17 +66,17 @@ def _read(uplink: Uplink) -> Iterator[_Value]:
 
 def _proposal(family: str, uplink: Uplink, topic: str, value: _Value, names: Names) -> Proposal:
     plain = value.selector.rpartition(":")[2]
-    quantity = usual_quantity(plain)
+    meaning = usual(plain, Told(value.unit)).meaning
     mapping = Mapping(
         names.mapping(family, uplink.device, plain),
         topic,
         family,
         names.sensor(family, uplink.device, plain),
-        names.observed_property(quantity.name or plain),
+        names.observed_property(meaning),
         names.feature(family, uplink.device),
         value.selector,
         value.unit,
     )
     question = "" if value.is_certain else "Is this a measured value, and is the unit right?"
     label = f"{plain} of {uplink.label or uplink.device}"
-    return Proposal(mapping, family, uplink.device, label, quantity.name, question=question)
+    return Proposal(mapping, family, uplink.device, label, meaning, question=question)

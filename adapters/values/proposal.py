@@ -10,8 +10,10 @@ from typing import TypeAlias
 
 from adapters.values.iri_template import percent_encoded
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import Meaning
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
+from adapters.values.properties import VOCABULARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +38,31 @@ class Proposal:
     """A mapping that may be right.
 
     `family` is the name of a format, `device` what the family calls the device (proposals of one
-    device belong together), `label` for people, `quantity` a hint at what is measured in the
-    device-class words of Home Assistant (`temperature`, `battery`), empty where unknown.
-    `command` is there for what can be set. `question` is what a person has to decide first: a
-    proposal with one is never accepted automatically.
+    device belong together), `label` for people, `meaning` what is observed; a proposal whose
+    meaning is not known is never accepted automatically. `command` is there for what can be set.
+    `question` is what a person has to decide first, beside that of the meaning.
     """
 
     mapping: Mapping
     family: str
     device: str
     label: str
-    quantity: str = ""
+    meaning: Meaning
     command: Command | None = None
     question: str = ""
+
+    @property
+    def questions(self) -> str:
+        """All that a person is asked, empty where nothing is."""
+        return " ".join(filter(None, (self.meaning.question, self.question)))
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
     """The IRIs of proposals, below one base; each piece is percent-encoded.
 
-    Properties are below `properties` where that is given: what is observed is the same everywhere,
-    while a sensor is one gateway's.
+    Properties that the vocabulary does not have are below `properties` where that is given: a word
+    of a family is the same at gateways with one base, while a sensor is one gateway's.
 
     >>> Names("urn:x:").sensor("zigbee2mqtt", "0x00158d", "temperature")
     'urn:x:sensor/zigbee2mqtt/0x00158d/temperature'
@@ -77,9 +83,11 @@ class Names:
         """The IRI of the feature of interest as long as nobody has said which room it is."""
         return self._iri("feature", family, device)
 
-    def observed_property(self, quantity: str) -> str:
-        """The IRI of a property, from the quantity or else the family's own word for it."""
-        return (self.properties or self.base) + "property/" + percent_encoded(quantity)
+    def observed_property(self, meaning: Meaning) -> str:
+        """The IRI of a property: the vocabulary's, or ours for a device's own word."""
+        if meaning.is_known:
+            return VOCABULARY[meaning.name].iri
+        return (self.properties or self.base) + "property/" + percent_encoded(meaning.name)
 
     def _iri(self, *pieces: str) -> str:
         return self.base + "/".join(map(percent_encoded, pieces))

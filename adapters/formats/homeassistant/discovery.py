@@ -14,11 +14,13 @@ from adapters.adapter import Fault
 from adapters.formats.homeassistant.keys import COMPONENTS, STATES, State, full_names
 from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
 from adapters.values import mapping as adapters_mapping
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Command, Names, Proposal
 from adapters.values.topic_filter import TopicFilter
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 FAMILY = "homeassistant"
 MAX_COMPONENTS = 300
@@ -94,12 +96,13 @@ def _proposal(entity: _Entity, state: State, names: Names) -> Proposal:
     keys, what = entity.keys, state.what
     member = ".".join(filter(None, (entity.identity, what)))
     quantity = what or _text(keys, "device_class") or entity.component
+    meaning = usual(quantity, Told(_unit(keys) if not what else None)).meaning
     mapping = adapters_mapping.Mapping(
         names.mapping(FAMILY, entity.device, member),
         _topic(keys, state.topic),
         FAMILY,
         names.sensor(FAMILY, entity.device, member),
-        names.observed_property(quantity),
+        names.observed_property(meaning),
         names.feature(FAMILY, entity.device),
         _text(keys, state.template),
         expires_after_s=_seconds(_text(keys, "expire_after")),
@@ -109,7 +112,7 @@ def _proposal(entity: _Entity, state: State, names: Names) -> Proposal:
     label = " ".join(filter(None, (entity.device_label, name, what)))
     command = _command(entity, state.command)
     question = " ".join(questions)
-    return Proposal(mapping, FAMILY, entity.device, label, quantity, command, question)
+    return Proposal(mapping, FAMILY, entity.device, label, meaning, command, question)
 
 
 def _settled(

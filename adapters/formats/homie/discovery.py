@@ -12,11 +12,12 @@ from adapters.formats.homie.devices import (
     Property,
 )
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 FAMILY = "homie"
 _BOOLEANS = ("true", "false")
@@ -45,21 +46,21 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 def _proposal(device: str, label: str, key: Key, told: Property, names: Names) -> Proposal:
     member = "/".join(key)
     topic = f"{device}/{member}"
-    quantity = usual_quantity(key[1])
     known = not told.unit or unit_iri(told.unit) is not None
+    meaning = usual(key[1], Told(told.unit if known else None)).meaning
     mapping = Mapping(
         names.mapping(FAMILY, device, member),
         topic,
         FAMILY,
         names.sensor(FAMILY, device, member),
-        names.observed_property(quantity.name or key[1]),
+        names.observed_property(meaning),
         names.feature(FAMILY, device),
         unit=told.unit if told.unit and known else None,
     )
     question = "" if known else f"Which QUDT unit is {told.unit!a}?"
     command = _command(topic, told) if told.is_settable else None
     name = f"{label} {told.name or member}"
-    return Proposal(mapping, FAMILY, device, name, quantity.name, command, question)
+    return Proposal(mapping, FAMILY, device, name, meaning, command, question)
 
 
 def _command(topic: str, told: Property) -> Command:

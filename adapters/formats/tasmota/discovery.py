@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.adapter import Fault
 from adapters.documents.json_path import leaves
-from adapters.formats.tasmota.units import quantity_of, unit_symbol
+from adapters.formats.tasmota.units import meaning_of, unit_symbol
 from adapters.values import mapping as adapters_mapping
+from adapters.values.meaning import named
 from adapters.values.memory import Memory, Recent
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Command, Names, Proposal
@@ -24,6 +25,7 @@ MAX_SENSORS = 100
 _ANNOUNCEMENT = re.compile(r"tasmota/discovery/([0-9A-Fa-f]{1,32})/(config|sensors)")
 _TELEMETRY = frozenset({"SENSOR", "STATE"})
 _NOT_SENSORS = frozenset({"Time", "Epoch", "TempUnit", "PressureUnit", "SpeedUnit"})
+_ON = named("power_state", "POWER")
 
 Object = Mapping[str, Json]
 
@@ -78,14 +80,14 @@ def _readings(
         count += 1
         symbol = unit_symbol(dict(document), name)
         known = symbol is None or unit_iri(symbol) is not None
-        quantity, selector = quantity_of(name), path.removeprefix("$.")
+        meaning, selector = meaning_of(name, symbol if known else None), path.removeprefix("$.")
         yield Proposal(
             adapters_mapping.Mapping(
                 names.mapping(FAMILY, device, selector),
                 topic,
                 FAMILY,
                 names.sensor(FAMILY, device, selector),
-                names.observed_property(quantity.name or name),
+                names.observed_property(meaning),
                 names.feature(FAMILY, device),
                 selector,
                 symbol if known else None,
@@ -93,7 +95,7 @@ def _readings(
             FAMILY,
             device,
             f"{label or topic} {selector}",
-            quantity.name,
+            meaning,
             question="" if known else f"Which QUDT unit is {symbol!a}?",
         )
 
@@ -115,14 +117,14 @@ def _relays(mac: str, config: Object, names: Names) -> Iterator[Proposal]:
             topic,
             FAMILY,
             names.sensor(FAMILY, mac, name),
-            names.observed_property("power_state"),
+            names.observed_property(_ON),
             names.feature(FAMILY, mac),
             true_value=on,
             false_value=off,
         )
         label = f"{_text(config, 'dn') or mac} {name}"
         words = tuple(word for word in (on, off) if word)
-        yield Proposal(mapping, FAMILY, mac, label, "power_state", Command(command, values=words))
+        yield Proposal(mapping, FAMILY, mac, label, _ON, Command(command, values=words))
 
 
 def _topic(config: Object, prefix: int, last: str) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from adapters.values.meaning import Meaning, Told, named
 from adapters.values.payload import Json
-from adapters.values.quantity import UNKNOWN, Quantity, usual_quantity
 from adapters.values.units import unit_iri
+from adapters.values.usual_words import usual
 
 _TEMPERATURES = {"C": "°C", "F": "°F"}
 
@@ -69,8 +70,8 @@ def unit_of(document: Json, name: str) -> str | None:
     return None if symbol is None else unit_iri(symbol)
 
 
-def quantity_of(name: str) -> Quantity:
+def meaning_of(name: str, symbol: str | None) -> Meaning:
     """What values called `name` measure; a bare Total or Today is energy."""
     if name in {"Total", "Today", "Yesterday", "Period", "ExportActive", "ImportActive"}:
-        return Quantity("energy")
-    return usual_quantity(name) or UNKNOWN
+        return named("energy", name, Told(symbol))
+    return usual(name, Told(symbol)).meaning

@@ -2,29 +2,41 @@
 
 Place on the way: the discovery part of the family "zigbee2mqtt". Each leaf of `exposes` that is
 published (access bit 1) is a mapping, one that can be set (bit 2) has a command. IRIs have the
-IEEE address, which outlives a renaming; topics have the friendly name.
+IEEE address, which outlives a renaming; topics have the friendly name. What a leaf means is in
+`words`; its `value_on` says which of its words is true.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adapters.adapter import Fault
 from adapters.documents.json_path import member_step
 from adapters.formats.zigbee2mqtt.state import SWITCH_WORDS
+from adapters.formats.zigbee2mqtt.words import CONTACTS, expose_meaning
 from adapters.values import mapping as adapters_mapping
+from adapters.values.meaning import Meaning, Told
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
+from adapters.values.properties import Kind, Shape
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.quantity import usual_quantity
 from adapters.values.units import unit_iri
 
 FAMILY = "zigbee2mqtt"
 DEVICES = "/bridge/devices"
 PUBLISHED, SETTABLE = 1, 2
 MAX_NESTING = 4
-_SCALARS = frozenset({"numeric", "binary", "enum", "text"})
-_NO_UNITS = frozenset({"", "lqi"})
+_SHAPES = {
+    "numeric": Shape.NUMBER,
+    "binary": Shape.TRUTH,
+    "enum": Shape.WORD,
+    "text": Shape.WORD,
+}
+_KINDS = {"config": Kind.SETTING, "diagnostic": Kind.DIAGNOSTIC}
+_UNITS = {"lqi": "", "VOC Index points": "", "C": "°C", "  C": "°C", "Lx": "lx", "H": "h"}
+"""What its converters write for no unit, and for one that the crosswalk calls otherwise."""
+
+_CLOSED = frozenset({"close", "closed"})
 
 Object = Mapping[str, Json]
 
@@ -34,6 +46,7 @@ class _Device:
     base: str
     address: str
     name: str
+    is_on_battery: bool
 
     @property
     def topic(self) -> str:
@@ -56,78 +69,131 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
 
 
 def _of_device(base: str, members: Object, names: Names) -> Iterator[Proposal]:
-    device = _Device(base, _text(members, "ieee_address"), _text(members, "friendly_name"))
+    is_on_battery = members.get("power_source") == "Battery"
+    device = _Device(
+        base, _text(members, "ieee_address"), _text(members, "friendly_name"), is_on_battery
+    )
     definition = members.get("definition")
     if not device.address or not device.name or not isinstance(definition, dict):
         return
     if members.get("type") == "Coordinator" or members.get("disabled") is True:
         return
-    leaves = dict(_leaves(definition.get("exposes"), ()))  # a property may be exposed twice
-    for path, expose in leaves.items():
-        yield _proposal(device, path, expose, names)
+    leaves = {leaf.path: leaf for leaf in _leaves(definition.get("exposes"))}
+    for leaf in leaves.values():  # a property may be exposed twice
+        yield _proposal(device, leaf, names)
 
 
-def _leaves(exposes: Json, within: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Object]]:
-    """Published values with their paths: composites nest, lights and locks only group."""
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A published value: its path, the type of the group that it is in, and what is said of it."""
+
+    path: tuple[str, ...]
+    group: str
+    expose: Object
+
+    @property
+    def selector(self) -> str:
+        member = "".join(map(member_step, self.path)).removeprefix(".")
+        return member if member[:1] != "[" else "$" + member
+
+    @property
+    def name(self) -> str:
+        """Without the endpoint, by which one device has several."""
+        return _text(self.expose, "name") or self.path[-1]
+
+    @property
+    def label(self) -> str:
+        """For people: the endpoint tells the switches of one device apart."""
+        label = _text(self.expose, "label") or self.selector
+        endpoint = _text(self.expose, "endpoint")
+        return label if endpoint in label.split() or not endpoint else f"{label} {endpoint}"
+
+    @property
+    def told(self) -> Told:
+        """Of unit, shape and kind; what can be set, and is no state, is a setting."""
+        kind = _KINDS.get(_text(self.expose, "category"))
+        if kind is None and _access(self.expose) & SETTABLE:
+            kind = Kind.SETTING
+        unit = _unit(self.expose)
+        return Told(unit if unit_iri(unit) else None, _SHAPES[_text(self.expose, "type")], kind)
+
+
+def _leaves(exposes: Json, within: tuple[str, ...] = (), group: str = "") -> Iterator[_Leaf]:
+    """Composites nest, lights and locks only group."""
     if not isinstance(exposes, list) or len(within) > MAX_NESTING:
         return
     for expose in exposes:
         if not isinstance(expose, dict):
             continue
-        own = _text(expose, "property")
-        if expose.get("type") in _SCALARS:
+        own, kind = _text(expose, "property"), _text(expose, "type")
+        if kind in _SHAPES:
             if own and _access(expose) & PUBLISHED:
-                yield (*within, own), expose
-        elif expose.get("type") != "list":
-            is_composite = expose.get("type") == "composite"
-            path = (*within, own) if is_composite and own else within
-            yield from _leaves(expose.get("features"), path)
+                yield _Leaf((*within, own), group, expose)
+        elif kind == "composite":
+            path = (*within, own) if own else within
+            is_color = group == "light" and _text(expose, "name").startswith("color")
+            yield from _leaves(expose.get("features"), path, group if is_color else "composite")
+        elif kind != "list":
+            yield from _leaves(expose.get("features"), within, kind)
 
 
-def _proposal(device: _Device, path: tuple[str, ...], expose: Object, names: Names) -> Proposal:
-    member = "".join(map(member_step, path)).removeprefix(".")
-    member = member if member[:1] != "[" else "$" + member
-    quantity = usual_quantity(path[-1])
-    unit, question = _unit(_text(expose, "unit"), quantity.name)
+def _proposal(device: _Device, leaf: _Leaf, names: Names) -> Proposal:
+    meaning = expose_meaning(leaf.group, leaf.name, leaf.told, is_on_battery=device.is_on_battery)
+    symbol = _unit(leaf.expose)
+    is_known = not symbol or unit_iri(symbol) is not None
+    true_value, false_value = _words(leaf.expose, meaning)
     mapping = adapters_mapping.Mapping(
-        names.mapping(FAMILY, device.address, member),
+        names.mapping(FAMILY, device.address, leaf.selector),
         device.topic,
         FAMILY,
-        names.sensor(FAMILY, device.address, member),
-        names.observed_property(quantity.name or path[-1]),
+        names.sensor(FAMILY, device.address, leaf.selector),
+        names.observed_property(meaning),
         names.feature(FAMILY, device.address),
-        member,
-        unit,
+        leaf.selector,
+        ("%RH" if (symbol, meaning.name) == ("%", "humidity") else symbol or None)
+        if is_known
+        else None,
+        true_value=true_value,
+        false_value=false_value,
     )
-    true_value, false_value = _words(expose)
+    question = "" if is_known else f"Which QUDT unit is {symbol!a}?"
+    if meaning.name == "opening" and leaf.name in CONTACTS and _on_off(leaf.expose) != _CONTACT:
+        question = f"Is it open when it says {_word(leaf.expose.get('value_on'))[:40]!a}?"
     return Proposal(
-        replace(mapping, true_value=true_value, false_value=false_value),
+        mapping,
         FAMILY,
         device.name,
-        f"{device.name} {_text(expose, 'label') or member}",
-        quantity.name,
-        _command(device, path, expose) if _access(expose) & SETTABLE else None,
+        f"{device.name} {leaf.label}",
+        meaning,
+        _command(device, leaf.path, leaf.expose) if _access(leaf.expose) & SETTABLE else None,
         question,
     )
 
 
-def _unit(symbol: str, quantity: str) -> tuple[str | None, str]:
-    """The unit, and a question where the crosswalk does not know it."""
-    if symbol in _NO_UNITS:
-        return None, ""
-    if symbol == "%" and quantity == "humidity":
-        return "%RH", ""
-    if unit_iri(symbol) is None:
-        return None, f"Which QUDT unit is {symbol!a}?"
-    return symbol, ""
+_CONTACT = (False, True)
+"""`value_on` and `value_off` of a contact: on is open, and what it says then is false."""
 
 
-def _words(expose: Object) -> tuple[str, str]:
-    """The words for true and false, where they are texts that do not read so by themselves."""
-    on, off = expose.get("value_on"), expose.get("value_off")
-    if expose.get("type") != "binary" or not isinstance(on, str) or not isinstance(off, str):
+def _on_off(expose: Object) -> tuple[Json, Json]:
+    return expose.get("value_on"), expose.get("value_off")
+
+
+def _unit(expose: Object) -> str:
+    symbol = _text(expose, "unit")
+    return _UNITS.get(symbol, symbol)
+
+
+def _words(expose: Object, meaning: Meaning) -> tuple[str, str]:
+    """The words for true and false, where they do not read so by themselves.
+
+    On is true, but that what says it is closed is not open.
+    """
+    if expose.get("type") != "binary":
         return "", ""
-    return ("", "") if (on, off) == SWITCH_WORDS else (on, off)
+    on, off = map(_word, _on_off(expose))
+    if meaning.name in {"opening", "valve_open"} and on.lower() in _CLOSED:
+        on, off = off, on
+    return ("", "") if (on, off) in {SWITCH_WORDS, ("true", "false")} else (on, off)
 
 
 def _command(device: _Device, path: tuple[str, ...], expose: Object) -> Command:

@@ -123,8 +123,10 @@ class ProposalUpdater:
         self._added += new.every
 
     def _may_accept(self, old: StoredProposal | None, new: StoredProposal) -> bool:
-        """By the configuration, without a question, and nobody's own mapping is overwritten."""
-        if new.text("family") not in self._auto or new.text("question") or defect(new):
+        """By the configuration: known, without a question, and over nobody's own mapping."""
+        if new.text("family") not in self._auto or not new.is_known:
+            return False
+        if new.text("question") or defect(new):
             return False
         now = frozenset(self._engine.store.match(new.node, None, None, MAPPINGS_GRAPH))
         if old is None:

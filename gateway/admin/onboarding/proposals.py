@@ -18,6 +18,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.families import FORMATS
 from adapters.values.mapping import Mapping, Retained
+from adapters.values.properties import Kind
 from adapters.values.proposal import Proposal
 from adapters.values.topic_filter import TopicFilter
 from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, Members
@@ -32,6 +33,7 @@ STATUS = NamedNode(GW + "proposalStatus")
 ANNOUNCED_ON = NamedNode(GW + "announcedOn")
 PROPOSED_AT = NamedNode(GW + "proposedAt")
 LABEL = NamedNode(RDFS + "label")
+KIND = NamedNode(GW + "kind")
 
 MAX_LABEL_CHARS = 200
 _DATE_TIME = NamedNode(XSD + "dateTime")
@@ -65,6 +67,17 @@ class StoredProposal:
     def id(self) -> str:
         """What people type."""
         return short_id(self.node.value)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its property is one of the vocabulary, and not the device's own word."""
+        return bool(self.text("quantity"))
+
+    @property
+    def kind(self) -> Kind:
+        """Of what kind the property is; what was stored without one is a measurement."""
+        told = self.value(KIND).removeprefix(GW)
+        return next((each for each in Kind if each.value == told), Kind.MEASUREMENT)
 
     @property
     def content(self) -> frozenset[Quad]:
@@ -133,8 +146,8 @@ def stored(proposal: Proposal, topic: str, at: datetime) -> StoredProposal:
     told = {
         "family": proposal.family,
         "device": proposal.device[:MAX_LABEL_CHARS],
-        "quantity": proposal.quantity[:MAX_LABEL_CHARS],
-        "question": proposal.question[:MAX_LABEL_CHARS],
+        "quantity": proposal.meaning.quantity,
+        "question": proposal.questions[:MAX_LABEL_CHARS],
     }
     objects: list[tuple[NamedNode, Term]] = [
         (TYPE, PROPOSAL),
@@ -142,6 +155,7 @@ def stored(proposal: Proposal, topic: str, at: datetime) -> StoredProposal:
         (PROPOSED_AT, _time(at)),
         (ANNOUNCED_ON, Literal(topic)),
         (LABEL, Literal(proposal.label[:MAX_LABEL_CHARS])),
+        (KIND, NamedNode(GW + proposal.meaning.kind.value)),
         *((quad.predicate, quad.object) for quad in mapping),
         *((NamedNode(GW + term), Literal(text)) for term, text in told.items() if text),
     ]

@@ -53,6 +53,8 @@ class ProposalTold(Answer):
     announced_on: Annotated[str, Field(serialization_alias="announcedOn")]
     proposed_at: Annotated[str, Field(serialization_alias="proposedAt")]
     mapping: MappingMembers
+    known: bool
+    kind: str
     quantity: str = ""
     question: str = ""
     command: Members = Field(default_factory=dict)
@@ -71,6 +73,8 @@ class Guess(Answer):
     id: str
     label: str = ""
     mapping: MappingMembers
+    known: bool
+    kind: str
     quantity: str = ""
     question: str = ""
 
@@ -212,6 +216,8 @@ def proposal_answer(found: Found) -> ProposalTold:
         announced_on=proposal.text("announcedOn"),
         proposed_at=proposal.value(PROPOSED_AT),
         mapping=proposal.mapping,
+        known=proposal.is_known,
+        kind=proposal.kind.value.lower(),
         **_said(
             quantity=proposal.text("quantity"),
             question=proposal.text("question"),
@@ -239,7 +245,9 @@ def _guess(guess: Proposal) -> Guess:
     return Guess(
         id=short_id(guess.mapping.iri),
         mapping=members_of(guess.mapping),
-        **_said(label=guess.label, quantity=guess.quantity, question=guess.question),
+        known=guess.meaning.is_known,
+        kind=guess.meaning.kind.value.lower(),
+        **_said(label=guess.label, quantity=guess.meaning.quantity, question=guess.questions),
     )
 
 

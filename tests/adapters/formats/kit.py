@@ -86,8 +86,10 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
         "availability": mapping.availability_topic,
         "label": proposal.label,
         "device": proposal.device,
-        "quantity": proposal.quantity,
-        "question": proposal.question,
+        "quantity": proposal.meaning.quantity,
+        "known": proposal.meaning.is_known,
+        "kind": proposal.meaning.kind.value,
+        "question": proposal.questions,
         "command": command
         and {"topic": command.topic, "payload": command.payload}
         | ({"values": list(command.values)} if command.values else {}),
