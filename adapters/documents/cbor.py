@@ -19,7 +19,7 @@ from uuid import UUID
 
 import cbor2
 
-from adapters.values.binary_float import float_text
+from adapters.documents.binary_float import float_text
 from adapters.values.fault import Fault, FaultReason, excerpt
 from adapters.values.payload import MAX_DEPTH, Json
 from adapters.values.result import MAX_DIGITS, JsonNumber

@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation
 
-from adapters.values.binary_float import Order, float_text
+from adapters.documents.binary_float import Order, float_text
 from adapters.values.device_time import EXACT
 from adapters.values.fault import Fault, FaultReason
 from adapters.values.payload import utf8_text

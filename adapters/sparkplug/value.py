@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
+from adapters.documents.binary_float import float_text
 from adapters.sparkplug.payload import Metric
-from adapters.values.binary_float import float_text
 from adapters.values.device_time import from_unix
 from adapters.values.fault import Fault, FaultReason
 from adapters.values.observation import XSD

@@ -90,5 +90,5 @@ def _held(term: str, word: str, told: Told) -> Meaning:
     if unit is not None and not known.may_have(unit):
         question = f"Which property is {word[:60]}? {told.unit!a} is no unit of {term}."
         return own(word, told, question)
-    is_of_device = told.kind is Kind.DIAGNOSTIC
+    is_of_device = told.kind is Kind.DIAGNOSTIC and known.kind is not Kind.EVENT
     return Meaning(term, Kind.DIAGNOSTIC if is_of_device else known.kind, True)

@@ -11,6 +11,8 @@ import gateway
 import jsap
 import ontologies
 from adapters.values.observation import TimeSource
+from adapters.values.properties import BASE, VOCABULARY, Kind, Shape
+from adapters.values.units import unit_iri
 from jsap.lexer import TokenKind, tokenize
 from jsap.profile import load_profile
 
@@ -63,7 +65,12 @@ def source_terms() -> set[str]:
 
 
 def test_every_file_is_there() -> None:
-    assert [path.name for path in FILES] == ["gateway.ttl", "shapes.ttl", "sosa-profile.ttl"]
+    assert [path.name for path in FILES] == [
+        "gateway.ttl",
+        "properties.ttl",
+        "shapes.ttl",
+        "sosa-profile.ttl",
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -104,7 +111,8 @@ def test_every_term_of_the_shapes_is_stated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "namespaces"), [("gateway.ttl", (GW,)), ("sosa-profile.ttl", FOREIGN)]
+    ("name", "namespaces"),
+    [("gateway.ttl", (GW,)), ("properties.ttl", (BASE,)), ("sosa-profile.ttl", FOREIGN)],
 )
 @pytest.mark.parametrize("annotation", ["label", "comment"])
 def test_every_term_is_annotated(name: str, namespaces: tuple[str, ...], annotation: str) -> None:
@@ -131,3 +139,17 @@ def test_every_property_of_ours_has_domain_and_range() -> None:
         having = [quad.subject for quad in stated if quad.predicate.value == RDFS + part]
         assert properties == set(having)
         assert len(having) == len(properties)
+
+
+def test_every_property_says_what_its_values_are() -> None:
+    stated = statements("properties.ttl")
+    quantities = {q.subject for q in stated if q.predicate.value.endswith("hasQuantityKind")}
+    assert len(VOCABULARY) > 150
+    for name, term in VOCABULARY.items():
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
+        assert (NamedNode(BASE + name) in quantities) == (term.shape is Shape.NUMBER), name
+        assert term.kind is not Kind.MEASUREMENT or term.shape is Shape.NUMBER, name
+        assert all(unit_iri(unit) == unit for unit in term.units), name
+    assert {VOCABULARY[name].shape for name in ("opening", "locked", "battery_low")} == {
+        Shape.TRUTH
+    }

@@ -110,7 +110,7 @@ class _Leaf:
 
     @property
     def told(self) -> Told:
-        """Of unit, shape and kind; what can be set, and is no state, is a setting."""
+        """Unit, shape and kind; what can be set is a setting, unless it is known as a state."""
         kind = _KINDS.get(_text(self.expose, "category"))
         if kind is None and _access(self.expose) & SETTABLE:
             kind = Kind.SETTING
@@ -190,10 +190,12 @@ def _words(expose: Object, meaning: Meaning) -> tuple[str, str]:
     """
     if expose.get("type") != "binary":
         return "", ""
-    on, off = map(_word, _on_off(expose))
+    said = _on_off(expose)
+    on, off = map(_word, said)
     if meaning.name in {"opening", "valve_open"} and on.lower() in _CLOSED:
         on, off = off, on
-    return ("", "") if (on, off) in {SWITCH_WORDS, ("true", "false")} else (on, off)
+    reads_so = (on, off) == SWITCH_WORDS or said == (True, False)
+    return ("", "") if reads_so else (on, off)
 
 
 def _command(device: _Device, path: tuple[str, ...], expose: Object) -> Command:

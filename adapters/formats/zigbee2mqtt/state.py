@@ -6,7 +6,7 @@ exposed property, `temperature`, nested ones as `color.x`.
 
 Zigbee2MQTT repeats all last-known attributes in every message (cache_state, on by default), so a
 value that equals the last one of its stream is a Heartbeat and no observation; `action` is an event
-and each one counts. `last_seen`, where it is enabled, was stamped by the bridge: network time.
+and each one counts, an empty one is none. `last_seen`, where it is enabled, was stamped by the bridge: network time.
 Of texts only `ON` and `OFF` are truth values by themselves: `off`, `open` or `none` are words of an
 enumeration (`power_on_behavior`, `motion_state`), and stay text unless the mapping says otherwise.
 The device is there or not by `<name>/availability`, and gone with `<base>/bridge/state` offline.
@@ -75,8 +75,8 @@ class Zigbee2MqttAdapter:
         findings = Findings()
         for rule, stream in zip(self._rules, streams, strict=True):
             value = rule.path.find(document)
-            if value is ABSENT:
-                continue
+            if value is ABSENT or (rule.is_event and value in {None, ""}):
+                continue  # nothing was done: how an action is taken back
             before = len(findings.observations)
             findings.add(stream, _result(value), time, circumstances=circumstances)
             if len(findings.observations) == before:

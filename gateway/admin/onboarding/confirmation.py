@@ -6,11 +6,13 @@ sensor is in the default graph, the status, and the record by which it is undone
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
 
 from adapters.registry import Registry
 from adapters.values.mapping import MappingError
+from adapters.values.properties import BASE, VOCABULARY
 from gateway.admin.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.admin.onboarding.edits import mapping_node, members_with
 from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of
@@ -28,6 +30,7 @@ _SENSOR = NamedNode(GW + "sensor")
 _FEATURE = NamedNode(GW + "featureOfInterest")
 _UNIT = NamedNode(GW + "unit")
 _NAME = NamedNode(GW + "name")
+_OWN_NAME = NamedNode(GW + "OwnName")
 
 _ACTS_ON: Mapping[NamedNode, NamedNode] = {
     NamedNode(SSN + "forProperty"): _PROPERTY,
@@ -123,7 +126,7 @@ def _is_sound(quad: Quad) -> bool:
 
 
 def described(engine: Engine, proposal: StoredProposal, mapping: Iterable[Quad]) -> Iterable[Quad]:
-    """What SOSA says of the sensor, the property and the device of a confirmed proposal.
+    """What SOSA says of the sensor, the property, the device and its surroundings.
 
     Statements of the default graph that stay when the mapping goes: observations refer to them. A
     label that is there is left alone.
@@ -135,7 +138,17 @@ def described(engine: Engine, proposal: StoredProposal, mapping: Iterable[Quad])
     yield Quad(sensor, TYPE, NamedNode(SOSA + "Sensor"))
     yield Quad(sensor, NamedNode(SOSA + "observes"), observed)
     yield Quad(observed, TYPE, NamedNode(SOSA + "ObservableProperty"))
+    yield Quad(observed, TYPE, NamedNode(GW + proposal.kind.value))
     labels = {sensor: proposal.value(LABEL)}
+    term = VOCABULARY.get(observed.value.removeprefix(BASE))
+    if term is not None:
+        labels[observed] = term.label
+    elif observed.value == proposal.value(_PROPERTY):
+        yield Quad(observed, TYPE, _OWN_NAME)
+        labels[observed] = unquote(observed.value.rpartition("/")[2])
+    feature = said.get(_FEATURE)
+    if isinstance(feature, NamedNode) and feature.value == proposal.value(_FEATURE):
+        labels[feature] = proposal.text("device")
     platform = _platform(proposal.node.value)
     if platform is not None:
         yield Quad(sensor, NamedNode(SOSA + "isHostedBy"), platform)

@@ -75,7 +75,7 @@ class StoredProposal:
 
     @property
     def kind(self) -> Kind:
-        """Of what kind the property is; what was stored without one is a measurement."""
+        """Kind of the property; what was stored without one is a measurement."""
         told = self.value(KIND).removeprefix(GW)
         return next((each for each in Kind if each.value == told), Kind.MEASUREMENT)
 

@@ -25,6 +25,7 @@ BACK_S, AHEAD_S = 3607, 3 * 86_400 + 11
 
 GATEWAY_ID = "fleet"
 MINTED = "https://sosa-gateway.example/id/"
+PROPERTIES = "https://sosa-gateway.example/property/"
 
 MappingFields = dict[str, str | float]
 
@@ -158,7 +159,7 @@ class Device(ABC):
         """The stream of what is announced, by the gateway's names (docs/mappings.md)."""
         return (
             f"{MINTED}{GATEWAY_ID}/sensor/{self.family}/{device}/{member}",
-            f"{MINTED}property/{quantity}",
+            f"{PROPERTIES}{quantity}",
             f"{MINTED}{GATEWAY_ID}/feature/{self.family}/{device}",
         )
 

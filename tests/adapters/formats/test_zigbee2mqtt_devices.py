@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from adapters.discovery import Discovery
 from adapters.registry import Registry
 from adapters.values.message import Message
 from adapters.values.observation import XSD
+from adapters.values.properties import BASE, Kind
 from adapters.values.proposal import Proposal
 from adapters.values.units import unit_iri
 from tests.paths import AGENTS, ROOT
@@ -30,6 +32,12 @@ SCALARS = {"numeric", "binary", "enum", "text"}
 NO_VALUE = {"unknown", "unavailable", "null"}
 DECODED = 8
 """Every so manieth device sends states."""
+
+RESPELT = {("%RH", "%"), ("°C", "C"), ("°C", "  C"), ("lx", "Lx"), ("h", "H")}
+"""Symbols of mappings, and what some converters write for them."""
+
+OPENINGS = {"contact", "garage_door_contact", "window", "window_open", "valve", "valve_state"}
+CLOSED_WORDS = {"CLOSE", "CLOSED"}
 
 Expose = Mapping[str, Any]
 Path_ = tuple[str, ...]
@@ -126,9 +134,9 @@ def check_proposal(proposal: Proposal, path: Path_, expose: Expose, device: Devi
     assert mapping.selector == ".".join(path) or "['" in mapping.selector
     unit = expose.get("unit", "")
     if mapping.unit is None:
-        assert unit in {"", "lqi"} or ascii(unit) in proposal.question
+        assert unit in {"", "lqi", "VOC Index points"} or ascii(unit) in proposal.question
     else:
-        assert mapping.unit == unit or (mapping.unit, unit) == ("%RH", "%")
+        assert mapping.unit == unit or (mapping.unit, unit) in RESPELT
         assert unit_iri(mapping.unit) is not None
     assert (command is not None) == bool(expose["access"] & SETTABLE)
     if command is None:
@@ -183,9 +191,10 @@ def sample(expose: Expose, which: str) -> tuple[Any, tuple[str, str]]:
             return value, (json.dumps(value), "decimal" if isinstance(value, float) else "integer")
         case "binary":
             value = expose[which]
-            if isinstance(value, bool):
-                return value, (json.dumps(value), "boolean")
-            return value, (json.dumps(which == "value_on"), "boolean")
+            is_on = which == "value_on"
+            if expose["name"] in OPENINGS:
+                is_on ^= expose["value_on"] in CLOSED_WORDS
+            return value, (json.dumps(is_on), "boolean")
         case "enum":
             value = next(each for each in expose["values"] if str(each).lower() not in NO_VALUE)
             return value, of_word(value)
@@ -214,3 +223,91 @@ def put(state: dict[str, Any], path: Path_, value: Any) -> None:
     for name in path[:-1]:
         state = state.setdefault(name, {})
     state[path[-1]] = value
+
+
+TEMPERATURES = {"°C", "°F", "K"}
+UNITS: Mapping[str, set[str]] = {
+    **dict.fromkeys(("temperature", "dew_point", "set_point", "device_temperature"), TEMPERATURES),
+    "color_temperature": {"mired", "K"},
+    "humidity": {"%RH", "%"},
+    **{name: {"%"} for name in ("battery", "soil_moisture", "position", "heating_demand")},
+    "illuminance": {"lx"},
+    "atmospheric_pressure": {"hPa", "kPa", "Pa", "mbar"},
+    "pressure": {"bar", "psi"},
+    "voltage": {"V"},
+    "battery_voltage": {"V", "mV"},
+    "current": {"A", "mA"},
+    "power": {"W", "kW"},
+    "apparent_power": {"VA"},
+    "reactive_power": {"VAR", "VAr", "var"},
+    **{name: {"kWh", "Wh"} for name in ("energy", "exported_energy", "energy_today")},
+    "frequency": {"Hz"},
+    "carbon_dioxide": {"ppm"},
+    "volatile_organic_compounds": {"µg/m³", "mg/m³"},
+    "volatile_organic_compounds_parts": {"ppb", "ppm"},
+    **{name: {"µg/m³"} for name in ("pm1", "pm25", "pm10")},
+}
+"""Which units a property can have, as physics has it and not as our tables."""
+
+TRUTHS = {
+    "opening",
+    "occupancy",
+    "motion",
+    "water_leak",
+    "smoke",
+    "tamper",
+    "battery_low",
+    "locked",
+}
+NAMES_THAT_MISLEAD = {
+    *("power_on_behavior", "power_outage_memory", "power_outage_count", "power_factor"),
+    *("occupancy_timeout", "occupancy_sensitivity", "motion_sensitivity", "motion_timeout"),
+    *("local_temperature_calibration", "temperature_calibration", "temperature_unit"),
+    *("min_temperature", "max_temperature", "comfort_temperature", "eco_temperature"),
+    *("humidity_calibration", "window_detection", "battery_type", "current_level_startup"),
+    *("color_temp_startup", "voltage_threshold", "over_voltage_threshold", "illuminance_interval"),
+}
+MEASURED = {"temperature", "humidity", "power", "voltage", "current", "occupancy", "motion"} | {
+    *("illuminance", "battery", "energy", "opening", "brightness", "color_temperature"),
+}
+
+
+def test_no_leaf_contradicts_its_property(devices: list[Device]) -> None:
+    """The audit: unit, type and category of each leaf of each model, against its property."""
+    own: Counter[str] = Counter()
+    count = 0
+    for some in parts(devices):
+        proposals = {(each.device, each.mapping.selector): each for each in announced(some)}
+        exposes = {
+            (device["friendly_name"], path): expose
+            for device in some
+            for path, expose in told(device).items()
+        }
+        assert len(proposals) == len(exposes)
+        for proposal, ((_, path), expose) in zip(proposals.values(), exposes.items(), strict=True):
+            audit(proposal, expose)
+            own[path[-1]] += not proposal.meaning.is_known
+            count += 1
+    page = (ROOT / "docs" / "families" / "zigbee2mqtt.md").read_text(encoding="utf-8")
+    assert f"{sum(own.values()):,} of {count:,} leaves have a name of their own" in page
+
+
+def audit(proposal: Proposal, expose: Expose) -> None:
+    found, unit = proposal.meaning, proposal.mapping.unit
+    where = (proposal.device, expose, found)
+    if found.is_known and unit is not None and found.name in UNITS:
+        assert unit in UNITS[found.name], where
+    if found.name in UNITS and found.is_known:
+        assert expose["type"] == "numeric", where
+    if found.name in TRUTHS and found.is_known:
+        assert expose["type"] == "binary", where
+    if expose.get("category") == "config" or expose["access"] & SETTABLE:
+        assert found.kind is not Kind.MEASUREMENT, where
+    if expose.get("category") == "config":
+        assert found.kind in {Kind.SETTING, Kind.STATE}, where
+    if expose.get("category") == "diagnostic":
+        assert found.kind in {Kind.DIAGNOSTIC, Kind.EVENT}, where
+    if expose["name"] in NAMES_THAT_MISLEAD:
+        assert found.name not in MEASURED, where
+    property_iri = proposal.mapping.observed_property
+    assert found.is_known == property_iri.startswith(BASE), where

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.documents.binary_float import Order, float_text
 from adapters.lorawan.byte_field import ByteField
 from adapters.lorawan.codecs import TABLES
-from adapters.values.binary_float import Order, float_text
 from adapters.values.fault import Fault
 from adapters.values.result import Result
 

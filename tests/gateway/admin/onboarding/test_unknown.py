@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import own
 from adapters.values.message import Message
 from adapters.values.proposal import Proposal
 from gateway.admin.onboarding.unknown import KEPT_BYTES, UnknownTopics
@@ -36,7 +37,7 @@ def message(topic: str, payload: bytes = b"1", second: int = 0) -> Message:
 
 def guess(topic: str) -> Proposal:
     mapping = Mapping(f"urn:m:{topic}", topic, "scalar", "urn:s", "urn:p", "urn:f")
-    return Proposal(mapping, "scalar", topic, topic)
+    return Proposal(mapping, "scalar", topic, topic, own(topic))
 
 
 def test_a_topic_is_counted_and_its_last_payloads_are_kept_cut_off() -> None:
