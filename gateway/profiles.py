@@ -59,6 +59,17 @@ class Profiles:
     mappings: tuple[Quad, ...]
     places: Mapping[str, str] = field(default_factory=dict)
 
+    def texts(self) -> Mapping[str, str]:
+        """The SPARQL texts, with their prefixes, by the file and entry that they stand in."""
+        every = {
+            **{f"updates.{id_}": template for id_, template in self.updates.items()},
+            **{f"queries.{id_}": template for id_, template in self.queries.items()},
+        }
+        return {
+            f"{self.places.get(path, '')} {path}".strip(): template.text
+            for path, template in every.items()
+        }
+
     @classmethod
     def load(
         cls,

@@ -102,7 +102,7 @@ class Gateway:
         reception = Reception(config, clocks, storage)
         await enter(storage.running())
         await reception.learn()
-        onboarding = onboarding_of(config, storage.scheduler, reception)
+        onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks.fail))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
@@ -124,6 +124,7 @@ class Gateway:
         ports = await enter(serving(config, self.stages, guarded, tasks))
         self.http_port, self.websocket_port = ports.http, ports.websocket
         storage.scheduler.start_timers()
+        await onboarding.warn()
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:

@@ -43,8 +43,10 @@ class Health:
         return [*self.stages.alarms(), *await self.vitals.alarms()]
 
     def details(self) -> Mapping[str, object]:
-        """Counters since the start, and the flow now."""
-        return {"counters": dict(self.stages.summary()), "flow": self.vitals.flow()}
+        """Counters since the start, the flow now, and mappings known to say the contrary."""
+        inverted = self.stages.onboarding.inverted()
+        told = {"counters": dict(self.stages.summary()), "flow": self.vitals.flow()}
+        return {**told, "inverted": inverted} if inverted else told
 
     @property
     def is_full(self) -> bool:

@@ -3,10 +3,12 @@
 Put together once, when the gateway starts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from adapters.values.message import Message
+from adapters.values.notice import Liveness
+from adapters.values.observation import StreamKey
 from adapters.values.proposal import Names
 from gateway.admin.onboarding.discovery import announcement_filters, is_among
 from gateway.admin.onboarding.onboarding import Onboarding, OnboardingSettings
@@ -15,11 +17,19 @@ from gateway.app.reception import Reception
 from gateway.config.settings import Config
 from gateway.gates.mqtt.external.listener import ExternalListener
 from gateway.gates.mqtt.external.settings import ExternalSettings
-from gateway.scheduler.scheduler import Scheduler
+from gateway.profiles import Profiles
+from gateway.runtime.clocks import Clocks
 
 
-def onboarding_of(config: Config, scheduler: Scheduler, reception: Reception) -> Onboarding:
+def onboarding_of(
+    config: Config, profiles: Callable[[], Profiles], reception: Reception, clocks: Clocks
+) -> Onboarding:
     """Behind our own broker it hears what ingest does; `run` is to be entered before that."""
+
+    def gone(streams: Sequence[StreamKey]) -> None:
+        if streams:
+            reception.ingest.note([Liveness(each, False) for each in streams], clocks.now())
+
     settings = config.discovery
     future = timedelta(seconds=config.limits.future_s)
     chosen = OnboardingSettings(
@@ -28,13 +38,15 @@ def onboarding_of(config: Config, scheduler: Scheduler, reception: Reception) ->
         frozenset(settings.auto_accept),
         settings.topics,
         settings.topic_bytes,
+        lambda: profiles().texts(),
     )
     onboarding = Onboarding(
-        scheduler,
+        reception.scheduler,
         reception.mappings,
         lambda: Writing(reception.current_state.templates, future),
         chosen,
-        reception.plausibility.out_of_range,
+        believe=reception.plausibility.out_of_range,
+        gone=gone,
     )
     if config.mqtt.mode == "embedded":
         reception.ingest.on_message(onboarding.discovery.observe)

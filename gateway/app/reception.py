@@ -24,6 +24,7 @@ from gateway.ingest.sosa import ObservationTemplates
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
+from gateway.scheduler.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,11 @@ class Reception:
             kept=KeptMessages(self.quarantine, self.raw),
         )
         self.ingest.recover(profiles.query_text, clocks.now)
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """What writes its observations."""
+        return self._storage.scheduler
 
     async def learn(self) -> None:
         """Have mappings and capabilities told, those that there are first of all."""

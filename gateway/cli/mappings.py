@@ -36,14 +36,23 @@ def add(commands: Commands) -> None:
     undo.add_argument("id", metavar="ID", help="of `mapping history`")
     undo.add_argument("--force", action="store_true", help="also what was changed since")
     add_action(inner, "history", _history, "changes, the last first")
+    migrate = add_action(inner, "migrate", _migrate, "take up what devices mean now")
+    migrate.add_argument("--dry-run", action="store_true", help="tell only what would be done")
     add_inspection(inner)
+
+
+_OPEN = ("proposed", "moved", "changed")
+_STATUSES = [*_OPEN, "confirmed", "rejected", "withdrawn"]
 
 
 def _add_proposals(commands: Commands) -> None:
     proposals = add_action(commands, "proposals", _proposals, "mappings that devices propose")
-    proposals.add_argument("--status", choices=["proposed", "confirmed", "rejected", "withdrawn"])
+    proposals.add_argument("--status", choices=_STATUSES)
     proposals.add_argument("--device", metavar="NAME", help="of this device alone")
     confirm = add_action(commands, "confirm", _confirm, "make proposals mappings")
+    confirm.add_argument(
+        "--all", action="store_true", help="all that have no question; those that have are listed"
+    )
     for name, what in (
         ("feature", "of what it is observed: the room, not the device"),
         ("sensor", "who observes"),
@@ -145,6 +154,7 @@ def _proposal_lines(proposal: Members) -> list[Line]:
         ("status", proposal["status"]),
         ("device", f"{proposal['device']} ({proposal['family']})"),
         *_mapping_lines(proposal["mapping"])[1:],
+        ("kind", proposal["kind"] if proposal["known"] else f"{proposal['kind']}, by its own name"),
         *([("set by", f"{command['topic']} {command.get('payload', '')}")] if command else []),
         *((name, proposal[name]) for name in ("question", "error") if name in proposal),
     ]
@@ -158,8 +168,40 @@ def _confirm(options: argparse.Namespace) -> int:
         if not sign:
             raise BadRequestError(f"--set {text}", "write --set MEMBER=VALUE")
         given[name] = _value(value)
-    body = {"ids": _ids(options), "mapping": given}
-    return _tell_change(options, _ask(options, "POST", "/mappings/proposals/confirm", body))
+    if options.all and (given or options.ids or options.device):
+        raise BadRequestError("--all takes all as they are", "name a device, or ids, to set more")
+    body = {"all": True} if options.all else {"ids": _ids(options), "mapping": given}
+    answer = _ask(options, "POST", "/mappings/proposals/confirm", body)
+    _tell_change(options, answer)
+    left = [
+        [(f"left: {each['id']}  {each['label']}", ""), ("why", each["reason"])]
+        for each in answer.get("left", ())
+    ]
+    return 0 if options.json else _tell(options, answer, left)
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    answer = _ask(options, "POST", "/mappings/migrate", {"dryRun": options.dry_run})
+    if options.json:
+        return _tell(options, answer, [])
+    _tell(options, answer, [_outdated_lines(each) for each in answer["outdated"]])
+    named = [("names an old property; change it by hand:", "")]
+    named += [(each["iri"], each["where"]) for each in answer["mentions"]]
+    _tell(options, answer, [named] if answer["mentions"] else [])
+    if options.dry_run:
+        count = len(answer["outdated"])
+        return _tell(options, answer, [[(f"{count} mappings mean something else now", "")]])
+    return _tell_change(options, answer)
+
+
+def _outdated_lines(outdated: Members) -> list[Line]:
+    return [
+        (f"{outdated['proposal']}  {outdated['label']}", ""),
+        ("gives", outdated["before"]),
+        ("means", outdated["after"]),
+        *([("inverted", "it says true of what is false")] if outdated["inverted"] else []),
+        *([("question", outdated["question"])] if "question" in outdated else []),
+    ]
 
 
 def _value(text: str) -> object:
@@ -179,8 +221,8 @@ def _reject(options: argparse.Namespace) -> int:
 
 def _ids(options: argparse.Namespace) -> list[str]:
     """What was typed, and what a device proposes. Raises BadRequestError for none."""
-    of_device = _proposed(options, "proposed", options.device) if options.device else []
-    ids = [*options.ids, *(each["id"] for each in of_device)]
+    of_device = _proposed(options, None, options.device) if options.device else []
+    ids = [*options.ids, *(each["id"] for each in of_device if each["status"] in _OPEN)]
     if not ids:
         raise BadRequestError(
             "there is nothing to decide", "name ids of `sosa-gateway mapping proposals`"

@@ -116,6 +116,15 @@ class Ingest:
         self._on_accepted.append(accepted)
         self._on_stored.append(stored)
 
+    def note(self, notices: Sequence[Notice], when: datetime) -> None:
+        """Have what is known of streams by other ways than their messages said; in any thread."""
+
+        def say() -> None:
+            updates = self._absences.note((), notices, when)
+            self._scheduler.submit(list(_unawaited(updates)))
+
+        self.run_in_thread(say)
+
     def renew(self, observations: ObservationTemplates, absences: AbsenceTemplates) -> None:
         """Write by other templates from now on; in the ingest thread, or before `run`."""
         self._current_state.templates = observations

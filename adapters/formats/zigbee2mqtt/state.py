@@ -6,7 +6,8 @@ exposed property, `temperature`, nested ones as `color.x`.
 
 Zigbee2MQTT repeats all last-known attributes in every message (cache_state, on by default), so a
 value that equals the last one of its stream is a Heartbeat and no observation; `action` is an event
-and each one counts, an empty one is none. `last_seen`, where it is enabled, was stamped by the bridge: network time.
+and each one counts, an empty one is none. `last_seen`, where it is enabled, was stamped by the
+bridge: network time.
 Of texts only `ON` and `OFF` are truth values by themselves: `off`, `open` or `none` are words of an
 enumeration (`power_on_behavior`, `motion_state`), and stay text unless the mapping says otherwise.
 The device is there or not by `<name>/availability`, and gone with `<base>/bridge/state` offline.

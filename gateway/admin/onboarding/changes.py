@@ -53,6 +53,7 @@ class Kind(Enum):
     APPLY = "apply"
     CONFIRM = "confirm"
     ACCEPT = "accept"
+    MIGRATE = "migrate"
     UNDO = "undo"
 
 

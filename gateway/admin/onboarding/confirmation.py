@@ -6,6 +6,7 @@ sensor is in the default graph, the status, and the record by which it is undone
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -13,17 +14,20 @@ from pyoxigraph import Literal, NamedNode, Quad
 from adapters.registry import Registry
 from adapters.values.mapping import MappingError
 from adapters.values.properties import BASE, VOCABULARY
+from adapters.values.properties import Kind as PropertyKind
 from gateway.admin.onboarding.changes import Author, Kind, MappingChange, replacing, require_good
 from gateway.admin.onboarding.edits import mapping_node, members_with
-from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, InStore, nodes_of
+from gateway.admin.onboarding.nodes import ACTUATOR, TYPE, InStore, Said, nodes_of
 from gateway.admin.onboarding.proposal_graph import proposal_at
 from gateway.admin.onboarding.proposals import LABEL, Status, StoredProposal
+from gateway.admin.onboarding.rebase import rebased
 from gateway.engine import Engine
 from gateway.errors import ClientError
 from gateway.ingest.mappings import mapping_of
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, SOSA, SSN
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from jsap.extended import is_member
 
 _PROPERTY = NamedNode(GW + "observedProperty")
 _SENSOR = NamedNode(GW + "sensor")
@@ -41,28 +45,91 @@ _ACTS_ON: Mapping[NamedNode, NamedNode] = {
 """What an actuator says, and which member of its mapping says the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A proposal that was not made a mapping, and why."""
+
+    proposal: StoredProposal
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a confirmation does: the Delta, its record, and what it leaves."""
+
+    delta: Delta
+    change: MappingChange | None
+    left: tuple[Left, ...] = ()
+
+
 def confirming(
     engine: Engine,
     proposals: Sequence[StoredProposal],
     changes: Mapping[str, object],
     identity: str,
-) -> tuple[Delta, MappingChange | None]:
-    """The Delta that makes proposals mappings, with other members where `changes` has them.
+    kind: Kind = Kind.CONFIRM,
+) -> Confirmed:
+    """Make proposals mappings, with other members where `changes` has them.
 
-    Raises InvalidMappingError where one does not compile then; nothing is changed.
+    Of several, diagnostics keep the device as their feature, and one that does not compile is left.
+    Raises InvalidMappingError where none compiles; nothing is changed then.
     """
+    said = InStore(engine)
     wanted: dict[NamedNode, frozenset[Quad]] = {}
-    told: list[Quad] = []
+    taken, left, error = [], [], None
     for each in proposals:
-        wanted |= wanted_by(each, changes)
-        told += described(engine, each, wanted[each.node])
+        own = changes if len(proposals) == 1 else _shared(each, changes)
+        try:
+            nodes = _changed(each, followed(said, each.before, each), own)
+            require_good(said, nodes)
+        except ClientError as refused:
+            error = refused
+            left.append(Left(each, str(refused)))
+            continue
+        wanted |= nodes
+        taken.append(each)
+    if not taken and error is not None:
+        raise error
+    told = [quad for each in taken for quad in described(engine, each, wanted[each.node])]
     wanted = with_own_names(engine, wanted)
-    require_good(InStore(engine), wanted)
-    delta, change = replacing(engine, wanted, Author.now(identity, Kind.CONFIRM))
-    status = deciding(engine, proposals, Status.CONFIRMED)
-    return quads_delta(
-        [*told, *delta.added, *status.added], [*delta.removed, *status.removed]
-    ), change
+    require_good(said, wanted)
+    delta, change = replacing(engine, wanted, Author.now(identity, kind))
+    status = deciding(engine, taken, Status.CONFIRMED)
+    both = quads_delta([*told, *delta.added, *status.added], [*delta.removed, *status.removed])
+    return Confirmed(both, change, tuple(left))
+
+
+def _shared(proposal: StoredProposal, changes: Mapping[str, object]) -> Mapping[str, object]:
+    """What is said of all of a device's values: its own battery is in no room."""
+    if proposal.kind is not PropertyKind.DIAGNOSTIC:
+        return changes
+    return {name: value for name, value in changes.items() if name != "feature"}
+
+
+def followed(
+    said: Said, before: StoredProposal | None, proposal: StoredProposal
+) -> dict[NamedNode, frozenset[Quad]]:
+    """What the nodes of a proposal are to say, with what a person has set since `before`."""
+    target = wanted_by(proposal, {})
+    now = {node: said.of(node) for node in target}
+    if before is None or not now[proposal.node]:
+        return target
+    return rebased(wanted_by(before, {}), {n: quads for n, quads in now.items() if quads}, target)
+
+
+def _changed(
+    proposal: StoredProposal,
+    nodes: dict[NamedNode, frozenset[Quad]],
+    changes: Mapping[str, object],
+) -> dict[NamedNode, frozenset[Quad]]:
+    """With the members that a person gives, in the mapping and in its actuator."""
+    if not changes:
+        return nodes
+    mapping = frozenset(quad for quad in nodes[proposal.node] if quad.predicate != ACTUATOR)
+    beside = frozenset().union(*(quads for node, quads in nodes.items() if node != proposal.node))
+    changed = wanted_by(StoredProposal(proposal.node, mapping, beside), changes)
+    others = frozenset(quad for quad in mapping if not is_member(quad))
+    return {**changed, proposal.node: changed[proposal.node] | others}
 
 
 def deciding(engine: Engine, proposals: Iterable[StoredProposal], status: Status) -> Delta:

@@ -23,6 +23,9 @@ from gateway.runtime.text_cache import remembered
 
 log = logging.getLogger(__name__)
 
+MOST_LOOKED = 10_000
+"""Mapped topics that are looked at for members that no mapping reads."""
+
 MOST_WAITING = 10_000
 MOST_WAITING_BYTES = 32 * 1024 * 1024
 
@@ -87,6 +90,7 @@ class DiscoveryWorker:
         shy = {n: f for n, f in FORMATS.items() if n in families or not f.announcements}
         self._discovery = Discovery(names, shy)
         self._is_announced = is_among(announcement_filters(families))
+        self._looked: set[str] = set()
         self._waiting: deque[tuple[Message, bool]] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
@@ -94,10 +98,18 @@ class DiscoveryWorker:
 
     def observe(self, message: Message, matched: bool) -> None:
         """Take note of a message; a microsecond, no more, and nothing is ever raised."""
-        announced = self._is_announced(message.topic)
-        if announced:
+        if self._is_announced(message.topic):
             self._put(message, announced=True)
-        elif not matched and self._unknown.hear(message):
+        elif matched:
+            self._note(message)
+        elif self._unknown.hear(message):
+            self._put(message, announced=False)
+
+    def _note(self, message: Message) -> None:
+        """A mapped topic may have members that no mapping reads: it is looked at once."""
+        if message.topic not in self._looked and len(self._looked) < MOST_LOOKED:
+            self._looked.add(message.topic)
+            self._unknown.hear(message)
             self._put(message, announced=False)
 
     def run(self) -> None:

@@ -16,8 +16,14 @@ from pyoxigraph import NamedNode
 from adapters.registry import Registry
 from adapters.values.mapping import MappingError
 from adapters.values.message import Message
+from adapters.values.observation import StreamKey
 from adapters.values.proposal import Names
-from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate, ProposalUpdater
+from gateway.admin.onboarding.announcements import (
+    Acceptance,
+    Announcement,
+    ProposalUpdate,
+    ProposalUpdater,
+)
 from gateway.admin.onboarding.changes import (
     Author,
     Kind,
@@ -27,10 +33,19 @@ from gateway.admin.onboarding.changes import (
     require_good,
     undoing,
 )
-from gateway.admin.onboarding.confirmation import confirming, deciding
+from gateway.admin.onboarding.confirmation import Left, confirming, deciding
 from gateway.admin.onboarding.discovery import DiscoveryWorker
 from gateway.admin.onboarding.edits import Edits, mapping_node
-from gateway.admin.onboarding.nodes import InStore, Members, described, queried_nodes, said_of
+from gateway.admin.onboarding.mentions import Mentions, Texts
+from gateway.admin.onboarding.migration import Migration, inverted, migration
+from gateway.admin.onboarding.nodes import (
+    InStore,
+    Members,
+    described,
+    queried_nodes,
+    said_of,
+    stored_nodes,
+)
 from gateway.admin.onboarding.proposal_graph import (
     all_proposals,
     find,
@@ -38,9 +53,10 @@ from gateway.admin.onboarding.proposal_graph import (
     proposal_nodes,
     status_of,
 )
-from gateway.admin.onboarding.proposals import Status, StoredProposal, stored
+from gateway.admin.onboarding.proposals import Status, StoredProposal
 from gateway.admin.onboarding.trial import Believe, Trial, Writing, try_message
 from gateway.admin.onboarding.unknown import UnknownTopic, UnknownTopics
+from gateway.admin.onboarding.unread import guessed, unread
 from gateway.admin.onboarding.violations import Violation, violations
 from gateway.engine import Engine
 from gateway.errors import (
@@ -54,7 +70,6 @@ from gateway.ingest.mappings import MappingTable, mapping_of
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.scheduler.scheduler import Scheduler
-from jsap.errors import JsapError
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +90,7 @@ class OnboardingSettings:
     auto: frozenset[str]
     topics: int
     topic_bytes: int
+    texts: Texts = dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +110,18 @@ class Onboarding:
         mappings: MappingTable,
         writing: Callable[[], Writing],
         settings: OnboardingSettings,
+        *,
         believe: Believe | None = None,
+        gone: Callable[[Sequence[StreamKey]], None] = lambda _: None,
     ) -> None:
         self.unknown = UnknownTopics(settings.topics, settings.topic_bytes)
         self._scheduler = scheduler
         self._mappings = mappings
         self._writing = writing
         self._believe = believe
-        self._auto = settings.auto
+        self._gone = gone
+        self._mentions = Mentions(f"{settings.names.properties}property/", settings.texts)
+        self._acceptance = Acceptance(settings.auto, self._mentions)
         self._loop = asyncio.get_running_loop()
         self._trying = asyncio.Semaphore(1)
         self._reading = asyncio.Semaphore(2)
@@ -135,12 +155,13 @@ class Onboarding:
             return await asyncio.to_thread(lambda: described(queried_nodes(engine, MAPPINGS_GRAPH)))
 
     def unknown_topics(self) -> list[UnknownTopic]:
-        """The topics that no mapping knows now, the last heard first."""
-        registry, seen = self._mappings.registry, self.unknown.list()
-        known = [each.topic for each in seen if registry.knows(each.topic)]
-        self.unknown.forget(known)
-        gone = set(known)
-        return [each for each in seen if each.topic not in gone]
+        """The topics that no mapping knows now, the last heard first.
+
+        Of a topic that a mapping reads, what is guessed of its other members.
+        """
+        left, done = unread(self.unknown.list(), self._mappings.mappings)
+        self.unknown.forget(done)
+        return left
 
     async def proposals(self) -> list[Found]:
         """What devices announced, by family, device and label."""
@@ -155,18 +176,79 @@ class Onboarding:
 
     async def confirm(
         self, ids: Sequence[str], changes: Mapping[str, object], identity: str
-    ) -> MappingChange | None:
+    ) -> tuple[MappingChange | None, Sequence[Left]]:
         """Make proposals, or guesses about unknown topics, mappings; None where they are already.
 
-        Raises NotFoundError, InvalidMappingError.
+        Of several, those that do not compile are left. Raises NotFoundError, InvalidMappingError.
         """
         named = await self._named(ids)
 
-        def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
-            chosen = [_one(engine, node, guess).proposal for node, guess in named.items()]
-            return confirming(engine, chosen, changes, identity)
+        def choose(engine: Engine) -> list[StoredProposal]:
+            return [_one(engine, node, guess).proposal for node, guess in named.items()]
 
-        return await self._change(decide)
+        return await self._confirm(choose, changes, identity)
+
+    async def confirm_all(self, identity: str) -> tuple[MappingChange | None, Sequence[Left]]:
+        """All that is open and has no question; what has one is left."""
+        open_ = [each.proposal for each in await self.proposals() if each.status.is_open]
+        asked = [Left(each, each.text("question")) for each in open_ if each.text("question")]
+        nodes = [each.node for each in open_ if not each.text("question")]
+
+        def choose(engine: Engine) -> list[StoredProposal]:
+            return [each for node in nodes if (each := proposal_at(engine, node)) is not None]
+
+        if not nodes:
+            return None, asked
+        change, left = await self._confirm(choose, {}, identity)
+        return change, [*asked, *left]
+
+    async def migrate(
+        self, identity: str, *, is_trial: bool
+    ) -> tuple[Migration, MappingChange | None]:
+        """Make mappings what their devices announce now, as one change; or only tell which."""
+        found = await self._scheduler.look(self._migration)
+        chosen = [each.proposal for each in found.outdated if not each.proposal.text("question")]
+        if is_trial or not chosen:
+            return found, None
+        change, _ = await self._confirm(lambda _: chosen, {}, identity, Kind.MIGRATE)
+        return found, change
+
+    def inverted(self) -> list[str]:
+        """The mappings in force, by IRI, that are known to say the contrary of what is."""
+        return inverted(self._mappings.mappings)
+
+    async def warn(self) -> None:
+        """Say what has to be migrated; at every start."""
+        found = await self._scheduler.look(self._migration)
+        wrong = self.inverted()
+        if found.outdated or wrong:
+            extra = {
+                "mappings": len(found.outdated),
+                "inverted": wrong[:20],
+                "named_by": [each.where for each in found.mentions][:20],
+                "what_to_do": "sosa-gateway mapping migrate --dry-run",
+            }
+            log.warning("mappings_mean_something_else", extra=extra)
+
+    def _migration(self, engine: Engine) -> Migration:
+        mapped = stored_nodes(engine)
+        return migration(engine, all_proposals(engine), mapped, self._mentions)
+
+    async def _confirm(
+        self,
+        choose: Callable[[Engine], list[StoredProposal]],
+        changes: Mapping[str, object],
+        identity: str,
+        kind: Kind = Kind.CONFIRM,
+    ) -> tuple[MappingChange | None, Sequence[Left]]:
+        left: list[Left] = []
+
+        def decide(engine: Engine) -> tuple[Delta, MappingChange | None]:
+            done = confirming(engine, choose(engine), changes, identity, kind)
+            left[:] = done.left
+            return done.delta, done.change
+
+        return await self._change(decide), left
 
     async def reject(self, ids: Sequence[str]) -> None:
         """Have proposals never accepted, until somebody confirms them. Raises NotFoundError."""
@@ -256,14 +338,7 @@ class Onboarding:
 
     def _guesses(self) -> list[StoredProposal]:
         """What was guessed about unknown topics, as if it had been announced."""
-        guessed = []
-        for topic in self.unknown_topics():
-            for guess in topic.guesses:
-                try:
-                    guessed.append(stored(guess, topic.topic, topic.last_at))
-                except (JsapError, ValueError):
-                    continue  # shown without an id
-        return guessed
+        return guessed(self.unknown_topics())
 
     def _take_up(self, announcement: Announcement) -> ProposalUpdate | None:
         """Take an announcement up, in the thread of discovery."""
@@ -271,12 +346,13 @@ class Onboarding:
             updaters: list[ProposalUpdater] = []
 
             def decision(engine: Engine, updaters: list[ProposalUpdater] = updaters) -> Delta:
-                updaters.append(ProposalUpdater(engine, self._auto))
+                updaters.append(ProposalUpdater(engine, self._acceptance))
                 return updaters[-1].take(announcement)
 
             try:
                 deciding = self._scheduler.decide(decision)
                 asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
+                self._gone(updaters[-1].update.gone)
                 return updaters[-1].update
             except (TooManyRequestsError, StorageError) as error:
                 log.warning("proposals_wait", extra={"reason": str(error)})

@@ -65,10 +65,15 @@ def find(nodes: Iterable[NamedNode], ids: Sequence[str]) -> list[NamedNode]:
 
 
 def status_of(proposal: StoredProposal, is_mapped: bool) -> Status:
-    """Confirmed is what has its mapping, whoever wrote it; without one it is open again."""
+    """Confirmed is what has its mapping, whoever wrote it; without one it is open again.
+
+    A mapping may have been made by an earlier announcement, or its device may be gone.
+    """
+    status = proposal.status
     if is_mapped:
-        return Status.CONFIRMED
-    return Status.PROPOSED if proposal.status is Status.CONFIRMED else proposal.status
+        is_older = status in {Status.MOVED, Status.CHANGED, Status.WITHDRAWN}
+        return status if is_older else Status.CONFIRMED
+    return status if status in {Status.REJECTED, Status.WITHDRAWN} else Status.PROPOSED
 
 
 _NONE: frozenset[Quad] = frozenset()

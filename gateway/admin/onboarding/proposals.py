@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum, unique
 from hashlib import blake2b
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
 from adapters.families import FORMATS
 from adapters.values.mapping import Mapping, Retained
@@ -34,6 +34,7 @@ ANNOUNCED_ON = NamedNode(GW + "announcedOn")
 PROPOSED_AT = NamedNode(GW + "proposedAt")
 LABEL = NamedNode(RDFS + "label")
 KIND = NamedNode(GW + "kind")
+BEFORE = NamedNode(GW + "announcedBefore")
 
 MAX_LABEL_CHARS = 200
 _DATE_TIME = NamedNode(XSD + "dateTime")
@@ -41,18 +42,29 @@ _DATE_TIME = NamedNode(XSD + "dateTime")
 
 @unique
 class Status(Enum):
-    """What has become of a proposal: the word of the API, and its term."""
+    """What has become of a proposal: the word of the API, and its term.
+
+    MOVED and CHANGED have a mapping that was made by an earlier announcement: since then the device
+    has another name, or what it tells means something else.
+    """
 
     PROPOSED = "proposed"
     CONFIRMED = "confirmed"
+    MOVED = "moved"
+    CHANGED = "changed"
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"
 
     @property
+    def is_open(self) -> bool:
+        """Whether somebody is to decide."""
+        return self in {Status.PROPOSED, Status.MOVED, Status.CHANGED}
+
+    @property
     def term(self) -> NamedNode:
-        """In our namespace; Confirmed is what actuations are."""
-        word = "accepted" if self is Status.CONFIRMED else self.value
-        return NamedNode(GW + word.capitalize())
+        """In our namespace; Confirmed is what actuations are, Change a kind of rows."""
+        word = {Status.CONFIRMED: "accepted", Status.CHANGED: "meansOther"}.get(self, self.value)
+        return NamedNode(GW + word[0].upper() + word[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class StoredProposal:
     @property
     def content(self) -> frozenset[Quad]:
         """What was proposed, without what became of it, when, and on which topic."""
-        changing = {STATUS, PROPOSED_AT, ANNOUNCED_ON}
+        changing = {STATUS, PROPOSED_AT, ANNOUNCED_ON, BEFORE}
         return self.actuator | {quad for quad in self.quads if quad.predicate not in changing}
 
     @property
@@ -122,11 +134,28 @@ class StoredProposal:
         values = (quad.object for quad in self.quads if quad.predicate == predicate)
         return min((v.value for v in values if isinstance(v, Literal | NamedNode)), default="")
 
-    def with_status(self, status: Status) -> "StoredProposal":
-        """The same, after somebody or something has decided."""
-        kept = frozenset(quad for quad in self.quads if quad.predicate != STATUS)
-        changed = Quad(self.node, STATUS, status.term, PROPOSALS_GRAPH)
-        return StoredProposal(self.node, kept | {changed}, self.actuator)
+    @property
+    def before(self) -> "StoredProposal | None":
+        """What was announced when its mapping was made, where that was something else."""
+        text = self.value(BEFORE)
+        try:
+            quads = frozenset(parse(text, format=RdfFormat.N_QUADS)) if text else frozenset()
+        except (SyntaxError, ValueError):
+            return None  # somebody wrote it
+        own = frozenset(quad for quad in quads if quad.subject == self.node)
+        return StoredProposal(self.node, own, quads - own) if own else None
+
+    def with_status(
+        self, status: Status, before: "StoredProposal | None" = None
+    ) -> "StoredProposal":
+        """The same, after somebody or something has decided; `before` where a mapping is older."""
+        changing = {STATUS, BEFORE}
+        told = {quad for quad in self.quads if quad.predicate not in changing}
+        told.add(Quad(self.node, STATUS, status.term, PROPOSALS_GRAPH))
+        if before is not None:
+            text = serialize(sorted(before.every, key=str), format=RdfFormat.N_QUADS)
+            told.add(Quad(self.node, BEFORE, Literal(text.decode()), PROPOSALS_GRAPH))  # type: ignore[union-attr]
+        return StoredProposal(self.node, frozenset(told), self.actuator)
 
 
 def short_id(iri: str) -> str:

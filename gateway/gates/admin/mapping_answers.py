@@ -16,7 +16,8 @@ from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, Notice
 from adapters.values.observation import Observation, TimeSource
 from adapters.values.proposal import Proposal
 from gateway.admin.onboarding.changes import MappingChange
-from gateway.admin.onboarding.confirmation import defect
+from gateway.admin.onboarding.confirmation import Left, defect
+from gateway.admin.onboarding.migration import Migration
 from gateway.admin.onboarding.nodes import described, nodes_of
 from gateway.admin.onboarding.onboarding import Found
 from gateway.admin.onboarding.proposals import (
@@ -132,6 +133,46 @@ class Changed(Answer):
 
     changed: bool
     change: Change | None = None
+
+
+class LeftTold(Answer):
+    """A proposal that was not confirmed, and why: its question, or what is wrong with it."""
+
+    id: str
+    label: str
+    reason: str
+
+
+class Confirmation(Changed):
+    """What was confirmed, and what was left."""
+
+    left: list[LeftTold] = Field(default_factory=list)
+
+
+class OutdatedTold(Answer):
+    """A mapping in force, the property that it gives, and the one that its device tells now."""
+
+    id: str
+    proposal: str
+    label: str
+    before: str
+    after: str
+    inverted: bool
+    question: str = ""
+
+
+class MentionTold(Answer):
+    """Where an old property is named."""
+
+    where: str
+    iri: str
+
+
+class Migrated(Changed):
+    """The mappings that mean something else now, and what names their old properties."""
+
+    outdated: list[OutdatedTold]
+    mentions: list[MentionTold]
 
 
 class ObservationTold(Answer):
@@ -291,6 +332,38 @@ def change_answer(change: MappingChange) -> Change:
         before=before,
         after=after,
         **_said(undoes=change.undoes),
+    )
+
+
+def confirmation_answer(change: MappingChange | None, left: Sequence[Left]) -> Confirmation:
+    """What has been confirmed, and what was left."""
+    told = [
+        LeftTold(id=each.proposal.id, label=each.proposal.value(LABEL), reason=each.reason)
+        for each in left
+    ]
+    return Confirmation(
+        changed=change is not None, **_said(change=change and change_answer(change), left=told)
+    )
+
+
+def migration_answer(found: Migration, change: MappingChange | None) -> Migrated:
+    """What was migrated, or would be."""
+    return Migrated(
+        changed=change is not None,
+        outdated=[
+            OutdatedTold(
+                id=each.proposal.node.value,
+                proposal=each.proposal.id,
+                label=each.proposal.value(LABEL),
+                before=each.before,
+                after=each.after,
+                inverted=each.is_inverted,
+                **_said(question=each.proposal.text("question")),
+            )
+            for each in found.outdated
+        ],
+        mentions=[MentionTold(where=each.where, iri=each.iri) for each in found.mentions],
+        **_said(change=change and change_answer(change)),
     )
 
 

@@ -101,20 +101,32 @@ class UndoBody(Body):
 class ConfirmBody(Body):
     """The ids of proposals, and members of their mappings that are to be others.
 
-    What is another for each mapping cannot be given for several proposals at once.
+    What is another for each mapping cannot be given for several proposals at once. `all` is for
+    every proposal that is open and has no question.
     """
 
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_ITEMS)]
+    ids: Annotated[list[Id], Field(max_length=MOST_ITEMS)] = Field(default_factory=list)
+    all: bool = False
     mapping: Members = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fits_all(self) -> "ConfirmBody":
+        if self.all and (self.ids or self.mapping):
+            raise ValueError("all takes neither ids nor members of a mapping")
+        if not self.all and not self.ids:
+            raise ValueError("give ids, or all")
         if "id" in self.mapping:
             raise ValueError("the id of a proposal's mapping is given")
         own = sorted(set(self.mapping) - _SHARED)
         if own and len(self.ids) > 1:
             raise ValueError(f"{', '.join(own)} cannot be the same for several proposals")
         return self
+
+
+class MigrateBody(Body):
+    """Whether to tell only what would be done."""
+
+    dry_run: Annotated[bool, Field(alias="dryRun")] = False
 
 
 class OneConfirmBody(Body):

@@ -22,13 +22,17 @@ from gateway.errors import BadRequestError, ForbiddenError
 from gateway.gates.admin.mapping_answers import (
     Changed,
     Changes,
+    Confirmation,
     Mappings,
+    Migrated,
     Proposals,
     ProposalTold,
     TrialTold,
     UnknownTopicList,
     change_answer,
     changed_answer,
+    confirmation_answer,
+    migration_answer,
     proposal_answer,
     trial_answer,
     unknown_answer,
@@ -36,6 +40,7 @@ from gateway.gates.admin.mapping_answers import (
 from gateway.gates.admin.mapping_bodies import (
     ApplyBody,
     ConfirmBody,
+    MigrateBody,
     OneConfirmBody,
     RejectBody,
     TryBody,
@@ -165,10 +170,23 @@ async def confirm_several(
     caller: AnyCaller,
     onboarding: _Onboarding,
     body: Annotated[ConfirmBody, Depends(JsonBody(ConfirmBody))],
-) -> Changed:
+) -> Confirmation:
     """With members of their own, where some are given."""
     identity = caller.principal.identity
-    return changed_answer(await onboarding.confirm(body.ids, body.mapping, identity))
+    if body.all:
+        return confirmation_answer(*await onboarding.confirm_all(identity))
+    return confirmation_answer(*await onboarding.confirm(body.ids, body.mapping, identity))
+
+
+@mapper.post(f"{PATH}/migrate", "take up what devices mean now", "done, or nothing to do", 404, 409)
+async def migrate(
+    caller: AnyCaller,
+    onboarding: _Onboarding,
+    body: Annotated[MigrateBody, Depends(JsonBody(MigrateBody))],
+) -> Migrated:
+    """Or tell only which mappings mean something else now, and what names their properties."""
+    identity = caller.principal.identity
+    return migration_answer(*await onboarding.migrate(identity, is_trial=body.dry_run))
 
 
 @mapper.silent(
@@ -197,11 +215,11 @@ async def confirm_one(
     onboarding: _Onboarding,
     id_: _Id,
     body: Annotated[OneConfirmBody, Depends(JsonBody(OneConfirmBody))],
-) -> Changed:
+) -> Confirmation:
     """With members of its own, where some are given."""
     checked(ConfirmBody, {"ids": [id_], "mapping": body.mapping})
     identity = caller.principal.identity
-    return changed_answer(await onboarding.confirm([id_], body.mapping, identity))
+    return confirmation_answer(*await onboarding.confirm([id_], body.mapping, identity))
 
 
 @mapper.silent(

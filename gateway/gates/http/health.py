@@ -47,6 +47,7 @@ class HealthState(Answer):
     uptime_s: float = 0
     counters: dict[str, Any] = Field(default_factory=dict)
     flow: dict[str, Any] = Field(default_factory=dict)
+    inverted: list[str] = Field(default_factory=list)
 
 
 class Readiness(Answer):

@@ -15,7 +15,12 @@ from adapters.values.message import Message
 from adapters.values.properties import BASE
 from adapters.values.proposal import Names
 from gateway.admin.onboarding import announcements
-from gateway.admin.onboarding.announcements import Announcement, ProposalUpdate, ProposalUpdater
+from gateway.admin.onboarding.announcements import (
+    Acceptance,
+    Announcement,
+    ProposalUpdate,
+    ProposalUpdater,
+)
 from gateway.admin.onboarding.confirmation import confirming
 from gateway.admin.onboarding.discovery import MOST_WAITING, DiscoveryWorker
 from gateway.admin.onboarding.nodes import described, stored_nodes
@@ -61,7 +66,7 @@ class Bench:
             self.discovery.serve_one()
 
     def _propose(self, announcement: Announcement) -> ProposalUpdate:
-        taking = ProposalUpdater(self.engine, self._auto)
+        taking = ProposalUpdater(self.engine, Acceptance(self._auto))
         delta = taking.take(announcement)
         if not delta.is_empty:
             self.engine.update([change(delta)])
@@ -207,6 +212,6 @@ def test_no_message_breaks_onboarding(messages: list[tuple[str, bytes]]) -> None
     for each in bench.answers():
         if "error" not in each:
             (found,) = [p for p in all_proposals(bench.engine) if p.id == each["id"]]
-            delta, _ = confirming(bench.engine, [found], {}, "")
-            bench.engine.update([change(delta)])
+            done = confirming(bench.engine, [found], {}, "")
+            bench.engine.update([change(done.delta)])
     assert not [each for each in described(stored_nodes(bench.engine)) if "error" in each]

@@ -105,7 +105,7 @@ async def test_only_named_families_are_accepted_and_questions_never(tmp_path: Pa
         assert by_label(found, "hall temperature")["status"] == "confirmed"
 
 
-async def test_an_accepted_mapping_follows_its_device_unless_somebody_changed_it(
+async def test_an_accepted_mapping_follows_its_device_and_keeps_what_somebody_set(
     tmp_path: Path,
 ) -> None:
     async with a_house(config(tmp_path, auto_accept=["zigbee2mqtt"])) as (gateway, api):
@@ -123,7 +123,9 @@ async def test_an_accepted_mapping_follows_its_device_unless_somebody_changed_it
             while topics.get("temperature") != "zigbee2mqtt/pantry":
                 listed = (await api.ask("GET", "/mappings"))["mappings"]
                 topics = {each["selector"]: each["topic"] for each in listed}
-        assert topics["humidity"] == "zigbee2mqtt/kitchen"
+        assert topics["humidity"] == "zigbee2mqtt/pantry"
+        features = {each["selector"]: each["feature"] for each in listed}
+        assert features["humidity"] == "urn:mine"
 
 
 async def test_withdrawn_and_rejected_proposals(tmp_path: Path) -> None:
@@ -135,15 +137,18 @@ async def test_withdrawn_and_rejected_proposals(tmp_path: Path) -> None:
         await api.ask("POST", f"/mappings/proposals/{kept['id']}/confirm")
         await api.ask("POST", f"/mappings/proposals/{unwanted['id']}/reject")
         await publish(gateway.mqtt_port, [(DEVICES, bridge_devices("kitchen"))])
-        found = await api.until(1, status="withdrawn")
-        assert found[0]["label"] == "hall temperature"
-        assert [each["label"] for each in await api.proposals(status="confirmed")] == [
-            "hall humidity"
+        found = await api.until(2, status="withdrawn")
+        assert {each["label"] for each in found} == {"hall temperature", "hall humidity"}
+        assert [each["selector"] for each in (await api.ask("GET", "/mappings"))["mappings"]] == [
+            "humidity"
         ]
         await publish(gateway.mqtt_port, [(DEVICES, bridge_devices("kitchen", "hall"))])
         await api.until(0, status="withdrawn")
         assert [each["label"] for each in await api.proposals(status="rejected")] == [
             "kitchen humidity"
+        ]
+        assert [each["label"] for each in await api.proposals(status="confirmed")] == [
+            "hall humidity"
         ]
 
 
@@ -161,7 +166,7 @@ async def test_proposals_survive_a_restart_and_are_data_to_subscribe_to(tmp_path
         # What the list leaves out after a restart is withdrawn as well.
         await publish(gateway.mqtt_port, [(DEVICES, b"[]")])
         await publish(gateway.mqtt_port, [(DEVICES, bridge_devices("kitchen")), (DEVICES, b"")])
-        await api.until(1, status="withdrawn")
+        await api.until(2, status="withdrawn")
 
 
 async def test_a_family_that_is_not_wanted_is_not_heard(tmp_path: Path) -> None:

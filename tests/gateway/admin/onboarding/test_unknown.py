@@ -11,7 +11,7 @@ from adapters.values.message import Message
 from adapters.values.proposal import Proposal
 from gateway.admin.onboarding.unknown import KEPT_BYTES, UnknownTopics
 from tests.gateway.admin.onboarding.house import Api, a_house, config
-from tests.kit.gateways import PREFIXES, publish, watch
+from tests.kit.gateways import PREFIXES, mapping, publish, watch
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 VALUES = PREFIXES + "SELECT ?value { ?observation sosa:hasSimpleResult ?value }"
@@ -97,9 +97,22 @@ async def test_a_guess_about_an_unknown_topic_is_confirmed(tmp_path: Path) -> No
         told = await watch(gateway, VALUES)
         await publish(gateway.mqtt_port, readings)
         await told.until(lambda: told.values() == ["12.5"])
+        left = {each["topic"]: each for each in await until(api, 2)}
+        assert [each["mapping"]["selector"] for each in left["cellar/pump"]["guesses"]] == ["$.rpm"]
+        (rpm,) = left["cellar/pump"]["guesses"]
+        await api.ask("POST", f"/mappings/proposals/{rpm['id']}/confirm")
         assert [each["topic"] for each in await until(api, 1)] == ["hall/door"]
-        (kept,) = await api.proposals()
-        assert (kept["status"], kept["device"]) == ("confirmed", "cellar/pump")
+        kept = {(each["status"], each["device"]) for each in await api.proposals()}
+        assert kept == {("confirmed", "cellar/pump")}
+
+
+async def test_members_that_no_mapping_of_a_topic_reads_are_seen(tmp_path: Path) -> None:
+    async with a_house(config(tmp_path)) as (gateway, api):
+        mine = mapping("pump", "cellar/pump", selector="$.t")
+        await api.ask("POST", "/mappings/apply", {"add": [mine]})
+        await publish(gateway.mqtt_port, [("cellar/pump", b'{"t":12.5,"rpm":900}')] * 3)
+        (pump,) = await until(api, 1)
+        assert [each["mapping"]["selector"] for each in pump["guesses"]] == ["$.rpm"]
 
 
 async def test_a_generic_format_is_accepted_only_without_a_question(tmp_path: Path) -> None:
