@@ -4,13 +4,16 @@ Asked by `sosa-gateway check`, and when the files of a running gateway have chan
 started and nothing is changed.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions
 
+from adapters.values.properties import BASE, VOCABULARY
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.templates import ActuationTemplates
+from gateway.admin.onboarding.migration import inverted
 from gateway.engine import Notification
 from gateway.errors import GatewayError, SparqlSyntaxError
 from gateway.ingest.mappings import MappingTable
@@ -107,14 +110,28 @@ def together_findings(together: Profiles, identity: Identity) -> Iterator[Findin
     except (JsapError, GatewayError) as error:
         yield profile_problem(error, place)
         return
-    yield from _mappings(together.places, _answer(together.mappings, own["MAPPINGS"]))
+    mappings = _answer(together.mappings, own["MAPPINGS"])
+    yield from _mappings(together.places, mappings)
+    yield from _old_names(together, f"{identity.base_iri}property/")
     yield from _actuators(together.places, _answer(together.mappings, own["ACTUATORS"]))
     yield from _rules(together.places, _answer(together.mappings, own["RULES"]), together.queries)
+
+
+def _old_names(together: Profiles, base: str) -> Iterator[Finding]:
+    """Texts that name properties as they were called before they were the same at each gateway."""
+    for place, text in together.texts().items():
+        for prefix in sorted(set(re.findall(re.escape(base) + r"(\w*)", text))):
+            if not prefix or prefix in VOCABULARY:
+                reason = f"<{base}{prefix}> is <{BASE}{prefix}> now (docs/mappings.md)"
+                yield Finding(place, reason, is_error=False)
 
 
 def _mappings(homes: Mapping[str, str], mappings: Notification) -> Iterator[Finding]:
     table = MappingTable()
     table.learn(mappings)
+    for iri in inverted(table.mappings):
+        reason = "a contact is true when it is closed: give trueValue false, falseValue true"
+        yield Finding(homes.get(iri, iri), reason, is_error=False)
     for error in table.errors:
         member = _KEYS.get(error.member, error.member)
         yield Finding(f"{homes.get(error.mapping, '')}.{member}", str(error))

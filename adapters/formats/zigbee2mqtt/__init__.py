@@ -1,7 +1,7 @@
 """The family "zigbee2mqtt": states of devices, and what the bridge's list says they expose."""
 
 from adapters.adapter import Format
-from adapters.formats.zigbee2mqtt.exposes import propose
+from adapters.formats.zigbee2mqtt.bridge import propose
 from adapters.formats.zigbee2mqtt.state import Zigbee2MqttAdapter, companions, subject
 
 FORMAT = Format(
@@ -9,5 +9,5 @@ FORMAT = Format(
     companions=companions,
     subject=subject,
     propose=propose,
-    announcements=("+/bridge/devices",),
+    announcements=("+/bridge/devices", "+/bridge/groups"),
 )

@@ -1,29 +1,26 @@
-"""What Zigbee2MQTT's list of devices exposes, as proposals: `<base>/bridge/devices`, retained.
+"""What Zigbee2MQTT's devices and groups expose, as proposals.
 
-Place on the way: the discovery part of the family "zigbee2mqtt". Each leaf of `exposes` that is
-published (access bit 1) is a mapping, one that can be set (bit 2) has a command. IRIs have the
-IEEE address, which outlives a renaming; topics have the friendly name. What a leaf means is in
-`words`; its `value_on` says which of its words is true.
+Place on the way: the discovery part of the family "zigbee2mqtt", for `bridge`. Each leaf of
+`exposes` that is published (access bit 1) is a mapping, one that can be set (bit 2) has a command.
+IRIs have the IEEE address, which outlives a renaming; topics have the friendly name. What a leaf
+means is in `words`; its `value_on` says which of its words is true.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from adapters.adapter import Fault
 from adapters.documents.json_path import member_step
 from adapters.formats.zigbee2mqtt.state import SWITCH_WORDS
 from adapters.formats.zigbee2mqtt.words import CONTACTS, expose_meaning
 from adapters.values import mapping as adapters_mapping
 from adapters.values.meaning import Meaning, Told
-from adapters.values.memory import Memory
-from adapters.values.payload import Json, Payload
+from adapters.values.payload import Json
 from adapters.values.properties import Kind, Shape
 from adapters.values.proposal import Command, Names, Proposal
 from adapters.values.units import unit_iri
 
 FAMILY = "zigbee2mqtt"
-DEVICES = "/bridge/devices"
 PUBLISHED, SETTABLE = 1, 2
 MAX_NESTING = 4
 _SHAPES = {
@@ -35,6 +32,9 @@ _SHAPES = {
 _KINDS = {"config": Kind.SETTING, "diagnostic": Kind.DIAGNOSTIC}
 _UNITS = {"lqi": "", "VOC Index points": "", "C": "°C", "  C": "°C", "Lx": "lx", "H": "h"}
 """What its converters write for no unit, and for one that the crosswalk calls otherwise."""
+
+_SWITCHED = frozenset({"light", "switch", "cover", "lock"})
+"""Groups of exposes that Zigbee2MQTT tells the state of for a group of devices."""
 
 _CLOSED = frozenset({"close", "closed"})
 
@@ -53,22 +53,8 @@ class _Device:
         return f"{self.base}/{self.name}"
 
 
-def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
-    """The proposals of all devices in a list of devices; empty for any other message."""
-    del memory
-    base = payload.message.topic.removesuffix(DEVICES)
-    document = payload.document() if base != payload.message.topic else None
-    if isinstance(document, Fault) or not isinstance(document, list):
-        return ()
-    return [
-        proposal
-        for device in document
-        if isinstance(device, dict)
-        for proposal in _of_device(base, device, names)
-    ]
-
-
-def _of_device(base: str, members: Object, names: Names) -> Iterator[Proposal]:
+def of_device(base: str, members: Object, names: Names) -> Iterator[Proposal]:
+    """The proposals of one entry of the list of devices."""
     is_on_battery = members.get("power_source") == "Battery"
     device = _Device(
         base, _text(members, "ieee_address"), _text(members, "friendly_name"), is_on_battery
@@ -81,6 +67,27 @@ def _of_device(base: str, members: Object, names: Names) -> Iterator[Proposal]:
     leaves = {leaf.path: leaf for leaf in _leaves(definition.get("exposes"))}
     for leaf in leaves.values():  # a property may be exposed twice
         yield _proposal(device, leaf, names)
+
+
+def of_group(
+    base: str, members: Object, exposes: Sequence[Json], names: Names
+) -> Iterator[Proposal]:
+    """The proposals of a group, from what its members' devices expose: what can be switched.
+
+    Endpoints are the members' own; a group is told, and answers, without them.
+    """
+    number, name = _text(members, "id"), _text(members, "friendly_name")
+    if not number or not name:
+        return
+    device = _Device(base, f"group-{number}", name, is_on_battery=False)
+    leaves = {
+        leaf.name: replace(leaf, path=(*leaf.path[:-1], leaf.name))
+        for leaf in _leaves(list(exposes))
+        if leaf.group in _SWITCHED and _text(leaf.expose, "category") != "config"
+    }
+    for leaf in leaves.values():
+        plain = {key: value for key, value in leaf.expose.items() if key != "endpoint"}
+        yield _proposal(device, replace(leaf, expose=plain), names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
 from adapters.families import FORMATS
+from adapters.values.memory import Recent
 from adapters.values.message import Message
 from adapters.values.proposal import Names
 from adapters.values.topic_filter import TopicFilter, TopicTrie
@@ -28,6 +29,9 @@ MOST_LOOKED = 10_000
 
 MOST_WAITING = 10_000
 MOST_WAITING_BYTES = 32 * 1024 * 1024
+
+_MOST_PUZZLING, _PUZZLING_BYTES = 64, 65_536
+"""Announcements that proposed nothing, kept until another one of their family may explain them."""
 
 GENERIC = frozenset({"json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"})
 """Formats that any message may happen to have: what they suggest is a guess about an unknown topic,
@@ -91,6 +95,7 @@ class DiscoveryWorker:
         self._discovery = Discovery(names, shy)
         self._is_announced = is_among(announcement_filters(families))
         self._looked: set[str] = set()
+        self._puzzling = Recent[str, Message](_MOST_PUZZLING)
         self._waiting: deque[tuple[Message, bool]] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
@@ -168,11 +173,26 @@ class DiscoveryWorker:
 
     def _look(self, message: Message, announced: bool) -> None:
         found = self._discovery.discover(message)
+        if announced:
+            self._puzzling.pop(message.topic)
+            if message.payload and not found.proposals and len(message.payload) <= _PUZZLING_BYTES:
+                self._puzzling.put(message.topic, message)
+            elif found.proposals:
+                self._look_again(found.family)
         is_guess = found.family in GENERIC and found.family not in self._auto
         if announced or (found.family and not is_guess):
             self._announce(message, found, announced)
         if not announced:
             self._unknown.guess(message.topic, found.family, found.proposals)
+
+    def _look_again(self, family: str) -> None:
+        """Groups are listed before the devices that they have: what was not understood may be."""
+        for topic, message in self._puzzling.items():
+            if is_among(FORMATS[family].announcements)(topic):
+                self._puzzling.pop(topic)
+                found = self._discovery.discover(message)
+                if found.proposals:
+                    self._announce(message, found, announced=True)
 
     def _announce(self, message: Message, found: Discovered, announced: bool) -> None:
         seen = self.statistics

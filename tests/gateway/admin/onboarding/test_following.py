@@ -18,7 +18,7 @@ from gateway.admin.onboarding.mentions import Mentions
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.engine import Engine
 from gateway.engine.request import SubscribeRequest
-from gateway.rdf.namespaces import MAPPINGS_GRAPH, RDFS
+from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.store.update import change
 from tests.gateway.admin.onboarding.house import Api, a_house, config
 from tests.gateway.admin.onboarding.test_hostile import NOW
@@ -257,3 +257,20 @@ async def test_a_mapping_that_says_the_contrary_is_told_and_migrated(tmp_path: P
         assert "inverted" not in (await api.get("/health")).json()
         await api.ask("POST", "/mappings/undo", {"id": done["change"]["id"]})
         assert (await mappings(api))["contact"]["property"] == OLD + "opening"
+
+
+async def test_groups_that_are_listed_before_their_devices_are_devices_of_their_own(
+    tmp_path: Path,
+) -> None:
+    feature = {"type": "binary", "name": "state", "property": "state", "access": 7}
+    switch = {"type": "switch", "features": [{**feature, "value_on": "ON", "value_off": "OFF"}]}
+    lamp = {**window("lamp"), "definition": {"model": "x", "exposes": [switch]}}
+    group = {"id": 3, "friendly_name": "all", "members": [{"ieee_address": "0x1", "endpoint": 1}]}
+    async with a_house(config(tmp_path)) as (gateway, api):
+        announcements = [("zigbee2mqtt/bridge/groups", json.dumps([group]).encode())]
+        await publish(gateway.mqtt_port, [*announcements, (DEVICES, listed(lamp))])
+        found = await api.until(2)
+        assert {each["device"] for each in found} == {"lamp", "all"}
+        await publish(gateway.mqtt_port, [("zigbee2mqtt/bridge/groups", b"[]")])
+        (gone,) = await api.until(1, status="withdrawn")
+        assert gone["device"] == "all"
