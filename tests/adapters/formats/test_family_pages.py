@@ -13,6 +13,7 @@ from gateway.ingest.mappings import MappingTable
 from gateway.profiles import Profiles
 from jsap.extended import mapping_quads
 from jsap.profile import load_profile
+from tests.kit.pages import family_pages, properties_page
 from tests.paths import ROOT
 
 PAGES = sorted((ROOT / "docs" / "families").glob("*.md"))
@@ -63,3 +64,15 @@ def test_every_format_has_its_page() -> None:
 def test_every_page_is_in_the_index() -> None:
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", INDEX))
     assert named == {page.name for page in PAGES} - {"README.md"}
+
+
+def test_the_tables_of_the_pages_are_those_of_the_cases() -> None:
+    pages = dict(family_pages())
+    assert set(pages) == {page for page in PAGES if page.name != "README.md"}
+    for page, text in pages.items():
+        assert page.read_text(encoding="utf-8") == text, "python -m tests.kit.pages writes it"
+
+
+def test_the_page_of_properties_is_that_of_the_ontology() -> None:
+    page = ROOT / "docs" / "properties.md"
+    assert page.read_text(encoding="utf-8") == properties_page(), "python -m tests.kit.pages"
