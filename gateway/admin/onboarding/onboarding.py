@@ -189,10 +189,10 @@ class Onboarding:
         return await self._confirm(choose, changes, identity)
 
     async def confirm_all(self, identity: str) -> tuple[MappingChange | None, Sequence[Left]]:
-        """All that is open and has no question; what has one is left."""
-        open_ = [each.proposal for each in await self.proposals() if each.status.is_open]
-        asked = [Left(each, each.text("question")) for each in open_ if each.text("question")]
-        nodes = [each.node for each in open_ if not each.text("question")]
+        """All that is open and has no question; what has one, or means something else, is left."""
+        open_ = [each for each in await self.proposals() if each.status.is_open]
+        asked = [Left(each.proposal, reason) for each in open_ if (reason := _reason(each))]
+        nodes = [each.proposal.node for each in open_ if not _reason(each)]
 
         def choose(engine: Engine) -> list[StoredProposal]:
             return [each for node in nodes if (each := proposal_at(engine, node)) is not None]
@@ -362,6 +362,13 @@ class Onboarding:
                 log.error("proposals_not_stored", extra={"reason": str(error)})
                 return None
         return None
+
+
+def _reason(found: Found) -> str:
+    """Why a proposal is not accepted with all others, empty where it is."""
+    if found.status is Status.CHANGED:
+        return "it means something else now: sosa-gateway mapping migrate --dry-run"
+    return found.proposal.text("question")
 
 
 def _found(engine: Engine, proposals: Sequence[StoredProposal]) -> list[Found]:

@@ -241,6 +241,8 @@ async def test_a_mapping_that_says_the_contrary_is_told_and_migrated(tmp_path: P
         assert (await api.get("/health")).json()["inverted"] == [NODE]
     async with a_house(given) as (gateway, api):
         await watch(gateway, PREFIXES + query)
+        answer = await api.ask("POST", "/mappings/proposals/confirm", {"all": True})
+        assert any("migrate" in each["reason"] for each in answer["left"])
         trial = await api.ask("POST", "/mappings/migrate", {"dryRun": True})
         (outdated,) = trial["outdated"]
         assert not trial["changed"]
