@@ -29,7 +29,7 @@ ph                     ph
 atmospheric_pressure   pressure
 pressure               bar psi water_pressure
 vapour_pressure_deficit vpd
-illuminance            illuminance ambient_light
+illuminance            illuminance illuminance_lux ambient_light
 uv_index               uv_index
 sound_pressure         noise noise_level
 wind_speed             wind_speed
@@ -173,6 +173,8 @@ def expose_meaning(group: str, name: str, told: Told, *, is_on_battery: bool) ->
     """
     if name == "voltage" and (is_on_battery or told.unit == "mV"):
         return named(_BATTERY_VOLTAGE, name, told)
+    if name == "illuminance" and told.unit is None:
+        return own(name, told)  # a raw number, beside which illuminance_lux stands
     there = _IN_GROUPS.get(group, {}).get(name)
     if there is not None:
         return named(there, name, told)
