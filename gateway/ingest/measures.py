@@ -20,6 +20,11 @@ def ingest_measures(
         Measure("observations", "observations accepted and journalled", lambda: seen.observations),
         Measure("observations_duplicate", "observations known before", lambda: seen.duplicates),
         Measure(
+            "observations_revised",
+            "another value under the time and counter of one before",
+            lambda: seen.revised,
+        ),
+        Measure(
             "observations_late",
             "journalled, but older than those kept",
             lambda: state.late,
