@@ -27,8 +27,8 @@ from adapters.values.result import DECIMAL, NUMERIC
 from gateway.journal import Record
 
 WINDOW = timedelta(minutes=10)
-_VALUES = 64
-"""So many earlier values are known of one time and counter."""
+_VALUES = 1000
+"""So many earlier values are known of one time and counter: as many may be on their way."""
 
 _NO_DELIVERY = hash("")
 

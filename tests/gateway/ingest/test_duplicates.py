@@ -173,7 +173,7 @@ def test_memory_is_bounded_and_forgets_the_oldest() -> None:
     ids=["one time for ever", "forty values a time"],
 )
 def test_memory_is_bounded_where_a_clock_stands_still(told: Sequence[Observation]) -> None:
-    duplicates = Duplicates(capacity=1000)
+    duplicates = Duplicates(capacity=5000)
     tracemalloc.start()
     try:
         assert KNOWN not in [duplicates.judge(seen, MESSAGE) for seen in told]
