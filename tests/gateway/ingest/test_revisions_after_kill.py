@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.end_to_end, pytest.mark.alone]
 TOPIC = "zigbee2mqtt/+"
 BATCH = 300
 SAME_TIME = 12
-KILLS = [2, pytest.param(12, marks=pytest.mark.slow)]
+KILLS = [1, pytest.param(12, marks=pytest.mark.slow)]
 PRESENT = f"{PREFIXES} SELECT ?value {{ ?o a sosa:Observation ; sosa:hasSimpleResult ?value }}"
 COMMAND = (
     sys.executable,
