@@ -24,16 +24,18 @@ from typing import TypeAlias
 from adapters.values.message import Message
 from adapters.values.observation import Observation, TimeSource
 from adapters.values.result import DECIMAL, NUMERIC
+from gateway.ingest.inbox import Replay
 from gateway.journal import Record
 
 WINDOW = timedelta(minutes=10)
 _VALUES = 1000
 """So many earlier values are known of one time and counter: as many may be on their way."""
 
-_NO_DELIVERY = hash("")
+_DELIVERY_BITS = 32
+_DELIVERY = (1 << _DELIVERY_BITS) - 1
 
-_Accepted: TypeAlias = tuple[datetime | None, int, int, tuple[tuple[int, int], ...]]
-"""When, where that matters; the value accepted last, its delivery, and those before (by hash)."""
+_Accepted: TypeAlias = tuple[datetime, int, tuple[tuple[int, datetime], ...]]
+"""When, the value accepted last with its delivery (`_told`), and those before with their times."""
 
 
 @unique
@@ -53,6 +55,8 @@ class Duplicates:
         self._capacity = capacity
         self._seen: dict[int, _Accepted] = {}
         self._earlier = 0
+        self._again: Message | Replay | None = None
+        self._then: dict[int, _Accepted | None] = {}
 
     def recall(self, records: Iterable[Record]) -> None:
         """Remember what an earlier life accepted, in the order of the journal."""
@@ -62,12 +66,13 @@ class Duplicates:
             delivery = record.delivery if is_first else record.delivery or delivery
             seen, when = record.observation, record.ingested_at
             if _is_bare(seen):
-                self._put(_bare_key(seen, delivery), (when, 0, 0, ()))
-            else:
-                self._accept(_key(seen), (_when(seen, when), _value(seen), hash(delivery)), when)
+                self._put(_bare_key(seen, delivery), (when, 0, ()))
+                continue
+            key = _key(seen)
+            self._accept(key, _told(seen, delivery), when, self._recent(key, seen, when))
 
     def judge(
-        self, observation: Observation, message: Message, *, is_replay: bool = False
+        self, observation: Observation, message: Message, replay: Replay | None = None
     ) -> Novelty:
         """What it is; unless it is known it counts as accepted from now on.
 
@@ -76,35 +81,66 @@ class Duplicates:
         """
         delivery, now = delivery_of(message), message.received_at
         if _is_bare(observation):
-            return self._judge_bare(_bare_key(observation, delivery), message, is_replay)
-        key, value, sent = _key(observation), _value(observation), hash(delivery)
-        before = self._seen.get(key)
-        if before is not None and _is_recent(before, now):
-            if value == before[1]:
-                if sent not in (before[2], _NO_DELIVERY):
-                    self._put(key, (before[0], value, sent, _earlier(before)))
-                return Novelty.KNOWN
-            if is_replay and (before[0] is None or value in (told for told, _ in before[3])):
-                return Novelty.KNOWN
-            if message.duplicate and _is_redelivered(before, value, sent):
-                return Novelty.KNOWN
-        return self._accept(key, (_when(observation, now), value, sent), now)
+            return self._judge_bare(_bare_key(observation, delivery), message, replay)
+        key, told = _key(observation), _told(observation, delivery)
+        before = self._recent(key, observation, now)
+        when = now if _is_told_by_time(observation) else None
+        if (message.duplicate or replay is not None) and self._is_again(
+            key, told, when, message=message, replay=replay, before=before
+        ):
+            return Novelty.KNOWN
+        if before is None or not _is_same_value(told, before[1]):
+            return self._accept(key, told, now, before)
+        if told != before[1] and delivery:
+            self._put(key, (*before[:2], (*before[2], (told, now))[-_VALUES:]))
+        return Novelty.KNOWN
 
-    def _judge_bare(self, key: int, message: Message, is_replay: bool) -> Novelty:
+    def _judge_bare(self, key: int, message: Message, replay: Replay | None) -> Novelty:
         before, now = self._seen.get(key), message.received_at
         if before is not None:
-            is_again = message.duplicate and _is_recent(before, now)
-            if is_again or (is_replay and before[0] == now):
+            is_again = message.duplicate and now - before[0] <= WINDOW
+            if is_again or (replay is not None and before[0] == now):
                 return Novelty.KNOWN
-        self._put(key, (now, 0, 0, ()))
+        self._put(key, (now, 0, ()))
         return Novelty.NEW
 
-    def _accept(self, key: int, told: tuple[datetime | None, int, int], when: datetime) -> Novelty:
+    def _is_again(
+        self,
+        key: int,
+        told: int,
+        when: datetime | None,
+        *,
+        message: Message,
+        replay: Replay | None,
+        before: _Accepted | None,
+    ) -> bool:
+        """Whether a message that comes again gave this; compared with what was before it.
+
+        It may have several values, and once one of them is new those behind it are as well.
+        """
+        again = replay or message
+        if again is not self._again:
+            self._again, self._then = again, {}
+        then = self._then.setdefault(key, before)
+        if then is not None and (
+            _is_redelivered(then, told) if replay is None else _is_replayed(then, told, when)
+        ):
+            return True
+        self._then[key] = None
+        return False
+
+    def _recent(self, key: int, observation: Observation, now: datetime) -> _Accepted | None:
+        """What was accepted with this in common; by a counter alone a short while ago."""
         before = self._seen.get(key)
-        if before is None or not _is_recent(before, when):
-            self._put(key, (*told, ()))
+        if before is None or _is_told_by_time(observation) or now - before[0] <= WINDOW:
+            return before
+        return None
+
+    def _accept(self, key: int, told: int, now: datetime, before: _Accepted | None) -> Novelty:
+        if before is None:
+            self._put(key, (now, told, ()))
             return Novelty.NEW
-        self._put(key, (*told, _earlier(before)))
+        self._put(key, (now, told, _all(before)))
         return Novelty.REVISED
 
     def _put(self, key: int, accepted: _Accepted) -> None:
@@ -114,12 +150,12 @@ class Duplicates:
         """
         before = self._seen.pop(key, None)
         if before is not None:
-            self._earlier -= len(before[3])
+            self._earlier -= len(before[2])
         self._seen[key] = accepted
-        self._earlier += len(accepted[3])
+        self._earlier += len(accepted[2])
         while len(self._seen) + self._earlier > self._capacity:
             for oldest in list(islice(self._seen, max(1, self._capacity // 20))):
-                self._earlier -= len(self._seen.pop(oldest)[3])
+                self._earlier -= len(self._seen.pop(oldest)[2])
 
 
 def delivery_of(message: Message) -> str:
@@ -139,31 +175,28 @@ def _is_told_by_time(observation: Observation) -> bool:
     return is_devices or observation.device_sequence is None
 
 
-def _when(observation: Observation, now: datetime) -> datetime | None:
-    """The time of acceptance, where it matters."""
-    return None if _is_told_by_time(observation) else now
+def _all(before: _Accepted) -> tuple[tuple[int, datetime], ...]:
+    """The values of one time and counter, the newest last."""
+    return (*before[2], (before[1], before[0]))[-_VALUES:]
 
 
-def _is_recent(before: _Accepted, now: datetime) -> bool:
-    """Whether it has a time, or was accepted a short while ago."""
-    return before[0] is None or now - before[0] <= WINDOW
-
-
-def _earlier(before: _Accepted) -> tuple[tuple[int, int], ...]:
-    """What is before the next value."""
-    return (*before[3], (before[1], before[2]))[-_VALUES:]
-
-
-def _is_redelivered(before: _Accepted, value: int, sent: int) -> bool:
-    """Whether what `sent` gave last under this time and counter was this value.
+def _is_redelivered(before: _Accepted, told: int) -> bool:
+    """Whether the last message of this delivery gave this value.
 
     Lines of older journals do not say by which delivery a value came.
     """
-    given = (before[1], before[2]), *reversed(before[3])
-    for told, delivery in given:
-        if delivery == sent:
-            return told == value
-    return (value, _NO_DELIVERY) in given
+    given = _all(before)
+    for other, when in reversed(given):
+        if (other ^ told) & _DELIVERY == 0:
+            return (told, when) in given
+    return any(other & _DELIVERY == 0 and _is_same_value(other, told) for other, _ in given)
+
+
+def _is_replayed(before: _Accepted, told: int, when: datetime | None) -> bool:
+    """Whether others were accepted since, or this; `when` is the time of reception, if it tells."""
+    if when is not None and before[0] != when:
+        return True
+    return any(_is_same_value(other, told) for other, _ in _all(before))
 
 
 # Hashes, since texts would take more memory; they have 64 bits, keyed anew in each process, and
@@ -178,11 +211,14 @@ def _bare_key(observation: Observation, delivery: str) -> int:
     return hash((*observation.stream, delivery, observation.lexical))
 
 
-def _value(observation: Observation) -> int:
-    """The value with its unit: 21.50 is 21.5, and 21."""
+def _told(observation: Observation, delivery: str) -> int:
+    """The value with its unit, and the delivery that gave it: 21.50 is 21.5, and 21."""
     lexical, datatype = observation.lexical, observation.datatype
-    if datatype not in NUMERIC:
-        return hash((lexical, datatype))
     if datatype == DECIMAL and "." in lexical:
         lexical = lexical.rstrip("0").rstrip(".")
-    return hash((lexical, observation.unit))
+    value = hash((lexical, observation.unit if datatype in NUMERIC else datatype))
+    return value << _DELIVERY_BITS | hash(delivery) & _DELIVERY
+
+
+def _is_same_value(one: int, other: int) -> bool:
+    return (one ^ other) >> _DELIVERY_BITS == 0

@@ -66,15 +66,19 @@ class ObservationFilter:
             if fault is not None:
                 faults.append(fault)
                 self._repeated.refuse(seen)
-            elif self._is_accepted(seen, message, statistics, is_replay=replay is not None):
+            elif self._is_accepted(seen, message, statistics, replay):
                 new.append(seen)
         return new, tuple(faults)
 
     def _is_accepted(
-        self, seen: Observation, message: Message, statistics: IngestStatistics, *, is_replay: bool
+        self,
+        seen: Observation,
+        message: Message,
+        statistics: IngestStatistics,
+        replay: Replay | None,
     ) -> bool:
         """Whether it is no duplicate; what a duplicate says is not the last that was heard."""
-        novelty = self._duplicates.judge(seen, message, is_replay=is_replay)
+        novelty = self._duplicates.judge(seen, message, replay)
         if novelty is Novelty.KNOWN:
             statistics.duplicates += 1
             self._repeated.refuse(seen)

@@ -10,6 +10,7 @@ import pytest
 from adapters.values.message import Message
 from adapters.values.observation import XSD, Circumstances, Observation, TimeSource
 from gateway.ingest.duplicates import WINDOW, Duplicates, Novelty, delivery_of
+from gateway.ingest.inbox import Replay
 from gateway.journal import Position, Record
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -33,6 +34,10 @@ def sent(packet_id: int, *, again: bool = False) -> Message:
 
 def record(number: int, seen: Observation, message: Message = MESSAGE) -> Record:
     return Record(Position(1, number), number, seen, message.received_at, delivery_of(message))
+
+
+def replay() -> Replay:
+    return Replay(frozenset())
 
 
 def judged(duplicates: Duplicates, *said: tuple[Observation, Message]) -> list[Novelty]:
@@ -81,9 +86,20 @@ def test_what_mqtt_delivers_again_is_known_whatever_came_in_between() -> None:
 def test_first_delivery_that_was_lost_is_no_duplicate(packet_id: int) -> None:
     """A packet id is free for another message once the one before is acknowledged."""
     duplicates = Duplicates()
-    judged(duplicates, (CLOSED, sent(6)), (OPEN, sent(6)))
+    judged(duplicates, (CLOSED, sent(6)), (OPEN, later(sent(6), timedelta(seconds=1))))
     lost = (CLOSED, sent(packet_id, again=True))
     assert judged(duplicates, lost, lost) == [REVISED, KNOWN]
+
+
+def test_message_with_several_values_of_one_time_is_known_whole_or_new_whole() -> None:
+    values = [CLOSED, OPEN, CLOSED]
+    duplicates, mute = Duplicates(), Duplicates()
+    assert judged(duplicates, *((each, sent(5)) for each in values)) == [NEW, REVISED, REVISED]
+    again = sent(5, again=True)
+    assert judged(duplicates, *((each, again) for each in values)) == [KNOWN] * 3
+    assert judged(mute, *((each, again) for each in values)) == [NEW, REVISED, REVISED]
+    again = sent(5, again=True)
+    assert judged(mute, *((each, again) for each in values)) == [KNOWN] * 3
 
 
 def test_same_counter_is_the_same_within_the_window_only() -> None:
@@ -127,9 +143,17 @@ def test_replayed_message_revises_nothing_and_is_itself_at_its_very_time() -> No
     judged(duplicates, (CLOSED, sent(5)), (OPEN, sent(6)), (BARE, MESSAGE))
     ancient = replace(MESSAGE, packet_id=0, received_at=NOW - timedelta(days=1))
     for seen in (CLOSED, replace(CLOSED, lexical="2")):
-        assert duplicates.judge(seen, ancient, is_replay=True) is KNOWN
-    assert duplicates.judge(BARE, MESSAGE, is_replay=True) is KNOWN
-    assert duplicates.judge(BARE, later(MESSAGE, WINDOW), is_replay=True) is NEW
+        assert duplicates.judge(seen, ancient, replay()) is KNOWN
+    assert duplicates.judge(BARE, MESSAGE, replay()) is KNOWN
+    assert duplicates.judge(BARE, later(MESSAGE, WINDOW), replay()) is NEW
+
+
+def test_replayed_message_with_several_values_of_one_time_gives_them_once() -> None:
+    duplicates = Duplicates()
+    for expected in ([NEW, REVISED, REVISED], [KNOWN] * 3):
+        again = replay()
+        told = [duplicates.judge(seen, MESSAGE, again) for seen in (CLOSED, OPEN, CLOSED)]
+        assert told == expected
 
 
 def test_recall_knows_what_the_journal_has() -> None:
