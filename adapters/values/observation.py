@@ -58,7 +58,7 @@ class Observation:
     `lexical` and `datatype` (an XSD IRI) are the result as an RDF literal. `phenomenon_time` is
     the device's own time, aware UTC, or None when the payload carries none. `device_sequence`
     is the device's counter or the message's own identifier as text, or None: the same one again in
-    the same stream is the same observation.
+    the same stream, with the same value, is the same observation.
     """
 
     sensor: str

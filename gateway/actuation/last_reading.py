@@ -15,6 +15,7 @@ from adapters.values.observation import StreamKey
 from gateway.actuation.orders import Confirmation, Pending
 from gateway.actuation.requests import time_of
 from gateway.actuation.values import Reading
+from gateway.journal import Position
 from gateway.profiles import Profiles
 from gateway.rdf.terms import Term
 from jsap.template import Template
@@ -51,7 +52,16 @@ class LastReadings:
         rows = self._query(self._template.render(bound))
         names = [variable.value for variable in rows.variables]
         found = [_confirmation(dict(zip(names, row, strict=True))) for row in rows]
-        return max(filter(None, found), key=lambda each: each.received_at, default=None)
+        return max(filter(None, found), key=_arrival, default=None)
+
+
+def _arrival(confirmation: Confirmation) -> tuple[datetime, Position]:
+    """When it came; of those that came at once their order."""
+    try:
+        position = Position.parse(confirmation.observation.rpartition("/")[2])
+    except ValueError:
+        position = Position(0, 0)
+    return confirmation.received_at, position
 
 
 def _confirmation(row: Mapping[str, Term | None]) -> Confirmation | None:

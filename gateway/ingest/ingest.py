@@ -265,6 +265,7 @@ class Ingest:
 
     def _identify(self, observations: Sequence[Observation], message: Message) -> Iterator[Record]:
         first: Position | None = None
+        delivery = delivery_of(message)
         for observation in observations:
             position = self._journal.next_position()
             first = first or position
@@ -275,7 +276,7 @@ class Ingest:
                 first.sequence,
                 observation,
                 message.received_at,
-                delivery_of(observation, message),
+                delivery if position is first else "",
                 suspect,
             )
 

@@ -17,18 +17,7 @@ def ingest_measures(
         Measure("messages", "MQTT messages taken from the inbox", lambda: seen.messages),
         Measure("messages_unmapped", "messages that no mapping knows", lambda: seen.unmapped),
         Measure("messages_quarantined", "messages with a fault", lambda: seen.quarantined),
-        Measure("observations", "observations accepted and journalled", lambda: seen.observations),
-        Measure("observations_duplicate", "observations known before", lambda: seen.duplicates),
-        Measure(
-            "observations_late",
-            "journalled, but older than those kept",
-            lambda: state.late,
-        ),
-        Measure(
-            "observations_clock_suspect", "device time in the future", lambda: seen.clock_suspect
-        ),
-        Measure("observations_failed", "the UPDATE of the profile failed", lambda: seen.failed),
-        Measure("observations_replayed", "brought from journal to store", lambda: seen.replayed),
+        *_observation_measures(seen, state),
         Measure("heartbeats", "signs of life without a new observation", lambda: seen.heartbeats),
         Measure(
             "retained_passed_over",
@@ -47,6 +36,28 @@ def ingest_measures(
             lambda: len(raw),
             is_counter=False,
         ),
+    )
+
+
+def _observation_measures(seen: IngestStatistics, state: CurrentState) -> tuple[Measure, ...]:
+    return (
+        Measure("observations", "observations accepted and journalled", lambda: seen.observations),
+        Measure("observations_duplicate", "observations known before", lambda: seen.duplicates),
+        Measure(
+            "observations_revised",
+            "another value under the time and counter of one before",
+            lambda: seen.revised,
+        ),
+        Measure(
+            "observations_late",
+            "journalled, but older than those kept",
+            lambda: state.late,
+        ),
+        Measure(
+            "observations_clock_suspect", "device time in the future", lambda: seen.clock_suspect
+        ),
+        Measure("observations_failed", "the UPDATE of the profile failed", lambda: seen.failed),
+        Measure("observations_replayed", "brought from journal to store", lambda: seen.replayed),
     )
 
 

@@ -14,7 +14,7 @@ from adapters.values.message import Message
 from adapters.values.observation import Observation
 from adapters.values.repetition import LastResults
 from gateway.ingest.current_state import CurrentState
-from gateway.ingest.duplicates import Duplicates
+from gateway.ingest.duplicates import Duplicates, Novelty
 from gateway.ingest.inbox import Replay
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import was_accepted
@@ -62,17 +62,32 @@ class ObservationFilter:
                 statistics.seeds_dropped += 1
                 continue
             time = None if self.is_suspect(seen, message) else seen.phenomenon_time
-            fault = self.plausibility.fault(seen, time or message.received_at)
+            fault = self.plausibility.fault(seen, time or message.received_at, message.received_at)
             if fault is not None:
                 faults.append(fault)
                 self._repeated.refuse(seen)
-            elif self._duplicates.is_known(seen, message, is_replay=replay is not None):
-                statistics.duplicates += 1
-            else:
+            elif self._is_accepted(seen, message, statistics, replay):
                 new.append(seen)
-                if seen.circumstances.seed:
-                    self._repeated.remember(seen)
         return new, tuple(faults)
+
+    def _is_accepted(
+        self,
+        seen: Observation,
+        message: Message,
+        statistics: IngestStatistics,
+        replay: Replay | None,
+    ) -> bool:
+        """Whether it is no duplicate; what a duplicate says is not the last that was heard."""
+        novelty = self._duplicates.judge(seen, message, replay)
+        if novelty is Novelty.KNOWN:
+            statistics.duplicates += 1
+            self._repeated.refuse(seen)
+            return False
+        if novelty is Novelty.REVISED:
+            statistics.revised += 1
+        if seen.circumstances.seed:
+            self._repeated.remember(seen)
+        return True
 
     def is_suspect(self, seen: Observation, message: Message) -> bool:
         """Whether the device's time is not to be believed."""

@@ -5,6 +5,7 @@ measure stands in the graph as its capability (W3C SSN 2017, section 4.4.3: `Mea
 `SystemCapability`, bounds by schema.org), learned by a subscription to our own engine; without one
 everything is plausible. A jump is a change faster than `gw:maximumRate` since the stream's last
 plausible result: after some time any value can be reached, so a stream is never shut out for good.
+Where the device's time has stood still since then, the time between the arrivals counts.
 """
 
 import logging
@@ -62,6 +63,7 @@ class _Last(NamedTuple):
     value: Decimal
     when: datetime
     unit: str | None
+    heard: datetime
 
 
 class Plausibility:
@@ -90,24 +92,30 @@ class Plausibility:
         value = _decimal(seen.lexical) if seen.datatype in NUMERIC else None
         return None if value is None else _out_of_range(seen, value, self._of(seen))
 
-    def fault(self, seen: Observation, when: datetime) -> Fault | None:
-        """Why the result cannot be; None where it can. `when` is its time, or that of arrival."""
+    def fault(
+        self, seen: Observation, when: datetime, heard: datetime | None = None
+    ) -> Fault | None:
+        """Why the result cannot be; None where it can.
+
+        `when` is its time, or that of arrival, which `heard` is where it is another one.
+        """
         known = self._of(seen)
         if not known or seen.datatype not in NUMERIC:
             return None
         value = _decimal(seen.lexical)
         if value is None:
             return None
-        fault = _out_of_range(seen, value, known) or self._jump(seen, value, when, known)
+        new = _Last(value, when, seen.unit, heard or when)
+        fault = _out_of_range(seen, value, known) or self._jump(seen, new, known)
         if fault is None and any(each.maximum_rate is not None for each in known):
-            self._last.put(seen.stream, _Last(value, when, seen.unit))
+            self._last.put(seen.stream, new)
         return fault
 
     def recall(self, seen: Observation, when: datetime) -> None:
         """Take up what an earlier life of the gateway believed last of a stream."""
         value = _decimal(seen.lexical) if seen.datatype in NUMERIC else None
         if value is not None:
-            self._last.put(seen.stream, _Last(value, when, seen.unit))
+            self._last.put(seen.stream, _Last(value, when, seen.unit, when))
 
     def _of(self, seen: Observation) -> tuple[Capability, ...]:
         capabilities = self._capabilities
@@ -116,17 +124,16 @@ class Plausibility:
         of_all = capabilities.get((seen.sensor, None), ())
         return of_all + capabilities.get((seen.sensor, seen.observed_property), ())
 
-    def _jump(
-        self, seen: Observation, value: Decimal, when: datetime, known: Iterable[Capability]
-    ) -> Fault | None:
+    def _jump(self, seen: Observation, new: _Last, known: Iterable[Capability]) -> Fault | None:
         last = self._last.get(seen.stream)
         if last is None:
             return None
-        seconds = Decimal(str(abs((when - last.when).total_seconds())))
+        passed = new.when - last.when or new.heard - last.heard
+        seconds = Decimal(str(abs(passed.total_seconds())))
         for each in known:
             if each.maximum_rate is None or (each.unit is None and last.unit != seen.unit):
                 continue
-            before, now = each.measured(last.value, last.unit), each.measured(value, seen.unit)
+            before, now = each.measured(last.value, last.unit), each.measured(new.value, seen.unit)
             if before is None or now is None or abs(now - before) <= each.maximum_rate * seconds:
                 continue
             detail = f"{seen.sensor}: from {before} to {now} in {seconds} s"

@@ -68,7 +68,7 @@ class Recovery:
 
     def _observations(self, rows: Iterable[Row]) -> None:
         """All to retention, the last of each stream to who compares the next one with it."""
-        last: dict[StreamKey, tuple[datetime, Observation]] = {}
+        last: dict[StreamKey, tuple[tuple[datetime, Position], Observation]] = {}
         for row in rows:
             stream, unit = _stream(row), row.get("unit")
             told = None if unit is None else unit.value
@@ -76,12 +76,13 @@ class Recovery:
             if not self._current_state.recall(stream, row["observation"].value, stamp, told):
                 continue
             self._earlier.recall(stream)
-            time = datetime.fromisoformat(stamp).astimezone(UTC)
-            is_last = stream not in last or last[stream][0] < time
+            position = self._current_state.identity.position(row["observation"].value)
+            place = datetime.fromisoformat(stamp).astimezone(UTC), position
+            is_last = stream not in last or last[stream][0] < place
             if is_last and isinstance(result, Literal):
                 seen = Observation(*stream, result.value, result.datatype.value, told_unit(told))
-                last[stream] = time, seen
-        for time, seen in last.values():
+                last[stream] = place, seen
+        for (time, _), seen in last.values():
             self._result(seen, time)
 
     def _result(self, seen: Observation, time: datetime) -> None:

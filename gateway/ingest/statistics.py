@@ -11,6 +11,7 @@ class IngestStatistics:
     unmapped: int = 0
     observations: int = 0
     duplicates: int = 0
+    revised: int = 0
     quarantined: int = 0
     clock_suspect: int = 0
     replayed: int = 0

@@ -64,8 +64,8 @@ class Record:
     """An accepted observation with its identity.
 
     `message` is the sequence of the first record of the same MQTT message: those with the same
-    `message` belong to one UPDATE. `delivery` names the MQTT delivery where nothing in the
-    payload identifies the observation (see gateway.ingest.duplicates).
+    `message` belong to one UPDATE. `delivery` names the MQTT delivery (see
+    gateway.ingest.duplicates) in the first record of a message that has a packet id.
     """
 
     position: Position

@@ -11,7 +11,7 @@ many of its median steps away from both neighbours, a stuck value stays many of 
 | spike | its time | distance in median steps |
 | clock_drift | of the device's times | parts per million against the gateway's clock |
 | clock_jump | of a day | device times that were not believed |
-| duplicate | of a day | observations with the same time and result as another one |
+| duplicate | of a day | observations with time, counter and result of the one that came before |
 | unit_change | the first with the new unit | 1 |
 """
 
@@ -55,6 +55,7 @@ def prepared(rows: DataFrame) -> DataFrame:
             "interval": F.col("us") - F.lag("us").over(order),
             "step": F.col("value") - F.lag("value").over(order),
             "next_step": F.lead("value").over(order) - F.col("value"),
+            "is_repeated": F.lag(_told()).over(order).eqNullSafe(_told()),
         }
     )
 
@@ -214,14 +215,27 @@ def _jumps(seen: DataFrame) -> DataFrame:
     )
 
 
+def _told() -> Column:
+    """What a duplicate has in common with the one that came before: time, counter and result.
+
+    Another result under an unchanged time is another reading, and so is the first one after it.
+    """
+    names = ("number", "boolean", "text", "geometry", "lexical")
+    texts = [F.col(name).cast("string") for name in names]
+    return F.struct("result_time", "device_sequence", F.coalesce(*texts).alias("result"))
+
+
 def _duplicates(seen: DataFrame) -> DataFrame:
-    texts = [F.col(name).cast("string") for name in ("number", "boolean", "text", "geometry")]
-    result = F.coalesce(*texts).alias("result")
-    equal = seen.groupBy(*STREAM, "us", result).count().where("count > 1")
-    days = equal.groupBy(*STREAM, F.floor(F.col("us") / _DAY)).agg(
-        F.min("us").alias("first"), F.max("us").alias("last"), F.sum(F.col("count") - 1).alias("n")
+    days = (
+        seen.where("is_repeated")
+        .groupBy(*STREAM, F.floor(F.col("us") / _DAY))
+        .agg(
+            F.min("us").alias("first"),
+            F.max("us").alias("last"),
+            F.count(F.lit(1)).alias("n"),
+        )
     )
-    detail = F.format_string("%d with the time and result of another one", F.col("n"))
+    detail = F.format_string("%d with the time and result of the one before", F.col("n"))
     return days.select(*_finding("duplicate", F.col("first"), F.col("last"), F.col("n"), detail))
 
 

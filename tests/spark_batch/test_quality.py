@@ -43,10 +43,14 @@ def faulty_house() -> Lines:
     jump[5] |= {"t": T + 400 * 86_400_000_000, "c": 1}
     twice = minutely("twice", noise)
     twice.insert(30, twice[30] | {"i": T + 31 * MINUTE})
+    counted = minutely("counted", noise)
+    counted[30:30] = [counted[30] | {"n": "1"}, counted[30] | {"n": "2"}]
+    door = minutely("door", ["false"] * 120, d="http://www.w3.org/2001/XMLSchema#boolean")
+    door[31:31] = [door[30] | {"v": value} for value in ("true", "false", "true", "false")]
     unit = minutely("unit", noise, u="urn:celsius")
     for line in unit[80:]:
         line["u"] = "urn:kelvin"
-    lines = gap + silent + stuck + spike + drift + jump + twice + unit
+    lines = gap + silent + stuck + spike + drift + jump + twice + counted + door + unit
     return [reading(n) | line for n, line in enumerate(lines, 1)]
 
 

@@ -144,6 +144,33 @@ def test_counter_that_is_reset_and_value_that_holds(
     assert (second["covered_s"], second["time_weighted_mean"]) == (1800, 4.0)
 
 
+def test_several_values_of_one_time_all_count_in_order_of_arrival(
+    landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
+) -> None:
+    t, xsd = 1_788_220_800_000_000, "http://www.w3.org/2001/XMLSchema#"
+    told = [
+        *(("count", xsd + "decimal", v, s) for v, s in (("10", 0), ("14", 600))),
+        *(("count", xsd + "decimal", v, 600) for v in ("12", "20")),
+        *(("door", xsd + "boolean", v, 0) for v in ("false", "true", "false")),
+        *(("mode", xsd + "string", v, 0) for v in ("eco", "boost", "eco", "auto", "eco")),
+    ]
+    lines = [
+        reading(n, s=f"urn:{name}", d=datatype, v=v, t=t + s * 1_000_000, i=t + 900_000_000 - n)
+        for n, (name, datatype, v, s) in enumerate(told, 1)
+    ]
+    write_segment(landing, lines)
+    ingest()
+    Rollup(archive, lambda: spark, hold_s=1800).run()
+    rows = archive.rollup.read(spark).where("grain = 'hour'").orderBy("sensor").collect()
+    count, door, mode = (row.asDict() for row in rows)
+    assert (count["count"], door["count"], mode["count"]) == (4, 3, 5)
+    assert (count["first"], count["last"]) == (10.0, 20.0)
+    assert (count["increase"], count["resets"]) == (4.0 + 12.0 + 8.0, 1)
+    assert (count["time_weighted_mean"], count["covered_s"]) == (17.5, 2400)
+    assert (door["last"], door["time_weighted_mean"], door["covered_s"]) == (0.0, 0.0, 1800)
+    assert mode["last_text"] == "eco"
+
+
 def test_texts_are_counted_and_the_last_is_kept(
     landing: Path, archive: Archive, ingest: Callable[[], Summary], spark: SparkSession
 ) -> None:

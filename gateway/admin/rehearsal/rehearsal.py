@@ -28,7 +28,7 @@ from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
 from gateway.ingest.current_state import CurrentState
-from gateway.ingest.duplicates import Duplicates
+from gateway.ingest.duplicates import Duplicates, Novelty
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences, AbsenceTemplates
@@ -94,11 +94,14 @@ class _Side:
         for seen in decoded.observations:
             if seen.circumstances.seed and self._current_state.knows(seen.stream):
                 continue
-            fault = self._plausibility.fault(seen, seen.phenomenon_time or message.received_at)
+            heard = message.received_at
+            fault = self._plausibility.fault(seen, seen.phenomenon_time or heard, heard)
             if fault is not None:
                 faults.append(fault)
                 self._repeated.refuse(seen)
-            elif not self._duplicates.is_known(seen, message):
+            elif self._duplicates.judge(seen, message) is Novelty.KNOWN:
+                self._repeated.refuse(seen)
+            else:
                 new.append(seen)
         return new, tuple(faults)
 

@@ -1,6 +1,7 @@
 """A command by each way, to the device and back, through the embedded broker and Mosquitto."""
 
 import asyncio
+import json
 import queue
 from pathlib import Path
 
@@ -262,3 +263,21 @@ async def test_command_has_its_place_where_readings_fill_the_queue(tmp_path: Pat
             lamp.send("actuators/lamp/set", b"ON")
             assert await asyncio.to_thread(lamp.receive) == ("lamp/set", b"ON")
             assert await outcomes(gateway, "sent") == [1]
+
+
+async def test_answer_under_the_time_of_the_reading_before_confirms(tmp_path: Path) -> None:
+    """Zigbee2MQTT answers with the `last_seen` of the message before the command."""
+    seen = "2026-03-02T07:00:00Z"
+    known = mapping("state", "zigbee2mqtt/lamp", format="zigbee2mqtt", selector="state")
+    profile = lamp_profile(tmp_path, mappings=(known,), topic="zigbee2mqtt/lamp/set")
+    async with running(settings(tmp_path, profile)) as gateway:
+        with Device(gateway.mqtt_port, "bridge") as device:
+            await asyncio.to_thread(device.subscribe, "zigbee2mqtt/lamp/set")
+            device.send("zigbee2mqtt/lamp", json.dumps({"state": "OFF", "last_seen": seen}))
+            assert await asyncio.to_thread(device.wait_acknowledged, 1) == 1
+            await command(gateway, True)
+            assert await asyncio.to_thread(device.receive) == ("zigbee2mqtt/lamp/set", b"ON")
+            device.send("zigbee2mqtt/lamp", json.dumps({"state": "ON", "last_seen": seen}))
+            entry = await until_last(gateway, "confirmed")
+        values = f"{PREFIXES} SELECT ?v {{ <{entry['observation']}> sosa:hasSimpleResult ?v }}"
+        assert rows_of(gateway, values) == [["true"]]

@@ -103,6 +103,23 @@ def test_jump_is_refused_until_it_could_have_happened(learned: Learned) -> None:
     assert learned.reason("60", at_s=1001) is None
 
 
+def test_time_between_arrivals_counts_where_the_time_of_the_device_stands_still(
+    learned: Learned,
+) -> None:
+    learned.update(RANGE + " ; INSERT DATA { <urn:r> gw:maximumRate 1 }")
+
+    def fault(lexical: str, at_s: float, heard_s: float) -> FaultReason | None:
+        seen = Observation("urn:s", "urn:p", "urn:f", lexical, XSD + "decimal")
+        when, heard = (START + timedelta(seconds=s) for s in (at_s, heard_s))
+        found = learned.plausibility.fault(seen, when, heard)
+        return None if found is None else found.reason
+
+    assert fault("20", 0, 100) is None
+    assert fault("20.5", 0, 100.4) is FaultReason.JUMP
+    assert fault("20.5", 0, 100.6) is None
+    assert fault("22", 1, 109) is FaultReason.JUMP
+
+
 def test_last_result_of_an_earlier_life_counts_in_its_own_unit(learned: Learned) -> None:
     learned.update(RANGE + " ; INSERT DATA { <urn:r> gw:maximumRate 0.1 }")
     before = Observation("urn:s", "urn:p", "urn:f", "20", XSD + "decimal")

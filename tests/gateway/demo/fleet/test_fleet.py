@@ -9,7 +9,7 @@ from adapters.families import FORMATS
 from gateway.demo.fleet.comparison import ASPECTS, Compared, Difference
 from gateway.demo.fleet.dialects import DIALECTS
 from gateway.demo.fleet.session import FleetOptions, Outcome, run_fleet
-from gateway.ingest.duplicates import Duplicates
+from gateway.ingest.duplicates import Duplicates, Novelty
 from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.silence import Absences
 
@@ -47,7 +47,7 @@ async def test_an_hour_of_all_dialects_with_a_restart_is_what_the_truth_says() -
 @pytest.mark.parametrize(
     ("part", "method", "instead", "aspect"),
     [
-        (Duplicates, "is_known", lambda *_, **__: False, "observations"),
+        (Duplicates, "judge", lambda *_, **__: Novelty.NEW, "observations"),
         (Absences, "due", lambda _: [], "absences"),
         (Quarantine, "add", lambda *_: None, "quarantine"),
     ],
