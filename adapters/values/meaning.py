@@ -6,7 +6,8 @@ over: the member keeps its own name, and a person is asked where a table named a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from adapters.values.properties import VOCABULARY, Kind, Shape
 from adapters.values.units import unit_iri
@@ -92,3 +93,63 @@ def _held(term: str, word: str, told: Told) -> Meaning:
         return own(word, told, question)
     is_of_device = told.kind is Kind.DIAGNOSTIC and known.kind is not Kind.EVENT
     return Meaning(term, Kind.DIAGNOSTIC if is_of_device else known.kind, True)
+
+
+_OWN = {"own": None, "own-diagnostic": Kind.DIAGNOSTIC, "own-setting": Kind.SETTING}
+_NO_UNIT = "-"
+
+
+class Word(NamedTuple):
+    """Terms of the vocabulary with `|` between them, or how a name of its own is classed."""
+
+    choice: str
+    unit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WordTable:
+    """Lines `term unit name name ...`.
+
+    `-` is no unit. The term `own` keeps the name of the device and has the unit,
+    `own-diagnostic` and `own-setting` say what it is beside.
+
+    >>> table = WordTable.of("power W apower\\nown-diagnostic B fs_free")
+    >>> table.meaning("apower").name, table.unit("fs_free"), table.meaning("fs_free").kind.name
+    ('power', 'B', 'DIAGNOSTIC')
+    >>> table.meaning("Apower").is_known
+    False
+    """
+
+    words: Mapping[str, Word]
+
+    @classmethod
+    def of(cls, text: str) -> "WordTable":
+        """The first line that has a name counts."""
+        words: dict[str, Word] = {}
+        for line in filter(None, map(str.strip, text.splitlines())):
+            choice, unit, *names = line.split()
+            for name in names:
+                words.setdefault(name, Word(choice, None if unit == _NO_UNIT else unit))
+        return cls(words)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.words
+
+    def unit(self, name: str) -> str | None:
+        """The symbol of the unit that the name always has."""
+        word = self.words.get(name)
+        return word.unit if word else None
+
+    def meaning(self, name: str, told: Told = NOTHING, word: str = "") -> Meaning:
+        """What `name` means; `word` is what it is called where it keeps its own name.
+
+        The unit of the table stands where the device tells none.
+        """
+        known = self.words.get(name)
+        if known is None:
+            return own(word or name, told)
+        if known.choice in _OWN:
+            return own(word or name, replace(told, kind=told.kind or _OWN[known.choice]))
+        unit = told.unit or known.unit
+        is_unit = unit is not None and unit_iri(unit) is not None
+        return named(known.choice, word or name, replace(told, unit=unit if is_unit else None))
