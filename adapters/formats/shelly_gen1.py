@@ -2,50 +2,113 @@
 
 Topic filter: the value's, `shellies/shellyplug-s-1A2B3C/relay/0/power`, `shellies/+/relay/+/power`.
 Selector: empty, or the member of a JSON value (`event` of `input_event/0`). The unit is told by the
-topic; `energy` comes in watt-minutes and becomes Wh. `shellies/<device>/online` says whether the
-device is there: with wildcards, for the streams that were heard.
+topic; `energy` comes in watt-minutes and becomes Wh. `open` and `close` of a door are true and
+false of its opening, of a roller they are words. `shellies/<device>/online` says whether the device
+is there: with wildcards, for the streams that were heard.
+
+Source: Shelly API documentation (Gen1), MQTT of each device.
 """
 
 from collections.abc import Sequence
 
-from adapters.adapter import Fault, Findings, Format
+from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
+from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
-from adapters.values.meaning import Meaning, named
+from adapters.values.meaning import WordTable
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.result import Result, captured_result, forced_string_result, json_result
+from adapters.values.result import (
+    FALSE,
+    NUMERIC,
+    TRUE,
+    Result,
+    captured_result,
+    forced_string_result,
+    json_result,
+)
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
-from adapters.values.usual_words import usual
 
 FAMILY = "shelly_gen1"
 ROOT = "shellies"
 
-_UNITS = {
-    "power": "W",
-    "energy": "Wmin",
-    "returned_energy": "Wmin",
-    "overpower_value": "W",
-    "reactive_power": "var",
-    "voltage": "V",
-    "current": "A",
-    "total": "Wh",
-    "total_returned": "Wh",
-    "temperature": "°C",
-    "temperature_f": "°F",
-    "ext_temperature": "°C",
-    "ext_temperature_f": "°F",
-    "humidity": "%RH",
-    "ext_humidity": "%RH",
-    "battery": "%",
-    "lux": "lx",
-    "pos": "%",
-}
+_TABLE = WordTable.of(
+    """
+    power_state         -    relay light white color
+    power               W    *.power
+    own-setting         W    *.overpower_value
+    reactive_power      var  *.reactive_power
+    power_factor        1    *.pf
+    voltage             V    *.voltage adc
+    current             A    *.current
+    energy              Wmin *.energy
+    exported_energy     Wmin *.returned_energy
+    energy              Wh   *.total
+    exported_energy     Wh   *.total_returned
+    device_temperature  °C   temperature
+    device_temperature  °F   temperature_f
+    own-diagnostic      -    temperature_status
+    overheated          -    overtemperature
+    own-diagnostic      -    loaderror overload
+    temperature         °C   sensor.temperature ext_temperature
+    temperature         °F   ext_temperature_f
+    humidity            %RH  sensor.humidity ext_humidity
+    illuminance         lx   sensor.lux status.lux
+    own                 -    sensor.illumination
+    opening             -    sensor.state
+    angle               °    sensor.tilt
+    vibration           -    sensor.vibration status.vibration
+    motion              -    sensor.motion status.motion
+    own-setting         -    status.active
+    water_leak          -    sensor.flood
+    smoke               -    sensor.smoke
+    gas_detected        -    sensor.gas
+    gas_concentration   ppm  sensor.concentration
+    own-diagnostic      -    sensor.act_reasons sensor.error sensor.operation sensor.self_test
+    battery             %    sensor.battery status.bat
+    external_power      -    sensor.charger
+    input_state         -    input
+    own                 -    longpush
+    action              -    input_event.event
+    cover_state         -    roller
+    position            %    roller.pos
+    own                 -    roller.stop_reason
+    brightness          %    light.status.brightness white.status.brightness
+    color_temperature   K    light.status.temp
+    own                 -    color.status.gain color.status.red color.status.green
+    own                 -    color.status.blue color.status.white
+    """
+)
+"""Names are topics behind the device, without numbers, and the member of a JSON value; `*` stands
+for any level before the last."""
+
 _SWITCHED = frozenset({"relay", "light", "white", "color"})
 _BITS = frozenset({"input", "longpush", "overtemperature", "flood", "motion", "vibration", "smoke"})
 _BITWISE = {"0": "false", "1": "true"}
+_TEXTS = frozenset(
+    {"roller", "roller.stop_reason", "sensor.illumination", "sensor.operation"}
+    | {"sensor.self_test", "sensor.act_reasons", "temperature_status"}
+)
+"""A roller says `open` and `close`, words of its movement and no truth values."""
+
+_WORDS = {
+    "sensor.state": {"open": TRUE, "close": FALSE},
+    "sensor.gas": {"none": FALSE, "mild": TRUE, "heavy": TRUE},
+}
+_TEST = "test"
+
+_RANGES = {
+    "roller.pos": (0, 100),
+    "sensor.tilt": (0, 180),
+    "sensor.lux": (0, None),
+    "sensor.concentration": (0, None),
+    "sensor.battery": (0, 100),
+}
+"""What lies outside, -1 mostly, says that the device does not know."""
+
+_UNANNOUNCED = frozenset({"online", "announce", "info", "settings", "source"})
 
 
 class ShellyGen1Adapter:
@@ -63,13 +126,15 @@ class ShellyGen1Adapter:
         if value == "online":
             bound = [stream.key for stream in streams]
             return availability_findings(payload, [*bound, *self._known.of(device)])
-        if value.endswith("command"):
+        levels = _levels(value)
+        if "command" in levels:
             return Findings()
-        kind = _kind(value)
-        unit = unit_iri(_UNITS.get(kind, ""))
         findings = Findings()
         for selector, stream in zip(self._selectors, streams, strict=True):
-            findings.add(stream, _result(payload, selector, kind), unit=unit)
+            name = _name(levels, selector)
+            symbol = _TABLE.unit(name)
+            unit = unit_iri(symbol) if symbol else None
+            findings.add(stream, _result(payload, selector, name), unit=unit)
             self._known.hear(device, stream.key)
         return findings
 
@@ -82,48 +147,86 @@ def companions(topic_filter: str) -> Sequence[str]:
 
 
 def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
-    """The value of one topic below `shellies`."""
+    """The value of one topic below `shellies`, or the members of a JSON value."""
     del memory
-    topic = payload.message.topic
-    root, _, rest = topic.partition("/")
+    root, _, rest = payload.message.topic.partition("/")
     device, _, value = rest.partition("/")
-    kind = _kind(value)
-    if root != ROOT or not value or kind in {"online", "announce", "command", "info", "status"}:
+    levels = _levels(value)
+    if root != ROOT or not levels or _UNANNOUNCED.intersection(levels) or "command" in levels:
         return ()
-    selector = "event" if kind == "input_event" else ""
-    if isinstance(_result(payload, selector, kind), Fault):
+    found = [_proposal(payload, device, value, each, names) for each in _selectors(payload, levels)]
+    return [each for each in found if each is not None]
+
+
+def _selectors(payload: Payload, levels: Sequence[str]) -> Sequence[str]:
+    """What of a value is proposed: all of a bare one; of a JSON object what is known."""
+    if levels == ("input_event",):
+        return ("event",)
+    if levels[-1] != "status":
+        return ("",)
+    document = payload.document()
+    if not isinstance(document, dict):
         return ()
-    meaning = _meaning(kind)
+    return [each for each in document if _name(levels, each) in _TABLE]
+
+
+def _proposal(
+    payload: Payload, device: str, value: str, selector: str, names: Names
+) -> Proposal | None:
+    topic = payload.message.topic
+    name = _name(_levels(value), selector)
+    if isinstance(_result(payload, selector, name), Fault):
+        return None
+    meaning = _TABLE.meaning(name, word=name.rpartition(".")[2])
+    member = f"{value}/{selector}" if selector and selector != "event" else value
+    symbol = _TABLE.unit(name)
     mapping = Mapping(
-        names.mapping(FAMILY, device, value),
+        names.mapping(FAMILY, device, member),
         topic,
         FAMILY,
-        names.sensor(FAMILY, device, value),
+        names.sensor(FAMILY, device, member),
         names.observed_property(meaning),
         names.feature(FAMILY, device),
         selector,
-        {"energy": "Wh", "returned_energy": "Wh"}.get(kind, _UNITS.get(kind)),
+        "Wh" if symbol == "Wmin" else symbol,
     )
-    command = None
-    if kind in _SWITCHED:
-        command = Command(f"{topic}/command", values=("on", "off", "toggle"))
-    label = f"{device} {value}"
-    return [Proposal(mapping, FAMILY, device, label, meaning, command)]
+    label = f"{device} {member}"
+    return Proposal(mapping, FAMILY, device, label, meaning, _command(topic, name))
 
 
-def _kind(value: str) -> str:
-    """The last level that is no number: `power` of `relay/0/power`, `relay` of `relay/0`."""
-    levels = [level for level in value.split("/") if not level.isdigit()]
-    return levels[-1] if levels else ""
+def _command(topic: str, name: str) -> Command | None:
+    if name in _SWITCHED:
+        return Command(f"{topic}/command", values=("on", "off", "toggle"))
+    if name == "roller":
+        return Command(f"{topic}/command", values=("open", "close", "stop"))
+    if name == "roller.pos":
+        roller = topic.removesuffix("/pos")
+        return Command(f"{roller}/command/pos", minimum="0", maximum="100")
+    if name.endswith(".status.brightness"):
+        return Command(
+            topic.removesuffix("status") + "set",
+            '{"brightness":{value}}',
+            minimum="0",
+            maximum="100",
+        )
+    return None
 
 
-def _meaning(kind: str) -> Meaning:
-    if kind in _SWITCHED:
-        return named("power_state", kind)
-    return named("energy", kind) if kind.startswith("total") else usual(kind).meaning
+def _levels(value: str) -> tuple[str, ...]:
+    """The levels that are no numbers: `relay`, `power` of `relay/0/power`."""
+    return tuple(level for level in value.split("/") if level and not level.isdigit())
 
 
-def _result(payload: Payload, selector: str, kind: str) -> Result | Fault:
+def _name(levels: Sequence[str], selector: str) -> str:
+    """The name in the table, for itself or with any level before the last."""
+    own = ".".join((*levels, selector) if selector else levels)
+    if own in _TABLE:
+        return own
+    last = f"*.{selector or levels[-1]}" if levels else own
+    return last if last in _TABLE else own
+
+
+def _result(payload: Payload, selector: str, name: str) -> Result | Fault:
     if selector:
         document = payload.document()
         if isinstance(document, Fault):
@@ -132,10 +235,23 @@ def _result(payload: Payload, selector: str, kind: str) -> Result | Fault:
     text = payload.text()
     if isinstance(text, Fault):
         return text
-    if kind in _BITS:
-        text = _BITWISE.get(text.strip(), text)
-    # A roller says `open` and `close`, which are words of its movement and no truth values.
-    return forced_string_result(text) if kind == "roller" else captured_result(text)
+    text = text.strip()
+    if name in _WORDS and (known := _WORDS[name].get(text)) is not None:
+        return known
+    if name in _WORDS and text == _TEST:
+        return Fault(None, FaultReason.SENTINEL, "the device tests itself")
+    if name.rpartition(".")[2] in _BITS:
+        text = _BITWISE.get(text, text)
+    return forced_string_result(text) if name in _TEXTS else _in_range(captured_result(text), name)
+
+
+def _in_range(result: Result | Fault, name: str) -> Result | Fault:
+    if name not in _RANGES or isinstance(result, Fault) or result.datatype not in NUMERIC:
+        return result
+    (least, most), number = _RANGES[name], float(result.lexical)
+    if least <= number and (most is None or number <= most):
+        return result
+    return Fault(None, FaultReason.SENTINEL, f"{excerpt(result.lexical)} is no reading")
 
 
 def _refuse_selectors(mapping: Mapping) -> None:
