@@ -175,6 +175,7 @@ _NOT_IN_QUDT: dict[str, tuple[str, Entry, str]] = {
     "WattMinute": ("energy", 60, "W-HR"),
     "MilliwattHour": ("energy", "3.6", "W-HR"),
     "InchPerHour": ("speed", _INCH / 3600, "MilliM-PER-HR"),
+    "YardPerSecond": ("speed", 36 * _INCH, "M-PER-SEC"),
 }
 """Units that only devices use: dimension, scale, and the QUDT unit of their observations."""
 

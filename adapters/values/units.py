@@ -187,7 +187,12 @@ _SPELLINGS = {
     "GigaBYTE": "GB",
 }
 
-_OF_DEVICES = {"WattMinute": "Wmin W.min", "MilliwattHour": "mWh mW.h", "InchPerHour": "in.h-1"}
+_OF_DEVICES = {
+    "WattMinute": "Wmin W.min",
+    "MilliwattHour": "mWh mW.h",
+    "InchPerHour": "in.h-1",
+    "YardPerSecond": "yd.s-1",
+}
 """Units that QUDT does not have; observations have another one (conversion.INSTEAD)."""
 
 _RENAMED = {

@@ -18,26 +18,33 @@ from datetime import datetime
 from adapters.adapter import Fault, Findings, missing
 from adapters.availability import availability_findings
 from adapters.documents.json_path import Absent, JsonPath
-from adapters.formats.tasmota.units import unit_of
+from adapters.formats.tasmota.words import UnitRule, is_text, unit_rule
 from adapters.values.device_time import read_time
 from adapters.values.iri_template import NAME
 from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
-from adapters.values.result import bare_result, json_result
+from adapters.values.result import Result, bare_result, forced_string_result, json_result
 from adapters.values.stream import Stream
 
 LWT = "LWT"
+_ANSWER = "/RESULT"
+"""One command's answer, or one button's: what it does not mention is no fault."""
+
 _PREFIXES = {"stat": "tele", "tele": "tele"}
 _LOCAL_TIME = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`path` is None for a bare word; `name` is the last member name, which tells the unit."""
+    """`path` is None for a bare word; `unit` says how the unit of its values is known.
+
+    `is_text`: whether words such as ON are what was done, and no truth values.
+    """
 
     path: JsonPath | None
-    name: str
+    unit: UnitRule
+    is_text: bool = False
 
 
 class TasmotaAdapter:
@@ -64,9 +71,16 @@ class TasmotaAdapter:
                 continue
             for name, value in _found(rule.path, document):
                 own = stream.named(name) if name else stream
-                unit = unit_of(document, rule.name)
-                findings.add(own, json_result(value), time, sequence, unit=unit)
-        return findings or Findings.of_fault(missing(streams))
+                unit = rule.unit.of(document)
+                result = _word(value) if rule.is_text else json_result(value)
+                findings.add(own, result, time, sequence, unit=unit)
+        if findings or payload.message.topic.endswith(_ANSWER):
+            return findings
+        return Findings.of_fault(missing(streams))
+
+
+def _word(value: Json) -> Result | Fault:
+    return forced_string_result(value) if type(value) is str else json_result(value)
 
 
 def _found(path: JsonPath, document: Json) -> Iterable[tuple[str, Json]]:
@@ -102,7 +116,7 @@ def _rule(mapping: Mapping) -> _Rule:
             raise MappingError(mapping.iri, member, "Tasmota says itself where its time stands")
     text = mapping.selector
     if not text:
-        return _Rule(None, "")
+        return _Rule(None, UnitRule(None))
     try:
         path = JsonPath.compile(text if text.startswith("$") else f"$.{text}")
     except ValueError as error:
@@ -111,4 +125,4 @@ def _rule(mapping: Mapping) -> _Rule:
     if has_name and path.is_singular:
         raise MappingError(mapping.iri, "selector", "{name} needs a wildcard in the path")
     names = [step for step in path.steps if isinstance(step, str)]
-    return _Rule(path, names[-1] if names else "")
+    return _Rule(path, unit_rule(names), is_text(names))
