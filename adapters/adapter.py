@@ -136,9 +136,10 @@ class Format:
     concern its streams (a last will, a birth). `subject` gives the topic whose levels fill the
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
     IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
-    family publishes about itself, are its part in discovery. Longer payloads than `max_bytes` are
-    refused. `encode_command` makes the bytes of a filled-in command payload; ValueError says why
-    not.
+    family publishes about itself, are its part in discovery; what comes on topics that match
+    `alone` is this family's or nobody's, and no other is asked what it may be. Longer payloads than
+    `max_bytes` are refused. `encode_command` makes the bytes of a filled-in command payload;
+    ValueError says why not.
     """
 
     compile: Compile
@@ -147,6 +148,7 @@ class Format:
     subject: Callable[[str], str] = _same
     propose: Propose | None = None
     announcements: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     max_bytes: int = MAX_PAYLOAD_BYTES
     encode_command: Callable[[str, datetime], bytes] = _text
 

@@ -61,9 +61,12 @@ class Discovery:
         self._memory = Memory()
         self._proposed = Recent[str, tuple[str, ...]](MAX_TOPICS)
         self._announcers = TopicTrie[str]()
+        self._alone = TopicTrie[str]()
         for name, form in self._formats.items():
             for text in form.announcements:
                 self._announcers.insert(TopicFilter.parse(text), name)
+            for text in form.alone:
+                self._alone.insert(TopicFilter.parse(text), name)
 
     @property
     def announcements(self) -> frozenset[str]:
@@ -80,7 +83,8 @@ class Discovery:
         matched = self._announcers.match(message.topic)
         announcers = [name for name in self._formats if name in matched]
         payload = Payload(message)
-        for name in announcers or self._formats:
+        only = [] if announcers else list(self._alone.match(message.topic))
+        for name in announcers or only or self._formats:
             propose = self._formats[name].propose
             proposals = propose(payload, self._names, self._memory) if propose else ()
             if proposals:
@@ -91,7 +95,7 @@ class Discovery:
                 return Discovered(name, told, withdrawn, len(proposals) - len(told))
         if announcers:
             return Discovered(announcers[0], (), self._withdrawn(message, ()))
-        return Discovered()
+        return Discovered(only[0]) if only else Discovered()
 
     def _withdrawn(self, message: Message, proposals: Sequence[Proposal]) -> tuple[str, ...]:
         now = tuple(proposal.mapping.iri for proposal in proposals)

@@ -7,6 +7,8 @@ see adapters.lorawan.uplink; decoded values stand in `object`. Besides what hold
   there are 0;
 - a battery that the device could not measure (batteryLevelUnavailable) or does not have
   (externalPowerSource) is not told as 0 %;
+- a status is battery and margin, a location its coordinates; join, ack, txack and log have no
+  reading, and are proposed as none;
 - the time is the event's, else the first that a gateway gives in rxInfo; the sequence is
   deduplicationId, else fCnt.
 
@@ -16,12 +18,12 @@ Source: ChirpStack v4 documentation, integrations, event types.
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Format, stateless
-from adapters.lorawan.proposal import propose_uplink
+from adapters.lorawan.proposal import propose_members, propose_uplink
 from adapters.lorawan.uplink import (
-    Codec,
     LorawanAdapter,
     Object,
     Uplink,
+    codecs_of,
     document_of,
     first_time,
     objects_at,
@@ -30,11 +32,22 @@ from adapters.lorawan.uplink import (
     zeroes,
 )
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import WordTable
 from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
 
 _TIMES = ("nsTime", "gwTime", "time")
+_DECODED = frozenset({"up", "integration"})
+_MEMBERS = {
+    "status": WordTable.of("battery % $.batteryLevel\nown-diagnostic dB $.margin"),
+    "location": WordTable.of(
+        "latitude deg $.location.latitude\n"
+        "longitude deg $.location.longitude\n"
+        "altitude m $.location.altitude"
+    ),
+}
+"""What events that are no uplinks say of a device; the others have no reading."""
 
 
 def read(payload: Payload) -> Uplink | Fault:
@@ -46,13 +59,12 @@ def read(payload: Payload) -> Uplink | Fault:
         return Fault(None, FaultReason.MALFORMED, "the event has no deviceInfo")
     kind = payload.message.topic.rpartition("/")[2]
     _complete(event, kind)
-    decoded = event.get("object")
-    codecs = ((Codec(decoded),),) if isinstance(decoded, dict) and decoded else ()
+    decoded = codecs_of(event.get("object")) if kind in _DECODED or "data" in event else ()
     received = objects_at(event, "rxInfo")
     times = [text_at(event, "time"), *(text_at(each, key) for each in received for key in _TIMES)]
     return Uplink(
         event,
-        codecs,
+        (decoded,) if decoded else (),
         text_at(event, "data"),
         port_of(text_at(event, "fPort")),
         _models(event),
@@ -86,15 +98,21 @@ def _models(event: Object) -> tuple[str, ...]:
 
 def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
     del memory
-    levels = payload.message.topic.split("/")
-    if levels[:1] != ["application"] or levels[-2:] != ["event", "up"]:
+    topic = payload.message.topic
+    levels = topic.split("/")
+    if levels[:1] != ["application"] or levels[-2:-1] != ["event"]:
         return ()
-    uplink = read(payload)
-    return () if isinstance(uplink, Fault) else propose_uplink("chirpstack", uplink, payload, names)
+    event = read(payload)
+    if isinstance(event, Fault):
+        return ()
+    if levels[-1] == "up":
+        return propose_uplink("chirpstack", event, payload, names)
+    members = _MEMBERS.get(levels[-1])
+    return propose_members("chirpstack", event, topic, members, names) if members else ()
 
 
 def _compile(mappings: Sequence[Mapping]) -> LorawanAdapter:
     return LorawanAdapter(mappings, read)
 
 
-FORMAT = Format(stateless(_compile), propose=_propose)
+FORMAT = Format(stateless(_compile), propose=_propose, alone=("application/+/device/+/event/+",))

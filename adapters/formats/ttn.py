@@ -8,6 +8,7 @@ is looked for in `normalized_payload` first, whose names and units are the same 
 - fields that are 0, false or empty are left out by the server: f_cnt and f_port are then 0;
 - the time is the Network Server's (`uplink_message.received_at`), else the Application Server's;
   the sequence is f_cnt;
+- `location/solved` is the place that a service found; other events have no reading;
 - an uplink that somebody simulated in the console is no observation.
 
 Sources: The Things Stack documentation, data formats; payload schema of the device repository.
@@ -16,11 +17,13 @@ Sources: The Things Stack documentation, data formats; payload schema of the dev
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Format, stateless
-from adapters.lorawan.proposal import propose_uplink
+from adapters.lorawan.proposal import propose_members, propose_uplink
 from adapters.lorawan.uplink import (
     Codec,
     LorawanAdapter,
+    Object,
     Uplink,
+    codecs_of,
     document_of,
     first_time,
     objects_at,
@@ -28,38 +31,21 @@ from adapters.lorawan.uplink import (
     text_at,
     zeroes,
 )
+from adapters.lorawan.words import NORMALIZED
 from adapters.values.mapping import Mapping
+from adapters.values.meaning import WordTable
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
 
-NORMALIZED_UNITS = {
-    "action.motion.count": "1",
-    "air.temperature": "Cel",
-    "air.relativeHumidity": "%RH",
-    "air.pressure": "hPa",
-    "air.co2": "ppm",
-    "air.lightIntensity": "lx",
-    "battery": "V",
-    "rain.intensity": "mm/h",
-    "rain.cumulative": "mm",
-    "soil.depth": "cm",
-    "soil.moisture": "%",
-    "soil.temperature": "Cel",
-    "soil.ec": "dS/m",
-    "soil.pH": "pH",
-    "soil.n": "ppm",
-    "soil.p": "ppm",
-    "soil.k": "ppm",
-    "water.temperature.min": "Cel",
-    "water.temperature.max": "Cel",
-    "water.temperature.avg": "Cel",
-    "water.temperature.current": "Cel",
-    "metering.water.total": "l",
-    "wind.speed": "m/s",
-    "wind.direction": "deg",
-}
-"""The units that the schema of normalized_payload fixes, by dotted names."""
+_UNITS = {name: word.unit for name, word in NORMALIZED.words.items() if word.unit}
+_LOCATION = WordTable.of(
+    "latitude deg $.location_solved.location.latitude\n"
+    "longitude deg $.location_solved.location.longitude\n"
+    "altitude m $.location_solved.location.altitude\n"
+    "own-diagnostic m $.location_solved.location.accuracy"
+)
+_READ = (["up"], ["location", "solved"])
 
 
 def read(payload: Payload) -> Uplink | Fault:
@@ -68,6 +54,8 @@ def read(payload: Payload) -> Uplink | Fault:
     if isinstance(event, Fault):
         return event
     message = event.get("uplink_message")
+    if isinstance(event.get("location_solved"), dict):
+        return _located(event)
     if not isinstance(message, dict):
         return Fault(None, FaultReason.MALFORMED, "the event has no uplink_message")
     message = event["uplink_message"] = dict(message)
@@ -88,14 +76,26 @@ def read(payload: Payload) -> Uplink | Fault:
     )
 
 
+def _located(event: Object) -> Uplink:
+    """Where a service says that a device is: no uplink, and nothing of the device's own."""
+    ids = event.get("end_device_ids")
+    device = text_at(ids, "device_id")
+    return Uplink(
+        event,
+        device=text_at(ids, "dev_eui") or device,
+        label=device,
+        time=first_time([text_at(event, "received_at")]),
+    )
+
+
 def _measurement(measurement: dict[str, Json]) -> Codec:
     time = first_time([text_at(measurement, "time")])
-    return Codec(measurement, NORMALIZED_UNITS, time)
+    return Codec(measurement, _UNITS, time)
 
 
 def _decoded(message: Json) -> tuple[Codec, ...]:
     decoded = message.get("decoded_payload") if isinstance(message, dict) else None
-    return (Codec(decoded),) if isinstance(decoded, dict) and decoded else ()
+    return codecs_of(decoded)
 
 
 def _models(message: Json) -> tuple[str, ...]:
@@ -111,15 +111,20 @@ def _simulated() -> Fault:
 
 def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
     del memory
-    levels = payload.message.topic.split("/")
-    if levels[0] != "v3" or len(levels) != 5 or levels[-1] != "up":
+    topic = payload.message.topic
+    levels = topic.split("/")
+    if levels[0] != "v3" or levels[2:3] != ["devices"] or len(levels) < 5:
         return ()
-    uplink = read(payload)
-    return () if isinstance(uplink, Fault) else propose_uplink("ttn", uplink, payload, names)
+    event = read(payload) if levels[4:] in _READ else None
+    if event is None or isinstance(event, Fault):
+        return ()
+    if levels[4:] == ["up"]:
+        return propose_uplink("ttn", event, payload, names)
+    return propose_members("ttn", event, topic, _LOCATION, names)
 
 
 def _compile(mappings: Sequence[Mapping]) -> LorawanAdapter:
     return LorawanAdapter(mappings, read)
 
 
-FORMAT = Format(stateless(_compile), propose=_propose)
+FORMAT = Format(stateless(_compile), propose=_propose, alone=("v3/+/devices/+/#",))

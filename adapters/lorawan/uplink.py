@@ -6,14 +6,18 @@ look into it here. A selector is
 - a name, `temperature` or `air.temperature`: in what the network server's codec decoded, and where
   no codec did, in what a byte table (adapters.lorawan.codecs) makes of the payload. The table is
   that of the model that the event names, or the one before a colon: `elsys:temperature`;
+- a name at a depth of the soil in centimetres, `soil.moisture@20`: without a depth, several of them
+  in one uplink are a fault, for they are several streams;
 - a path that begins with `$`: in the event as it was sent.
 
-The time is that of the network server; a codec may tell the device's own. Copies of an uplink have
+The time is that of the network server; a codec may tell the device's own, and records that the
+device had kept (`history`) come at theirs. Copies of an uplink have
 the same `sequence`, whatever gateways received it.
 """
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Lookup
 from dataclasses import dataclass, field
@@ -34,6 +38,11 @@ from adapters.values.units import unit_iri
 
 NETWORK = Circumstances(time_source=TimeSource.NETWORK)
 DEVICE = Circumstances(time_source=TimeSource.DEVICE)
+KEPT = Circumstances(time_source=TimeSource.DEVICE, historical=True)
+HISTORY = "history"
+_TIMES = ("timestamp", "time")
+
+_NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 
 Object = dict[str, Json]
 Time = datetime | Fault | None
@@ -43,12 +52,26 @@ Time = datetime | Fault | None
 class Codec:
     """What a codec of the network server decoded; `units` has symbols by dotted names.
 
-    `time` is the device's own, None where the codec tells none.
+    `time` is the device's own, None where the codec tells none; `is_kept` says that it is a record
+    of the past. `depth` is that of the measurement in the soil, as it is written.
     """
 
     document: Json
     units: Lookup[str, str] = field(default_factory=dict)
     time: Time = None
+    is_kept: bool = False
+
+    @property
+    def depth(self) -> str:
+        """In centimetres, empty where none is told."""
+        return text_at(self.document, "soil", "depth")
+
+    @property
+    def circumstances(self) -> Circumstances:
+        """Whose clock the time is, and whether it is of the past."""
+        if self.is_kept:
+            return KEPT
+        return NETWORK if self.time is None else DEVICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +115,34 @@ class _Rule:
     path: JsonPath
     name: str
     table: ByteTable | None
+    depth: float | None = None
 
     @classmethod
     def compile(cls, text: str) -> "_Rule":
         if text.startswith("$"):
             return cls(_singular(text), "", None)
-        table, name = None, text
-        if ":" in text:
+        table, name, depth = None, text, None
+        if "@" in name:
+            name, _, told = name.rpartition("@")
+            depth = _depth(told)
+            if depth is None:
+                raise ValueError(f"{told!a} is no depth in centimetres")
+        elif ":" in text:
             model, _, name = text.partition(":")
             table = table_of(model)
             if table is None:
                 raise ValueError(f"{model!a} is none of the byte tables {', '.join(TABLES)}")
         if not name:
             raise ValueError("name a decoded value, or a path of the event that begins with $")
-        return cls(_singular(f"$.{name}"), name, table)
+        return cls(_singular(f"$.{name}"), name, table, depth)
+
+    def at_depth(self, codec: Codec) -> bool:
+        """Whether the codec's values are of the wanted depth, or any will do."""
+        return self.depth is None or _depth(codec.depth) == self.depth
+
+
+def _depth(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def _singular(text: str) -> JsonPath:
@@ -155,8 +192,11 @@ def _add(value: object, stream: Stream, uplink: Uplink, findings: Findings) -> N
 def _add_decoded(rule: _Rule, stream: Stream, uplink: Uplink, findings: Findings) -> None:
     """From the first group of codecs that has the name; each of the group is a measurement."""
     for group in uplink.codecs:
-        found = [(codec, rule.path.find(codec.document)) for codec in group]
+        found = [(codec, rule.path.find(codec.document)) for codec in group if rule.at_depth(codec)]
         found = [(codec, value) for codec, value in found if value is not ABSENT]
+        if len(found) > 1 and rule.depth is None and (fault := _several_depths(rule, found)):
+            findings.faults.append(fault.of(stream.mapping))
+            return
         for number, (codec, value) in enumerate(found):
             symbol = codec.units.get(rule.name)
             findings.add(
@@ -165,10 +205,41 @@ def _add_decoded(rule: _Rule, stream: Stream, uplink: Uplink, findings: Findings
                 uplink.time if codec.time is None else codec.time,
                 f"{uplink.sequence}.{number}" if number and uplink.sequence else uplink.sequence,
                 unit=symbol and unit_iri(symbol),
-                circumstances=NETWORK if codec.time is None else DEVICE,
+                circumstances=codec.circumstances,
             )
         if found:
             return
+
+
+def _several_depths(rule: _Rule, found: Sequence[tuple[Codec, object]]) -> Fault | None:
+    """One stream cannot have the measurements of several depths."""
+    if not rule.name.startswith("soil."):
+        return None
+    depths = list(dict.fromkeys(codec.depth for codec, _ in found if codec.depth))
+    if len(depths) < 2:
+        return None
+    one = excerpt(f"{rule.name}@{depths[0]}")
+    detail = f"{excerpt(rule.name)} is told of several depths: name one, as {one}"
+    return Fault(None, FaultReason.NOT_A_VALUE, detail)
+
+
+def codecs_of(decoded: Json) -> tuple[Codec, ...]:
+    """What a codec made of an uplink: its values of now, and each record that the device kept.
+
+    A record without a time that can be used is left out: nobody knows when it was.
+    """
+    if not isinstance(decoded, dict) or not decoded:
+        return ()
+    records = objects_at(decoded, HISTORY)
+    if not records:
+        return (Codec(decoded),)
+    now = {name: value for name, value in decoded.items() if name != HISTORY}
+    kept = (Codec(each, time=_kept_at(each), is_kept=True) for each in records)
+    return (Codec(now), *(each for each in kept if isinstance(each.time, datetime)))
+
+
+def _kept_at(record: Object) -> Time:
+    return first_time([text_at(record, each) for each in _TIMES])
 
 
 def _add_read(
