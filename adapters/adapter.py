@@ -104,6 +104,9 @@ class Adapter(Protocol):
         ...
 
 
+Hear: TypeAlias = Callable[[Payload, Memory], None]
+"""How a family takes up what it publishes about itself; bounded, and never raises."""
+
 Compile: TypeAlias = Callable[[Sequence[Mapping], Memory], Adapter]
 """How a format makes its adapter; raises MappingError for the first bad mapping.
 
@@ -137,9 +140,10 @@ class Format:
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
     IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
     family publishes about itself, are its part in discovery; what comes on topics that match
-    `alone` is this family's or nobody's, and no other is asked what it may be. Longer payloads than
-    `max_bytes` are refused. `encode_command` makes the bytes of a filled-in command payload;
-    ValueError says why not.
+    `alone` is this family's or nobody's, and no other is asked what it may be. `hear` takes the
+    announcements into the registry's Memory, so that what was announced before there was a mapping
+    counts for it. Longer payloads than `max_bytes` are refused. `encode_command` makes the bytes of
+    a filled-in command payload; ValueError says why not.
     """
 
     compile: Compile
@@ -149,6 +153,7 @@ class Format:
     propose: Propose | None = None
     announcements: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
+    hear: Hear | None = None
     max_bytes: int = MAX_PAYLOAD_BYTES
     encode_command: Callable[[str, datetime], bytes] = _text
 

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from adapters.adapter import Adapter, Decoded, Fault, FaultReason, Findings, Format, stateless
+from adapters.adapter import (
+    Adapter,
+    Decoded,
+    Fault,
+    FaultReason,
+    Findings,
+    Format,
+    Hear,
+    stateless,
+)
 from adapters.availability import AvailabilityAdapter
 from adapters.families import FORMATS
 from adapters.policies import Policies
@@ -64,10 +73,14 @@ class _Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Topic:
-    """What is known of a concrete topic: who reads it for which streams, and their policies."""
+    """What is known of a concrete topic: who reads it for which streams, and their policies.
+
+    `hearing` are the families that publish about themselves there.
+    """
 
     bound: tuple[_Bound, ...]
     policies: Policies
+    hearing: tuple[Hear, ...]
 
 
 class Registry:
@@ -83,6 +96,7 @@ class Registry:
 
     def __init__(self, entries: Iterable[_Entry] = (), memory: Memory | None = None) -> None:
         known = memory or Memory()
+        self._memory = known
         self._units, self._earlier = known.of(SeriesUnits), known.of(EarlierStreams)
         self._trie = TopicTrie[_Entry]()
         filters = set()
@@ -125,11 +139,18 @@ class Registry:
         return bool(self._trie.match(topic))
 
     def decode(self, message: Message) -> Decoded:
-        """What `message` says. Never raises; a topic without a mapping gives UNMATCHED."""
+        """What `message` says. Never raises; a topic without a mapping gives UNMATCHED.
+
+        What a family publishes about itself is remembered, mapped or not.
+        """
         topic = message.topic
         find = self._remembered if len(topic) <= MAX_CACHED_TOPIC_CHARS else self._bind
         known = find(topic)
         bound = known.bound
+        if known.hearing and len(message.payload) <= MAX_PAYLOAD_BYTES:
+            heard = Payload(message)
+            for hear in known.hearing:
+                hear(heard, self._memory)
         if not bound:
             return UNMATCHED
         size = len(message.payload)
@@ -157,7 +178,7 @@ class Registry:
             for entry in entries.values()
         )
         every = (stream for each in bound for stream in each.streams)
-        return _Topic(bound, Policies.of(every))
+        return _Topic(bound, Policies.of(every), tuple(_ANNOUNCED.match(topic)))
 
     def _streams(self, entry: _Entry, topic: str) -> tuple[Stream, ...]:
         """Where the topic, that of a companion, fills no wildcards: those that the store knew."""
@@ -244,6 +265,16 @@ def _availability_entries(every: Iterable[_Checked]) -> Iterator[_Entry]:
         yield _Entry(topic_filter, (topic_filter,), _AVAILABILITY, _HEARD, tuple(templates))
 
 
+def _announced() -> TopicTrie[Hear]:
+    trie = TopicTrie[Hear]()
+    for form in FORMATS.values():
+        if form.hear is not None:
+            for text in form.announcements:
+                trie.insert(TopicFilter.parse(text), form.hear)
+    return trie
+
+
+_ANNOUNCED = _announced()
 _HEARD = AvailabilityAdapter()
 _AVAILABILITY = Format(stateless(lambda mappings: _HEARD))  # noqa: ARG005
 

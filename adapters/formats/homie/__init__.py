@@ -2,7 +2,7 @@
 
 from adapters.adapter import Format
 from adapters.formats.homie.discovery import propose
-from adapters.formats.homie.properties import HomieAdapter, companions
+from adapters.formats.homie.properties import HomieAdapter, companions, hear
 
 FORMAT = Format(
     HomieAdapter,
@@ -16,4 +16,5 @@ FORMAT = Format(
         "homie/+/+/+/$format",
         "homie/+/+/+/$name",
     ),
+    hear=hear,
 )

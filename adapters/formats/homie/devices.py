@@ -16,6 +16,12 @@ MAX_DEVICES = 2048
 MAX_PROPERTIES = 500
 """The most properties that are remembered of one device."""
 
+MAX_TEXT = 1024
+"""A longer unit, format or name is not remembered: nothing is known instead of a part."""
+
+MAX_ALL_PROPERTIES = 50_000
+"""The most of all devices together; the device unused longest goes first."""
+
 V5 = "5"
 DESCRIPTION = "$description"
 STATE = "$state"
@@ -100,7 +106,18 @@ class Devices:
                 if len(device.properties) < MAX_PROPERTIES:
                     device.properties[key] = described
             self._devices.put(topic, device)
+            self._trim()
         return None
+
+    def _trim(self) -> None:
+        """Linear in the devices, for each description."""
+        known = self._devices.items()
+        count = sum(len(device.properties) for _, device in known)
+        for topic, device in known[:-1]:
+            if count <= MAX_ALL_PROPERTIES:
+                return
+            self._devices.pop(topic)
+            count -= len(device.properties)
 
     def _attribute(self, place: Place, payload: Payload) -> None:
         text = payload.text()
@@ -112,7 +129,8 @@ class Devices:
         known = device.properties.get((node, name))
         if known is None and len(device.properties) >= MAX_PROPERTIES:
             return
-        device.properties[node, name] = _with(known or Property(), attribute, text.strip("\0"))
+        told = _short(text.strip("\0"))
+        device.properties[node, name] = _with(known or Property(), attribute, told)
 
 
 def _with(known: Property, attribute: str, text: str) -> Property:
@@ -151,4 +169,8 @@ def _objects(value: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _text(members: Mapping[str, Json], name: str) -> str:
     value = members.get(name)
-    return str(value) if isinstance(value, str) else ""
+    return _short(str(value)) if isinstance(value, str) else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else ""

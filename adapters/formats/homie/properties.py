@@ -4,10 +4,11 @@ Topic filter: the property's, `homie/5/<device>/<node>/<property>` (version 5; a
 `homie` is fine) or `homie/<device>/<node>/<property>` (version 4), or with wildcards. Selector:
 empty, or `string` to take the text as it is.
 
-Datatype and unit are what the device has told: a value that its datatype does not allow is a fault.
-Before the device has told them, a value is read as a bare scalar, in the unit that its stream had
-in an earlier life of the gateway if the mapping declares none. One NUL byte is the empty string,
-a cleared topic says nothing. `$state` tells whether the device is there, a root's for its children.
+Datatype and unit are what the device has told, also before there was a mapping: a value that its
+datatype, or the words of an enum, do not allow is a fault. Before the device has told them, a value
+is read as a bare scalar, in the unit that its stream had in an earlier life of the gateway if the
+mapping declares none. One NUL byte is the empty string, a cleared topic says nothing. `$state` tells
+whether the device is there, a root's for its children.
 """
 
 from collections.abc import Callable, Sequence
@@ -107,14 +108,28 @@ def companions(topic_filter: str) -> Sequence[str]:
     return (f"{device}/{STATE}", f"{topic_filter}/$datatype", f"{topic_filter}/$unit")
 
 
+def hear(payload: Payload, memory: Memory) -> None:
+    """Take up what a device says of itself; a description that cannot be read is ingest's fault."""
+    payload.once(memory.of(Devices).take)
+
+
 def _result(payload: Payload, told: Property | None) -> Result | Fault:
     text = payload.text()
     if isinstance(text, Fault):
         return text
     if payload.raw == EMPTY_STRING:
         return Result("", STRING)
+    if told is not None and told.datatype == "enum":
+        return _enum(text, told.format)
     read = _READERS.get(told.datatype if told else "", bare_result)
     return read(text)
+
+
+def _enum(text: str, words: str) -> Result | Fault:
+    """A word of the enum; any where the device has not told which there are."""
+    if words and text not in words.split(","):
+        return Fault(None, FaultReason.NOT_A_VALUE, f"{excerpt(text)} is no word of the enum")
+    return string_result(text)
 
 
 def _integer(text: str) -> Result | Fault:
@@ -147,7 +162,6 @@ _READERS: dict[str, Callable[[str], Result | Fault]] = {
     "float": _float,
     "boolean": _boolean,
     "string": string_result,
-    "enum": string_result,
     "color": string_result,
     "datetime": string_result,
     "duration": string_result,

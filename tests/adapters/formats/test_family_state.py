@@ -7,6 +7,7 @@ import pytest
 from adapters.availability import KnownStreams
 from adapters.discovery import Discovery
 from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
+from adapters.formats.homie.devices import MAX_ALL_PROPERTIES, Devices
 from adapters.registry import Registry
 from adapters.values.earlier_streams import EarlierStreams
 from adapters.values.mapping import Mapping
@@ -80,6 +81,38 @@ def test_unit_of_a_homie_stream_outlives_the_description() -> None:
     registry.decode(message("homie/5/b/$description", told))
     (seen,) = registry.decode(message("homie/5/b/n/t", b"62")).observations
     assert seen.unit is None
+
+
+def test_homie_description_counts_though_no_mapping_knew_its_topic() -> None:
+    memory = Memory()
+    described = b'{"nodes":{"n":{"properties":{"mode":{"datatype":"enum","format":"eco,warm"}}}}}'
+    empty, _ = Registry.compile([], memory)
+    heard = empty.decode(message("homie/5/b/$description", described))
+    assert not heard.matched
+    assert heard.faults == ()
+    mapping = Mapping("urn:m", "homie/5/b/n/mode", "homie", "urn:b", "urn:p", "urn:f")
+    registry, _ = Registry.compile([mapping], memory)
+    (seen,) = registry.decode(message("homie/5/b/n/mode", b"eco")).observations
+    assert (seen.lexical, seen.datatype) == ("eco", XSD + "string")
+    assert [
+        fault.reason.value for fault in registry.decode(message("homie/5/b/n/mode", b"hot")).faults
+    ] == ["not_a_value"]
+    stranger, _ = Registry.compile([mapping])
+    assert stranger.decode(message("homie/5/b/n/mode", b"eco")).observations == ()
+
+
+def test_homie_descriptions_are_bounded() -> None:
+    memory = Memory()
+    registry, _ = Registry.compile([], memory)
+    told = ",".join(f'"p{number}":{{"datatype":"float"}}' for number in range(600))
+    described = f'{{"nodes":{{"n":{{"properties":{{{told}}}}}}}}}'.encode()
+    for number in range(150):
+        registry.decode(message(f"homie/5/d{number}/$description", described))
+    devices = memory.of(Devices)
+    known = [devices.known(f"homie/5/d{number}") for number in range(150)]
+    assert sum(len(each.properties) for each in known if each) <= MAX_ALL_PROPERTIES
+    assert known[-1] is not None
+    assert len(known[-1].properties) == 500
 
 
 def test_availability_topic_of_any_mapping_is_heard() -> None:
