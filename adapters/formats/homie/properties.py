@@ -7,8 +7,8 @@ empty, or `string` to take the text as it is.
 Datatype and unit are what the device has told, also before there was a mapping: a value that its
 datatype, or the words of an enum, do not allow is a fault. Before the device has told them, a value
 is read as a bare scalar, in the unit that its stream had in an earlier life of the gateway if the
-mapping declares none. One NUL byte is the empty string, a cleared topic says nothing. `$state` tells
-whether the device is there, a root's for its children.
+mapping declares none. One NUL byte is the empty string, a cleared topic says nothing. `$state`
+tells whether the device is there, a root's for its children.
 """
 
 from collections.abc import Callable, Sequence
