@@ -19,7 +19,7 @@ from adapters.lorawan.codecs.ruuvi import RUUVI_5
 from adapters.values.device_time import read_time
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
-from adapters.values.meaning import Told
+from adapters.values.meaning import Told, WordTable
 from adapters.values.memory import Memory
 from adapters.values.observation import Circumstances, TimeSource
 from adapters.values.payload import Json, Payload
@@ -27,7 +27,6 @@ from adapters.values.proposal import Names, Proposal
 from adapters.values.result import JsonNumber, Result, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
-from adapters.values.usual_words import usual
 
 MANUFACTURER_DATA = 0xFF
 COMPANY = b"\x99\x04"
@@ -36,6 +35,17 @@ NETWORK = Circumstances(time_source=TimeSource.NETWORK)
 _UNITS = {name: found.unit for name, found in RUUVI_5.read(None, bytes(24)).found.items()}
 _UNITS["rssi"] = "dBm"
 _OF_THE_RADIO = {"mac", "sequence", "tx_power", "rssi"}
+_MEANT = WordTable.of(
+    """
+    temperature          Cel temperature
+    humidity             %RH humidity
+    atmospheric_pressure Pa  pressure
+    acceleration         gn  acceleration_x acceleration_y acceleration_z
+    battery_voltage      V   voltage
+    own                  -   movement_counter
+    """
+)
+"""A tag has no voltage but that of its battery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,7 @@ def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposa
 
 
 def _proposal(tag: str, name: str, names: Names) -> Proposal:
-    meaning = usual(name, Told(_UNITS[name] or None)).meaning
+    meaning = _MEANT.meaning(name, Told(_UNITS[name] or None))
     mapping = Mapping(
         names.mapping("ruuvi", tag, name),
         f"ruuvi/+/{tag}",

@@ -110,12 +110,10 @@ class TheengsAdapter:
             return Findings.of_fault(fault)
         findings = Findings()
         sequence = _sequence(document)
-        for key, unit, stream in zip(self._keys, self._units, streams, strict=True):
+        for key, fixed, stream in zip(self._keys, self._units, streams, strict=True):
             if key in document:
                 value = document[key]
-                if unit == _TOLD:
-                    symbol = _symbol(key, document)
-                    unit = unit_iri(symbol) if symbol else None
+                unit = _told_unit(key, document) if fixed == _TOLD else fixed
                 result = TRUE if value == _LEFT_OPEN else json_result(value)
                 findings.add(stream, result, None, sequence, unit=unit)
         if not findings:
@@ -128,6 +126,11 @@ def _fixed_unit(key: str) -> str | None:
     symbol = _TABLE.unit(key)
     if symbol in _TELLERS or any(key == each for _, each in _BY_TYPE):
         return _TOLD
+    return unit_iri(symbol) if symbol else None
+
+
+def _told_unit(key: str, document: dict[str, Json]) -> str | None:
+    symbol = _symbol(key, document)
     return unit_iri(symbol) if symbol else None
 
 
