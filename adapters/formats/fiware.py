@@ -14,10 +14,12 @@ from datetime import datetime
 from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stateless
 from adapters.values.device_time import read_time
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.meaning import Told
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
+from adapters.values.properties import Shape
 from adapters.values.proposal import Names, Proposal
-from adapters.values.result import captured_result, json_result
+from adapters.values.result import BOOLEAN, NUMERIC, captured_result, json_result
 from adapters.values.stream import Stream
 from adapters.values.usual_words import usual
 
@@ -107,18 +109,21 @@ def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposa
     levels = payload.message.topic.split("/")
     if len(levels) not in {4, 5} or levels[0] or levels[-1] != ATTRIBUTES:
         return ()
-    return [_proposal(payload.message.topic, name, names) for name in _attributes(payload)]
+    topic = payload.message.topic
+    return [_proposal(topic, name, value, names) for name, value in _attributes(payload)]
 
 
-def _attributes(payload: Payload) -> Iterator[str]:
+def _attributes(payload: Payload) -> Iterator[tuple[str, Json]]:
     document = payload.document()
     first = document[0] if isinstance(document, list) and document else document
     if isinstance(first, dict):
-        yield from (name for name in list(first)[:100] if name != TIME)
+        for name, value in list(first.items())[:100]:
+            if name != TIME:
+                yield name, _plain(value)
 
 
-def _proposal(topic: str, name: str, names: Names) -> Proposal:
-    device, found = topic.split("/")[-2], usual(name)
+def _proposal(topic: str, name: str, value: Json, names: Names) -> Proposal:
+    device, found = topic.split("/")[-2], usual(name, Told(shape=_shape(value)))
     mapping = Mapping(
         names.mapping("fiware", device, name),
         topic,
@@ -132,6 +137,16 @@ def _proposal(topic: str, name: str, names: Names) -> Proposal:
     question = "Is this a measured value, and is the unit right?"
     label = f"{name} of {device}"
     return Proposal(mapping, "fiware", device, label, found.meaning, question=question)
+
+
+def _shape(value: Json) -> Shape | None:
+    """None where there is no value yet."""
+    result = json_result(value)
+    if isinstance(result, Fault):
+        return None
+    if result.datatype in NUMERIC:
+        return Shape.NUMBER
+    return Shape.TRUTH if result.datatype == BOOLEAN else Shape.WORD
 
 
 FORMAT = Format(

@@ -13,6 +13,7 @@ order. Times below 2**28 are relative to the gateway's clock at reception; zero 
 which leaves phenomenon_time None. An update time (`ut`) is how long at most the stream is silent.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Lookup
 from dataclasses import dataclass
@@ -26,12 +27,13 @@ from adapters.documents.senml import CBOR_LABELS, NAME, Record, resolve
 from adapters.values.device_time import EPOCH, from_unix
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
-from adapters.values.meaning import Told
+from adapters.values.meaning import Meaning, Told, named, own
 from adapters.values.memory import Memory
 from adapters.values.notice import Liveness
 from adapters.values.payload import Payload
+from adapters.values.properties import Shape
 from adapters.values.proposal import Names, Proposal
-from adapters.values.result import NUMERIC, Result
+from adapters.values.result import BOOLEAN, NUMERIC, Result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
 from adapters.values.usual_words import usual
@@ -40,6 +42,15 @@ ABSOLUTE_FROM_S = 2**28
 SUM = "#sum"
 CBOR_ARRAY = b"\x80"
 MAX_PROPOSALS = 200
+
+_SUMS = {
+    "W": ("energy", "J"),
+    "A": ("charge", "C"),
+    "m3/s": ("volume", "m3"),
+    "l/s": ("volume", "l"),
+    "m/s": ("", "m"),
+}
+"""What a sum over seconds is, by the unit of the values (RFC 8428, 4.2), and its unit."""
 
 Dated = tuple[datetime | Fault | None, Record]
 
@@ -164,16 +175,17 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
     records = read_records(payload)
     if isinstance(records, Fault):
         return ()
-    named = {record.name: record for record in reversed(records)}
-    firsts = islice(reversed(named.values()), MAX_PROPOSALS)
+    by_name = {record.name: record for record in reversed(records)}
+    firsts = islice(reversed(by_name.values()), MAX_PROPOSALS)
     return [_proposal(payload.message.topic, record, names) for record in firsts]
 
 
 def _proposal(topic: str, record: Record, names: Names) -> Proposal:
-    unit = unit_iri(record.unit) if record.unit else None
     device, _, member = record.name.rpartition(":")
-    meaning = usual(member, Told(record.unit if unit else None)).meaning
-    unknown = record.unit is not None and unit is None
+    is_sum = record.value is None
+    unit, unknown = _told_unit(record)
+    meaning = _meaning(record, unit)
+    member += SUM if is_sum else ""
     mapping = Mapping(
         names.mapping("senml", device or topic, member),
         topic,
@@ -181,11 +193,36 @@ def _proposal(topic: str, record: Record, names: Names) -> Proposal:
         names.sensor("senml", device or topic, member),
         names.observed_property(meaning),
         names.feature("senml", device or topic),
-        record.name,
-        record.unit if unit else None,
+        record.name + (SUM if is_sum else ""),
+        unit,
     )
-    question = f"Which unit is {record.unit!a}?" if unknown else ""
+    question = f"Which unit is {unknown!a}?" if unknown else ""
+    if is_sum and unit is None:
+        question = f"In which unit is the sum? {record.unit or 'No unit'!a} times seconds."
     return Proposal(mapping, "senml", device or topic, record.name, meaning, question=question)
+
+
+def _told_unit(record: Record) -> tuple[str | None, str]:
+    """The unit of what is proposed, and the one that nobody knows; only numbers have one."""
+    if record.value is None:
+        return _SUMS.get(record.unit or "", ("", None))[1], ""
+    if record.unit is None or _shape(record) is not Shape.NUMBER:
+        return None, ""
+    return (record.unit, "") if unit_iri(record.unit) else (None, record.unit)
+
+
+def _meaning(record: Record, unit: str | None) -> Meaning:
+    name = re.split("[:/]", record.name)[-1]
+    if record.value is not None:
+        return usual(name, Told(unit, _shape(record))).meaning
+    term = _SUMS.get(record.unit or "", ("", None))[0]
+    return named(term, name) if term else own(f"{name}_sum")
+
+
+def _shape(record: Record) -> Shape:
+    if not isinstance(record.value, Result) or record.value.datatype in NUMERIC:
+        return Shape.NUMBER
+    return Shape.TRUTH if record.value.datatype == BOOLEAN else Shape.WORD
 
 
 FORMAT = Format(stateless(SenmlAdapter), names=True, propose=propose)

@@ -18,7 +18,7 @@ The selector is the name of a metric; `name[2]` an element of an array; empty is
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
@@ -28,15 +28,16 @@ from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.sparkplug import command
 from adapters.sparkplug.host import NAMESPACE, Address, Declared, Heard, SparkplugHost, Update
 from adapters.sparkplug.payload import Metric, decode_payload, rebirth_command
-from adapters.sparkplug.value import DATATYPES, Value, array_text, value_of
+from adapters.sparkplug.value import DATATYPES, INTEGERS, Value, array_text, value_of
 from adapters.values.device_time import EARLIEST, from_unix
 from adapters.values.fault import excerpt
 from adapters.values.mapping import Mapping, MappingError
-from adapters.values.meaning import Told
+from adapters.values.meaning import Meaning, Told
 from adapters.values.memory import Memory
 from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, UnitChange
 from adapters.values.observation import USUAL, Circumstances
 from adapters.values.payload import Payload
+from adapters.values.properties import Kind, Shape
 from adapters.values.proposal import Command, Names, Proposal
 from adapters.values.result import NUMERIC, Result
 from adapters.values.stream import Stream
@@ -52,6 +53,13 @@ HISTORICAL = Circumstances(historical=True)
 
 _ELEMENT = re.compile(r"(.+)\[([0-9]{1,4})\]")
 _GOOD, _STALE, _BAD = 192, 500, 0
+_MEASURED = frozenset({"inputs", "sensors", "measurements", "readings", "analog inputs"})
+_SHAPES = {
+    **dict.fromkeys((DATATYPES[code] for code in INTEGERS), Shape.NUMBER),
+    **dict.fromkeys(("Float", "Double"), Shape.NUMBER),
+    **dict.fromkeys(("String", "Text", "UUID", "DateTime"), Shape.WORD),
+    "Boolean": Shape.TRUTH,
+}
 _CONTROL = ("Node Control/", "Device Control/", "Node Info/", "Device Info/")
 
 
@@ -264,8 +272,8 @@ def _proposal(address: Address, metric: Metric, names: Names) -> Proposal:
     device = "/".join(filter(None, address[:3]))
     declared = Declared.of(address.device, metric)
     known = unit_iri(declared.unit) if declared.unit else None
-    meaning = usual(metric.name, Told(declared.unit if known else None)).meaning
     datatype = DATATYPES.get(metric.datatype, "Unknown")
+    meaning = _meaning(metric, datatype, declared.unit if known else None)
     mapping = Mapping(
         names.mapping("sparkplug", device, metric.name),
         _topic(address, "DATA"),
@@ -285,6 +293,15 @@ def _proposal(address: Address, metric: Metric, names: Names) -> Proposal:
         _command(address, metric, datatype),
         _question(datatype, declared.unit if known is None else ""),
     )
+
+
+def _meaning(metric: Metric, datatype: str, unit: str | None) -> Meaning:
+    """By the whole name, behind a folder of measured values at most; what is set is no reading."""
+    folder, _, last = metric.name.rpartition("/")
+    name = last if folder.lower() in _MEASURED else metric.name
+    kind = Kind.SETTING if metric.property("readOnly") is False else None
+    found = usual(name, Told(unit, _SHAPES.get(datatype), kind)).meaning
+    return found if found.is_known else replace(found, name=metric.name)
 
 
 def _question(datatype: str, unknown_unit: str) -> str:

@@ -66,6 +66,19 @@ distance           m      distance
 latitude           °      latitude lat
 longitude          °      longitude lon lng
 altitude           m      altitude
+speed              m/s    speed
+heading            °      heading
+rotational_speed   rpm    rpm rotationalspeed
+precipitation_intensity mm/h rainrate rainintensity precipitationintensity
+leaf_wetness       %      leafwetness
+sulphur_dioxide    µg/m³  so2
+ammonia            µg/m³  nh3 ammonia
+radon              Bq/m³  radon
+air_quality_index  1      aqi airqualityindex
+voc_index          1      vocindex
+heart_rate         bpm    heartrate
+reactive_energy    kvarh  reactiveenergy
+set_point          °C     setpoint targettemperature
 people_count       -      peoplecount
 pulse_count        -      pulsecount pulses
 battery            %      battery batt batterylevel batterypercent batterypercentage
@@ -85,8 +98,14 @@ water_leak         -      waterleak leak
 smoke              -      smoke
 gas_detected       -      gasdetected gasalarm
 tamper             -      tamper tampered
+locked             -      locked
+rain               -      raining
 power_state        -      relay relaystate switchstate
 """
+
+_PRESSURES = frozenset({"pressure", "pres"})
+_OF_PIPES = frozenset({"bar", "psi", "MPa"})
+"""Units in which nobody tells the pressure of the air."""
 
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME = 64
@@ -122,6 +141,8 @@ def usual(name: str, told: Told = NOTHING) -> Usual:
     if known is None:
         return Usual(own(name, told))
     choice, symbol = known
+    if plain in _PRESSURES and told.unit in _OF_PIPES:
+        choice = "pressure"
     found = named(choice, name, told)
     is_number = found.is_known and VOCABULARY[found.name].shape is Shape.NUMBER
     return Usual(found, symbol if is_number and told.unit is None else None)
