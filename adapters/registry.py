@@ -147,11 +147,9 @@ class Registry:
         find = self._remembered if len(topic) <= MAX_CACHED_TOPIC_CHARS else self._bind
         known = find(topic)
         bound = known.bound
-        if known.hearing and len(message.payload) <= MAX_PAYLOAD_BYTES:
-            heard = Payload(message)
-            for hear in known.hearing:
-                hear(heard, self._memory)
         if not bound:
+            if known.hearing:
+                self._hear(known, Payload(message))
             return UNMATCHED
         size = len(message.payload)
         if size > MAX_PAYLOAD_BYTES:
@@ -161,6 +159,8 @@ class Registry:
                 detail = f"{size} bytes, at most {most} are read"
                 return Decoded((), (Fault(None, FaultReason.TOO_LARGE, detail),), True)
         payload = Payload(message)
+        if known.hearing:
+            self._hear(known, payload)
         found = [each.adapter.decode(payload, each.streams) for each in bound]
         all_found = found[0] if len(found) == 1 else _merged(found)
         if len(all_found.faults) > 1:
@@ -171,6 +171,11 @@ class Registry:
         notices = [*all_found.notices, *(change for change in changes if change)]
         return Decoded(observations, tuple(all_found.faults), True, tuple(dict.fromkeys(notices)))
 
+    def _hear(self, known: _Topic, payload: Payload) -> None:
+        if len(payload.raw) <= MAX_PAYLOAD_BYTES:
+            for hear in known.hearing:
+                hear(payload, self._memory)
+
     def _bind(self, topic: str) -> _Topic:
         entries = {id(entry): entry for entry in self._trie.match(topic)}
         bound = tuple(
@@ -178,7 +183,9 @@ class Registry:
             for entry in entries.values()
         )
         every = (stream for each in bound for stream in each.streams)
-        return _Topic(bound, Policies.of(every), tuple(_ANNOUNCED.match(topic)))
+        theirs = {entry.format.hear for entry in entries.values()}  # they take it up by themselves
+        hearing = tuple(each for each in _ANNOUNCED.match(topic) if each not in theirs)
+        return _Topic(bound, Policies.of(every), hearing)
 
     def _streams(self, entry: _Entry, topic: str) -> tuple[Stream, ...]:
         """Where the topic, that of a companion, fills no wildcards: those that the store knew."""

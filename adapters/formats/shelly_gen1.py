@@ -10,6 +10,7 @@ Source: Shelly API documentation (Gen1), MQTT of each device.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from adapters.adapter import Fault, FaultReason, Findings, Format
 from adapters.availability import KnownStreams, availability_findings
@@ -98,6 +99,9 @@ _WORDS = {
     "sensor.gas": {"none": FALSE, "mild": TRUE, "heavy": TRUE},
 }
 _TEST = "test"
+_COMMANDED = "command"
+_LONGEST_VALUE = 128
+"""A longer topic behind the device is nobody's, and is not remembered."""
 
 _RANGES = {
     "roller.pos": (0, 100),
@@ -126,14 +130,11 @@ class ShellyGen1Adapter:
         if value == "online":
             bound = [stream.key for stream in streams]
             return availability_findings(payload, [*bound, *self._known.of(device)])
-        levels = _levels(value)
-        if "command" in levels:
-            return Findings()
         findings = Findings()
         for selector, stream in zip(self._selectors, streams, strict=True):
-            name = _name(levels, selector)
-            symbol = _TABLE.unit(name)
-            unit = unit_iri(symbol) if symbol else None
+            name, unit = _remembered(value, selector)
+            if name == _COMMANDED:
+                return Findings()
             findings.add(stream, _result(payload, selector, name), unit=unit)
             self._known.hear(device, stream.key)
         return findings
@@ -210,6 +211,22 @@ def _command(topic: str, name: str) -> Command | None:
             maximum="100",
         )
     return None
+
+
+@lru_cache(maxsize=1024)
+def _known_name(value: str, selector: str) -> tuple[str, str | None]:
+    """The name in the table of a topic behind its device, and the unit as an IRI."""
+    levels = _levels(value)
+    if "command" in levels:
+        return _COMMANDED, None
+    name = _name(levels, selector)
+    symbol = _TABLE.unit(name)
+    return name, unit_iri(symbol) if symbol else None
+
+
+def _remembered(value: str, selector: str) -> tuple[str, str | None]:
+    known = _known_name if len(value) <= _LONGEST_VALUE else _known_name.__wrapped__
+    return known(value, selector)
 
 
 def _levels(value: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.properties import Shape
 from adapters.values.proposal import Names, Proposal
-from adapters.values.result import TRUE, JsonNumber, json_result
+from adapters.values.result import TRUE, JsonNumber, Result, json_result
 from adapters.values.stream import Stream
 from adapters.values.units import unit_iri
 from adapters.values.usual_words import usual
@@ -81,6 +81,7 @@ _BY_TYPE = {
 """What a key is with devices of one type, where that is something else."""
 
 _TOLD = "told"
+_CONTACT = "contact"
 _LEFT_OPEN = "timeout not closed"
 """A contact says so of what has been open for long."""
 
@@ -112,13 +113,17 @@ class TheengsAdapter:
         sequence = _sequence(document)
         for key, fixed, stream in zip(self._keys, self._units, streams, strict=True):
             if key in document:
-                value = document[key]
-                unit = _told_unit(key, document) if fixed == _TOLD else fixed
-                result = TRUE if value == _LEFT_OPEN else json_result(value)
+                unit = _told_unit(key, document) if fixed is _TOLD else fixed
+                result = _contact(document) if key == _CONTACT else json_result(document[key])
                 findings.add(stream, result, None, sequence, unit=unit)
         if not findings:
             findings.faults.append(missing(streams))
         return findings
+
+
+def _contact(document: dict[str, Json]) -> Result | Fault:
+    told = document[_CONTACT]
+    return TRUE if told == _LEFT_OPEN else json_result(told)
 
 
 def _fixed_unit(key: str) -> str | None:
@@ -180,7 +185,7 @@ def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposa
 def _is_measured(key: str, value: Json) -> bool:
     if key in _NOT_PROPOSED | _NOT_MEASURED | _DESCRIPTION or key.startswith(_FAHRENHEIT):
         return False
-    return isinstance(value, JsonNumber | bool) or (key == "contact" and isinstance(value, str))
+    return isinstance(value, JsonNumber | bool) or (key == _CONTACT and isinstance(value, str))
 
 
 def _proposal(levels: Sequence[str], document: dict[str, Json], key: str, names: Names) -> Proposal:
