@@ -40,6 +40,7 @@ _NOT_SENSORS = frozenset(
 )
 _POWER = re.compile(r"POWER[0-9]{0,2}")
 _ACTOR = re.compile(r"(?:Button|Switch)[0-9]{1,2}")
+_ADDRESSED = re.compile(r".+-[0-9a-f]{6}(?:[0-9a-f]{6})?")
 _PREFIXES = frozenset({"tele", "stat"})
 _ON = named("power_state", "POWER")
 
@@ -159,7 +160,7 @@ def _readings(
         meaning = meaning_of(steps, Told(symbol if is_known else None, shape))
         selector = path.removeprefix("$.")
         member = f"{selector}.state" if _POWER.fullmatch(selector) else selector
-        own = f"{device}/{steps[1]}" if steps[0] == ZIGBEE and len(steps) > 1 else device
+        own = f"{device}/{part}" if (part := _part(steps)) else device
         true_value, false_value = truth_words(steps, meaning)
         yield Proposal(
             adapters_mapping.Mapping(
@@ -181,6 +182,13 @@ def _readings(
             None if _POWER.fullmatch(selector) else command_for(topic, steps),
             "" if is_known else f"Which QUDT unit is {symbol!a}?",
         )
+
+
+def _part(steps: Sequence[str]) -> str:
+    """The device that speaks through this one: one of a Zigbee bridge, a Bluetooth sensor."""
+    if steps[0] == ZIGBEE:
+        return steps[1] if len(steps) > 1 else ""
+    return steps[0] if _ADDRESSED.fullmatch(steps[0]) else ""
 
 
 def _observed(symbol: str | None) -> str | None:

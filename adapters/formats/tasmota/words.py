@@ -26,6 +26,8 @@ _TABLE = WordTable.of(
     device_temperature  TempUnit     ENERGY.Temperature
     humidity            %RH          *.Humidity
     absolute_humidity   g/m³         *.AbsHumidity *.aHumidity
+    soil_moisture       %            Flora.Humidity Flora.Moisture
+    presence            -            IBEACON.STATE
     moisture            %            *.Moisture
     conductivity        µS/cm        *.Fertility *.EC
     ph                  pH           *.pH

@@ -48,6 +48,22 @@ def _shelly(payload: bytes) -> list[Publication]:
     return [("shelly1/events/rpc", json.dumps(told).encode())]
 
 
+def _shelly_cover(payload: bytes) -> list[Publication]:
+    call = json.loads(payload)
+    assert call["params"] == {"id": 0}
+    moves = {"Cover.Open": ("opening", "open"), "Cover.Close": ("closing", "closed")}
+    told = {"src": "shelly2", "dst": "shelly2/events", "method": "NotifyStatus"}
+    return [
+        (
+            "shelly2/events/rpc",
+            json.dumps(
+                told | {"params": {"ts": 1795276801 + at, "cover:0": {"id": 0, "state": state}}}
+            ).encode(),
+        )
+        for at, state in enumerate(moves[call["method"]])
+    ]
+
+
 def _sparkplug(kind: str, value: bool, sequence: int) -> bytes:
     metrics = (
         Metric("bdSeq", None, STAMP, 8, False, False, "long_value", 0),
@@ -103,6 +119,31 @@ DIALECTS: dict[str, Dialect] = {
         True,
         b'{"id":1,"src":"shelly1","method":"Switch.Set","params":{"id":0,"on":true}}',
         _shelly,
+    ),
+    "shelly, a cover": Dialect(
+        {"topic": "shelly2/events/rpc", "format": "shelly", "selector": "cover:0.state"},
+        {
+            "topic": "shelly2/rpc",
+            "format": "shelly",
+            "payload": '{"id":1,"src":"shelly2","method":"Cover",'
+            '"params":{"id":0,"state":{value}}}',
+            "values": ["open", "closed", "stopped"],
+        },
+        "closed",
+        b'{"id":1,"src":"shelly2","method":"Cover.Close","params":{"id":0}}',
+        _shelly_cover,
+    ),
+    "esphome, a cover": Dialect(
+        {"topic": "node/cover/blind/state", "format": "esphome"},
+        {
+            "topic": "node/cover/blind/command",
+            "format": "esphome",
+            "payload": '{"move":{value}}',
+            "values": ["open", "closed", "STOP"],
+        },
+        "open",
+        b"OPEN",
+        lambda _: [("node/cover/blind/state", b"opening"), ("node/cover/blind/state", b"open")],
     ),
     "shelly_gen1": Dialect(
         {"topic": "shellies/s-1/relay/0", "format": "shelly_gen1"},
