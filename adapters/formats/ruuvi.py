@@ -174,4 +174,4 @@ def _proposal(tag: str, name: str, names: Names) -> Proposal:
     return Proposal(mapping, "ruuvi", tag, f"{name} of {tag}", meaning)
 
 
-FORMAT = Format(stateless(RuuviAdapter), propose=_propose)
+FORMAT = Format(stateless(RuuviAdapter), propose=_propose, alone=("ruuvi/+/+",))

@@ -279,4 +279,4 @@ def _refuse_selectors(mapping: Mapping) -> None:
         raise MappingError(mapping.iri, "selector", "name one member of the value, or none")
 
 
-FORMAT = Format(ShellyGen1Adapter, companions=companions, propose=propose)
+FORMAT = Format(ShellyGen1Adapter, companions=companions, propose=propose, alone=(f"{ROOT}/#",))

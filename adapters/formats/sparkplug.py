@@ -331,5 +331,6 @@ FORMAT = Format(
     propose=propose,
     announcements=(f"{NAMESPACE}/+/NBIRTH/+", f"{NAMESPACE}/+/DBIRTH/+/+"),
     max_bytes=MAX_BIRTH_BYTES,
+    alone=(f"{NAMESPACE}/#",),
     encode_command=command.encode,
 )

@@ -228,4 +228,4 @@ def _shape(value: Json) -> Shape:
     return Shape.NUMBER if isinstance(value, JsonNumber) else Shape.WORD
 
 
-FORMAT = Format(stateless(TheengsAdapter), propose=_propose)
+FORMAT = Format(stateless(TheengsAdapter), propose=_propose, alone=("+/+/BTtoMQTT/+",))

@@ -17,4 +17,5 @@ FORMAT = Format(
         "homie/+/+/+/$name",
     ),
     hear=hear,
+    alone=("homie/#",),
 )

@@ -5,4 +5,10 @@ from adapters.formats.shelly.command import encode
 from adapters.formats.shelly.discovery import propose
 from adapters.formats.shelly.status import ShellyAdapter, companions
 
-FORMAT = Format(ShellyAdapter, companions=companions, propose=propose, encode_command=encode)
+FORMAT = Format(
+    ShellyAdapter,
+    companions=companions,
+    propose=propose,
+    encode_command=encode,
+    alone=("+/events/rpc", "+/+/events/rpc", "+/+/+/events/rpc"),
+)

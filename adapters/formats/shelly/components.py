@@ -93,8 +93,15 @@ _OF_THE_DEVICE = frozenset(
         "zigbee",
     }
 )
-KINDS = frozenset(name.partition(".")[0] for name in _TABLE.words) - {"*"} | frozenset(
-    {"em", "em1", "emdata", "em1data", "pm1", "voltmeter", "bthomesensor", "cury"}
+VIRTUAL = frozenset({"number", "boolean", "text", "enum", "group", "button"})
+"""Components that somebody made on the device; their status does not repeat their number."""
+
+_MEASURING = frozenset(name.partition(".")[0] for name in _TABLE.words) - {"*"}
+KINDS = (
+    _MEASURING
+    | _OF_THE_DEVICE
+    | VIRTUAL
+    | frozenset({"em", "em1", "emdata", "em1data", "pm1", "voltmeter", "bthomesensor", "cury"})
 )
 """Kinds of components whose status is known by its topic."""
 

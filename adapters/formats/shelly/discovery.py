@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 from adapters.adapter import Fault
 from adapters.documents.json_path import leaves
 from adapters.formats.shelly.command import command_for
-from adapters.formats.shelly.components import KINDS, is_text, kind_of, meaning_of, unit_symbol
+from adapters.formats.shelly.components import (
+    KINDS,
+    VIRTUAL,
+    is_text,
+    kind_of,
+    meaning_of,
+    unit_symbol,
+)
 from adapters.formats.shelly.notification import EVENTS, MAX_DEVICES, STATUS, Clocks, Frame
 from adapters.formats.shelly.status import EVENT
 from adapters.values.mapping import Mapping
@@ -40,6 +47,7 @@ _NOT_MEASURED = frozenset(
         "move_timeout",
         "last_updated_ts",
         "packet_id",
+        "last_update_ts",
         "utc_offset",
     }
 )
@@ -88,6 +96,8 @@ def _is_status(frame: Frame) -> bool:
     [(component, status)] = frame.components.items()
     number = component.partition(":")[2]
     told = status.get("id") if isinstance(status, dict) else None
+    if told is None and kind_of(component) in VIRTUAL:
+        return True
     return told == number if number else told is None
 
 

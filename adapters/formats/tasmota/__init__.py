@@ -10,4 +10,12 @@ FORMAT = Format(
     companions=companions,
     propose=propose,
     announcements=("tasmota/discovery/+/config", "tasmota/discovery/+/sensors"),
+    alone=(
+        "tele/+/LWT",
+        "tele/+/INFO1",
+        "tele/+/INFO2",
+        "tele/+/INFO3",
+        "stat/+/RESULT",
+        "cmnd/+/+",
+    ),
 )
