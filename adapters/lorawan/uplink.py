@@ -137,8 +137,8 @@ class _Rule:
         return cls(_singular(f"$.{name}"), name, table, depth)
 
     def at_depth(self, codec: Codec) -> bool:
-        """Whether the codec's values are of the wanted depth, or any will do."""
-        return self.depth is None or _depth(codec.depth) == self.depth
+        """Whether the codec's values are of the wanted depth."""
+        return _depth(codec.depth) == self.depth
 
 
 def _depth(text: str) -> float | None:
@@ -192,7 +192,8 @@ def _add(value: object, stream: Stream, uplink: Uplink, findings: Findings) -> N
 def _add_decoded(rule: _Rule, stream: Stream, uplink: Uplink, findings: Findings) -> None:
     """From the first group of codecs that has the name; each of the group is a measurement."""
     for group in uplink.codecs:
-        found = [(codec, rule.path.find(codec.document)) for codec in group if rule.at_depth(codec)]
+        there = group if rule.depth is None else tuple(filter(rule.at_depth, group))
+        found = [(codec, rule.path.find(codec.document)) for codec in there]
         found = [(codec, value) for codec, value in found if value is not ABSENT]
         if len(found) > 1 and rule.depth is None and (fault := _several_depths(rule, found)):
             findings.faults.append(fault.of(stream.mapping))

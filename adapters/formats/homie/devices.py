@@ -110,7 +110,9 @@ class Devices:
         return None
 
     def _trim(self) -> None:
-        """Linear in the devices, for each description."""
+        """Linear in the devices, for each description, where they are many."""
+        if len(self._devices) * MAX_PROPERTIES <= MAX_ALL_PROPERTIES:
+            return
         known = self._devices.items()
         count = sum(len(device.properties) for _, device in known)
         for topic, device in known[:-1]:
@@ -169,7 +171,7 @@ def _objects(value: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _text(members: Mapping[str, Json], name: str) -> str:
     value = members.get(name)
-    return _short(str(value)) if isinstance(value, str) else ""
+    return str(value) if isinstance(value, str) and len(value) <= MAX_TEXT else ""
 
 
 def _short(text: str) -> str:

@@ -119,10 +119,14 @@ def _result(payload: Payload, told: Property | None) -> Result | Fault:
         return text
     if payload.raw == EMPTY_STRING:
         return Result("", STRING)
-    if told is not None and told.datatype == "enum":
-        return _enum(text, told.format)
-    read = _READERS.get(told.datatype if told else "", bare_result)
-    return read(text)
+    if told is None:
+        return bare_result(text)
+    datatype = told.datatype
+    return (
+        _enum(text, told.format)
+        if datatype == "enum"
+        else _READERS.get(datatype, bare_result)(text)
+    )
 
 
 def _enum(text: str, words: str) -> Result | Fault:
