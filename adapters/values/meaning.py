@@ -42,11 +42,6 @@ class Meaning:
         """The term, empty where none is known."""
         return self.name if self.is_known else ""
 
-    @property
-    def stays_with_device(self) -> bool:
-        """Whether the feature is the device, whatever room somebody says it stands in."""
-        return self.kind is Kind.DIAGNOSTIC
-
 
 NOTHING = Told()
 

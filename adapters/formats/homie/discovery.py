@@ -38,6 +38,7 @@ _WORDS = {
     ("switch", Shape.TRUTH): "power_state",
     ("power", Shape.TRUTH): "power_state",
     ("locked", Shape.TRUTH): "locked",
+    ("window", Shape.TRUTH): "opening",
     ("brightness", Shape.NUMBER): "brightness",
     ("dim", Shape.NUMBER): "brightness",
     ("position", Shape.NUMBER): "position",
@@ -95,8 +96,15 @@ def _meaning(name: str, told: Property, unit: str) -> Meaning:
     kind = Kind.SETTING if told.is_settable else None
     shape = _SHAPES.get(told.datatype)
     known = _WORDS.get((name.lower(), shape)) if shape else None
+    if name.lower() == "contact" and shape is Shape.TRUTH and _says_what_is_open(told):
+        known = "opening"  # without its words nobody knows which of them a contact's true is
     found = named(known, name, Told(unit or None, shape, kind)) if known else None
     return found or usual(name, Told(unit or None, shape, kind)).meaning
+
+
+def _says_what_is_open(told: Property) -> bool:
+    words = {word.strip().lower() for word in told.format.split(",")}
+    return "open" in words and bool(words & _CLOSED)
 
 
 def _truth_words(meaning: Meaning, told: Property) -> tuple[str, str]:
