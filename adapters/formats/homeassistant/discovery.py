@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from adapters.adapter import Fault
 from adapters.formats.homeassistant.keys import COMPONENTS, STATES, State, full_names
-from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
+from adapters.formats.homeassistant.template import ValueTemplate
+from adapters.formats.homeassistant.tokens import TemplateError
 from adapters.values import mapping as adapters_mapping
 from adapters.values.meaning import Told
 from adapters.values.memory import Memory

@@ -8,7 +8,8 @@ whether the device is there is told on the mapping's availability topic.
 from collections.abc import Sequence
 
 from adapters.adapter import Fault, FaultReason, Findings
-from adapters.formats.homeassistant.template import Evaluate, TemplateError, ValueTemplate
+from adapters.formats.homeassistant.template import Read, ValueTemplate
+from adapters.formats.homeassistant.tokens import TemplateError
 from adapters.values.mapping import Mapping, MappingError
 from adapters.values.payload import Payload
 from adapters.values.result import Result, captured_result
@@ -44,7 +45,7 @@ def _bare(payload: Payload) -> Result | Fault:
     return text if isinstance(text, Fault) else captured_result(text)
 
 
-def _template(mapping: Mapping) -> Evaluate:
+def _template(mapping: Mapping) -> Read:
     for member in ("time_selector", "sequence_selector"):
         if getattr(mapping, member):
             raise MappingError(mapping.iri, member, "Home Assistant's discovery has none")

@@ -1,62 +1,55 @@
-"""`ValueTemplate`: the safe part of Home Assistant's value templates, compiled; never Jinja.
+"""`ValueTemplate` and `CommandTemplate`: Home Assistant's templates as far as they are safe.
 
-Place on the way: selectors of the family, and discovery, which asks a person about every template
-that this grammar does not have.
+Place on the way: selectors and commands of the family, and discovery, which asks a person about
+every template that this grammar does not have. Never Jinja: expressions are those of `expression`,
+and around them stand texts and these statements:
 
-    template = "{{" sum "}}"
-    sum      = product { ("+" | "-") product }
-    product  = filtered { ("*" | "/") filtered }
-    filtered = operand { "|" filter }
-    operand  = number | "(" sum ")" | "value" | "value_json" { "." name | "['name']" | "[index]" }
-    filter   = "float" | "int" | "round" | "is_defined"
-
-with `(arguments)` after a filter: the digits of `round` count, defaults are ignored, since a value
-that is missing is no zero. Arithmetic is decimal; a filter binds closer than an operator, as in
-Jinja.
+    {{ expression }}    {% set name = expression %}    {% set name %} ... {% endset %}
+    {% if expression %} ... {% elif expression %} ... {% else %} ... {% endif %}    {# ... #}
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 
 from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.formats.homeassistant.expression import (
+    MAX_NESTING,
+    Evaluate,
+    Parser,
+    Scope,
+)
+from adapters.formats.homeassistant.operations import (
+    BareText,
+    NoValueError,
+    Value,
+    bounded,
+    failed,
+    text,
+    truth,
+)
+from adapters.formats.homeassistant.tokens import TemplateError, Token, tokens
 from adapters.values.fault import Fault, FaultReason, excerpt
-from adapters.values.payload import Payload
-from adapters.values.result import (
-    NUMERIC,
-    JsonNumber,
-    Result,
-    bare_result,
-    captured_result,
-    json_result,
-    number_result,
+from adapters.values.payload import Json, Payload
+from adapters.values.result import Result, captured_result, json_result
+
+MAX_TEMPLATE_CHARS = 4096
+MAX_STATEMENTS = 64
+
+_TAG = re.compile(r"\{(?:\{|%|#)-?")
+_END = {"{{": r"\}\}", "{%": r"%\}"}
+_PLAIN_MEMBER = re.compile(
+    r"\s*\{\{-?\s*value_json(?P<path>(?:\.[A-Za-z_]\w*|\[(?:\d{1,6}|'[^'\\]*'|\"[^\"\\]*\")\])+)"
+    r"(?:\s*\|\s*is_defined)?\s*-?\}\}\s*"
 )
+_PLAIN_VALUE = re.compile(r"\s*\{\{-?\s*value\s*-?\}\}\s*")
 
-MAX_TEMPLATE_CHARS = 512
-MAX_TOKENS = 64
-MAX_NESTING = 8
-MAX_PLACES = 12
-_EXACT = Context(prec=64)
-_ROUNDED = Context(prec=16)
-
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d{1,15}(?:\.\d{1,15})?)|(?P<word>[A-Za-z_]\w*)"
-    r"|(?P<path>(?:\.[A-Za-z_]\w*|\[(?:\d{1,6}|'[^'\\]*'|\"[^\"\\]*\")\])+)"
-    r"|(?P<sign>[-+*/|(),]))"
-)
-_OUTER = re.compile(r"\s*\{\{-?(.*?)-?\}\}\s*", re.DOTALL)
-
-Evaluate = Callable[[Payload], Result | Fault]
-
-
-class TemplateError(ValueError):
-    """A template that is beyond the safe part; the text says why."""
+Read = Callable[[Payload], Result | Fault]
 
 
 @dataclass(frozen=True, slots=True)
 class ValueTemplate:
-    """A compiled template.
+    """A compiled template that reads a state.
 
     >>> from datetime import UTC, datetime
     >>> from adapters.values.message import Message
@@ -65,127 +58,50 @@ class ValueTemplate:
     '21.5'
     """
 
-    evaluate: Evaluate
+    evaluate: Read
 
     @classmethod
-    def compile(cls, text: str) -> "ValueTemplate":
+    def compile(cls, template: str) -> "ValueTemplate":
         """Parse a template; raises TemplateError."""
-        outer = _OUTER.fullmatch(text) if len(text) <= MAX_TEMPLATE_CHARS else None
-        if outer is None:
-            raise TemplateError("a template is one {{ expression }}")
-        return cls(_Parser(outer.group(1)).parse())
+        if len(template) <= MAX_TEMPLATE_CHARS:
+            if _PLAIN_VALUE.fullmatch(template):
+                return cls(_bare)
+            plain = _PLAIN_MEMBER.fullmatch(template)
+            if plain is not None and "__" not in plain["path"]:
+                return cls(_member(plain["path"]))
+        render = _compiled(template, frozenset({"value", "value_json"}))
+        return cls(lambda payload: _read(render, payload))
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._tokens = list(_tokens(text))
-        if len(self._tokens) > MAX_TOKENS:
-            raise TemplateError(f"more than {MAX_TOKENS} words and signs")
-        self._position = 0
-        self._nesting = 0
+@dataclass(frozen=True, slots=True)
+class CommandTemplate:
+    """A compiled template that writes a command.
 
-    def parse(self) -> Evaluate:
-        evaluate = self._sum()
-        if self._position < len(self._tokens):
-            raise TemplateError(
-                f"{excerpt(self._tokens[self._position][1])} is not understood here"
-            )
-        return evaluate
+    >>> CommandTemplate.compile("{{ 1 if value == 'on' else 0 }}").render("on")
+    '1'
+    """
 
-    def _sum(self) -> Evaluate:
-        left = self._product()
-        while (sign := self._sign("+", "-")) is not None:
-            left = _calculated(sign, left, self._product())
-        return left
+    _render: "_Render"
 
-    def _product(self) -> Evaluate:
-        left = self._filtered()
-        while (sign := self._sign("*", "/")) is not None:
-            left = _calculated(sign, left, self._filtered())
-        return left
+    @classmethod
+    def compile(cls, template: str) -> "CommandTemplate":
+        """Parse a template; raises TemplateError."""
+        return cls(_compiled(template, frozenset({"value"}), is_command=True))
 
-    def _filtered(self) -> Evaluate:
-        operand = self._operand()
-        while self._sign("|") is not None:
-            operand = self._filter(operand)
-        return operand
-
-    def _filter(self, operand: Evaluate) -> Evaluate:
-        name, arguments = self._take("word"), self._arguments()
-        if name == "float":
-            return _number(operand)
-        if name == "int":
-            return _rounded(_number(operand), 0, ROUND_DOWN)
-        if name == "round" and len(arguments) <= 1:
-            places = arguments[0] if arguments else "0"
-            if "." in places or int(places) > MAX_PLACES:
-                raise TemplateError(f"round to {excerpt(places)} digits")
-            return _rounded(_number(operand), int(places), ROUND_HALF_EVEN)
-        if name == "is_defined":
-            return operand
-        raise TemplateError(f"the filter {excerpt(name)} is not among float, int, round")
-
-    def _arguments(self) -> list[str]:
-        found: list[str] = []
-        if self._sign("(") is None:
-            return found
-        while self._sign(")") is None:
-            if found and self._sign(",") is None:
-                raise TemplateError("a comma between arguments")
-            found.append(self._take("number"))
-        return found
-
-    def _operand(self) -> Evaluate:
-        if self._sign("(") is not None:
-            return self._group()
-        if self._sign("-") is not None:
-            return _calculated("-", _constant("0"), self._operand())
-        if self._kind() == "number":
-            return _constant(self._take("number"))
-        word = self._take("word")
-        if word == "value":
-            return _bare
-        if word == "value_json":
-            return _member(self._take("path") if self._kind() == "path" else "")
-        raise TemplateError(f"{excerpt(word)} is neither value nor value_json")
-
-    def _group(self) -> Evaluate:
-        self._nesting += 1
-        if self._nesting > MAX_NESTING:
-            raise TemplateError(f"nested more than {MAX_NESTING} deep")
-        evaluate = self._sum()
-        if self._sign(")") is None:
-            raise TemplateError("a ( without its )")
-        self._nesting -= 1
-        return evaluate
-
-    def _kind(self) -> str:
-        return self._tokens[self._position][0] if self._position < len(self._tokens) else ""
-
-    def _sign(self, *signs: str) -> str | None:
-        if self._kind() == "sign" and self._tokens[self._position][1] in signs:
-            self._position += 1
-            return self._tokens[self._position - 1][1]
-        return None
-
-    def _take(self, kind: str) -> str:
-        if self._kind() != kind:
-            raise TemplateError(f"a {kind} is missing")
-        self._position += 1
-        return self._tokens[self._position - 1][1]
+    def render(self, value: Json) -> str:
+        """The payload for a value; raises ValueError where the template finds none."""
+        try:
+            return text(self._render({"value": lambda: value})).strip()
+        except NoValueError as error:
+            raise ValueError(f"the template of the command: {error}") from error
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    position, text = 0, text.rstrip()
-    while position < len(text):
-        token = _TOKEN.match(text, position)
-        if token is None or token.lastgroup is None:
-            raise TemplateError(f"{excerpt(text[position:])} is not understood")
-        yield token.lastgroup, token.group(token.lastgroup)
-        position = token.end()
+def _bare(payload: Payload) -> Result | Fault:
+    told = payload.text()
+    return told if isinstance(told, Fault) else captured_result(told)
 
 
-def _member(path: str) -> Evaluate:
+def _member(path: str) -> Read:
     compiled = JsonPath.compile("$" + path)
 
     def evaluate(payload: Payload) -> Result | Fault:
@@ -200,71 +116,162 @@ def _member(path: str) -> Evaluate:
     return evaluate
 
 
-def _bare(payload: Payload) -> Result | Fault:
-    text = payload.text()
-    return text if isinstance(text, Fault) else captured_result(text)
+def _read(render: "_Render", payload: Payload) -> Result | Fault:
+    def bare() -> Value:
+        told = payload.text()
+        return failed(told) if isinstance(told, Fault) else BareText(told)
+
+    def document() -> Value:
+        told = payload.document()
+        return failed(told) if isinstance(told, Fault) else told
+
+    try:
+        value = render({"value": bare, "value_json": document})
+    except NoValueError as error:
+        return error.fault
+    if value is ABSENT:
+        return Fault(None, FaultReason.MISSING, "the payload has no such member")
+    if value == "":
+        return Fault(None, FaultReason.MISSING, "the template says nothing of this message")
+    return captured_result(value) if type(value) is BareText else json_result(value)
 
 
-def _constant(text: str) -> Evaluate:
-    result = number_result(JsonNumber(text))
-    return lambda payload: result  # noqa: ARG005
+_Render = Callable[[Scope], Value]
+
+_Bound = dict[str, Callable[[], Value]]
+_Piece = Callable[[_Bound], Value]
+"""A text or statement, which may bind names; an empty text where it prints nothing."""
+
+_NOTHING = BareText()
 
 
-def _number(operand: Evaluate) -> Evaluate:
-    def evaluate(payload: Payload) -> Result | Fault:
-        result = operand(payload)
-        if isinstance(result, Result) and result.datatype not in NUMERIC:
-            result = bare_result(result.lexical)
-            if isinstance(result, Result) and result.datatype not in NUMERIC:
-                return Fault(
-                    None, FaultReason.NOT_A_VALUE, f"{excerpt(result.lexical)} is no number"
-                )
-        return result
-
-    return evaluate
+def _compiled(template: str, names: frozenset[str], *, is_command: bool = False) -> _Render:
+    if len(template) > MAX_TEMPLATE_CHARS:
+        raise TemplateError(f"longer than {MAX_TEMPLATE_CHARS} characters")
+    statements = _Statements(template, names, is_command)
+    pieces, _ = statements.block(())
+    if not statements.has_expressions and not is_command:
+        raise TemplateError("a template has an {{ expression }}")
+    return lambda scope: _printed(pieces, dict(scope))
 
 
-def _rounded(operand: Evaluate, places: int, rounding: str) -> Evaluate:
-    def evaluate(payload: Payload) -> Result | Fault:
-        result = operand(payload)
-        if isinstance(result, Fault):
-            return result
-        number = Decimal(result.lexical)
-        if abs(number.adjusted()) > 40:
-            return Fault(None, FaultReason.TOO_MANY_DIGITS, "the number is too large to round")
-        value = number.quantize(Decimal(1).scaleb(-places), rounding, context=_EXACT)
-        return number_result(format(value, "f"))
-
-    return evaluate
+def _printed(pieces: Sequence[_Piece], names: _Bound) -> Value:
+    """What the pieces print: the value itself where only one of them prints something."""
+    found = [each(names) for each in pieces]
+    told = [value for value in found if not _is_blank(value)]
+    if len(told) == 1:
+        return BareText(told[0].strip()) if type(told[0]) is BareText else told[0]
+    return BareText(bounded("".join(map(text, found))).strip()) if told else _NOTHING
 
 
-def _calculated(sign: str, left: Evaluate, right: Evaluate) -> Evaluate:
-    left, right = _number(left), _number(right)
-
-    def evaluate(payload: Payload) -> Result | Fault:
-        one, other = left(payload), right(payload)
-        if isinstance(one, Fault):
-            return one
-        if isinstance(other, Fault):
-            return other
-        return _arithmetic(sign, Decimal(one.lexical), Decimal(other.lexical))
-
-    return evaluate
+def _is_blank(value: Value) -> bool:
+    return type(value) is BareText and not value.strip()
 
 
-def _arithmetic(sign: str, one: Decimal, other: Decimal) -> Result | Fault:
-    if max(abs(one.adjusted()), abs(other.adjusted())) > 40:
-        return Fault(
-            None, FaultReason.TOO_MANY_DIGITS, "the numbers are too large to calculate with"
-        )
-    if sign == "+":
-        return number_result(format(_EXACT.add(one, other), "f"))
-    if sign == "-":
-        return number_result(format(_EXACT.subtract(one, other), "f"))
-    if sign == "*":
-        return number_result(format(_EXACT.multiply(one, other), "f"))
-    if not other:
-        return Fault(None, FaultReason.NOT_FINITE, "a division by zero")
-    quotient = format(_ROUNDED.divide(one, other), "f")
-    # As in Jinja 3000 / 1000 is 3.0: a stream has one datatype, whatever the numbers are.
-    return number_result(quotient if "." in quotient else f"{quotient}.0")
+class _Statements:
+    """The statements of one template, read from its beginning."""
+
+    def __init__(self, template: str, names: frozenset[str], is_command: bool) -> None:
+        self._template = template
+        self._names = names
+        self._is_command = is_command
+        self._position = 0
+        self._count = 0
+        self._nesting = 0
+        self.has_expressions = False
+
+    def block(self, ends: tuple[str, ...]) -> tuple[list[_Piece], list[Token]]:
+        """The pieces up to a statement that begins with one of `ends`, and that statement."""
+        pieces: list[_Piece] = []
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise TemplateError(f"nested more than {MAX_NESTING} deep")
+        while (tag := _TAG.search(self._template, self._position)) is not None:
+            self._count += 1
+            if self._count > MAX_STATEMENTS:
+                raise TemplateError(f"more than {MAX_STATEMENTS} statements")
+            self._text(pieces, tag.start(), is_trimmed=tag[0].endswith("-"))
+            self._position = tag.end()
+            if tag[0].startswith("{#"):
+                self._comment()
+                continue
+            found = self._tokens(tag[0][:2])
+            if tag[0].startswith("{%") and found and found[0].text in ends:
+                self._nesting -= 1
+                return pieces, found
+            pieces.append(self._statement(tag[0], found))
+        if ends:
+            raise TemplateError(f"{ends[-1]} is missing")
+        self._text(pieces, len(self._template), is_trimmed=False)
+        return pieces, []
+
+    def _text(self, pieces: list[_Piece], end: int, *, is_trimmed: bool) -> None:
+        told = self._template[self._position : end]
+        if self._template[: self._position].endswith(("-}}", "-%}")):
+            told = told.lstrip()
+        constant = BareText(told.rstrip() if is_trimmed else told)
+        if constant:
+            pieces.append(lambda names: constant)  # noqa: ARG005
+
+    def _comment(self) -> None:
+        end = self._template.find("#}", self._position)
+        if end < 0:
+            raise TemplateError("#} is missing")
+        self._position = end + 2
+
+    def _tokens(self, tag: str) -> list[Token]:
+        found, self._position = tokens(self._template, self._position, _END[tag])
+        return found
+
+    def _statement(self, tag: str, found: list[Token]) -> _Piece:
+        if tag.startswith("{{"):
+            self.has_expressions = True
+            return self._expression(found)
+        word = found[0].text if found else ""
+        if word == "if":
+            self.has_expressions = True
+            return self._if(found[1:])
+        if word == "set" and len(found) > 1 and found[1].kind == "name":
+            return self._set(found[1].text, found[2:])
+        raise TemplateError(f"the statement {excerpt(word)} is not known")
+
+    def _expression(self, found: list[Token]) -> Evaluate:
+        return Parser(found, self._names, is_condition=self._is_command).parse()
+
+    def _set(self, name: str, found: list[Token]) -> _Piece:
+        if found:
+            if found[0].text != "=":
+                raise TemplateError("set needs one name and =")
+            evaluate = self._expression(found[1:])
+        else:
+            pieces, _ = self.block(("endset",))
+            evaluate = lambda names: _printed(pieces, dict(names))  # noqa: E731
+        self._names |= {name}
+
+        def bind(names: _Bound) -> Value:
+            value = evaluate(names)
+            names[name] = lambda: value
+            return _NOTHING
+
+        return bind
+
+    def _if(self, found: list[Token]) -> _Piece:
+        branches: list[tuple[Evaluate, list[_Piece]]] = []
+        otherwise: list[_Piece] = []
+        while found is not None:
+            condition = Parser(found, self._names, is_condition=True).parse()
+            pieces, end = self.block(("elif", "else", "endif"))
+            branches.append((condition, pieces))
+            if end[0].text == "else":
+                otherwise, end = self.block(("endif",))
+            if end[0].text == "endif":
+                break
+            found = end[1:]
+
+        def choose(names: _Bound) -> Value:
+            for condition, pieces in branches:
+                if truth(condition(names)):
+                    return _printed(pieces, names)
+            return _printed(otherwise, names)
+
+        return choose

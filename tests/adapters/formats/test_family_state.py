@@ -6,7 +6,8 @@ import pytest
 
 from adapters.availability import KnownStreams
 from adapters.discovery import Discovery
-from adapters.formats.homeassistant.template import TemplateError, ValueTemplate
+from adapters.formats.homeassistant.template import ValueTemplate
+from adapters.formats.homeassistant.tokens import TemplateError
 from adapters.formats.homie.devices import MAX_ALL_PROPERTIES, Devices
 from adapters.registry import Registry
 from adapters.values.earlier_streams import EarlierStreams
@@ -238,17 +239,22 @@ def test_second_announcement_withdraws_what_it_leaves_out() -> None:
         "value_json.a",
         "{{ value_json.a",
         "{{ states('sensor.x') }}",
-        "{{ value_json.a if true }}",
-        "{% set x = 1 %}{{ x }}",
+        "{{ value_json.a if }}",
+        "{% set x = 1 %}{{ y }}",
         "{{ value_json.a.__class__() }}",
         "{{ ''.__class__.__mro__ }}",
-        "{{ value_json.a | tojson }}",
+        "{{ value_json.a | regex_replace('a', 'b') }}",
         "{{ value_json.a ** 9 }}",
-        "{{ value_json.a }} °C",
+        "{% for x in value_json %}{{ x }}{% endfor %}",
         "{{ (value }}",
         "{{ value | round(99) }}",
         "{{ value | round(1.5) }}",
-        "{{ value_json[value] }}",
+        "{{ now() }}",
+        "{{ this.state }}",
+        "{% if value %}{{ value }}",
+        "{% if value %}" * 20 + "{{ value }}" + "{% endif %}" * 20,
+        "{{ value if value else " * 1 + "1 if 2 else " * 40 + "3 }}",
+        "{{ value.format(1) }}",
         "{{ " + "(" * 50 + "value" + ")" * 50 + " }}",
         "{{ " + "-" * 300 + "value }}",
         "{{ value" + " + 1" * 200 + " }}",
@@ -258,6 +264,9 @@ def test_second_announcement_withdraws_what_it_leaves_out() -> None:
 def test_template_beyond_the_safe_part_is_refused(text: str) -> None:
     with pytest.raises(TemplateError):
         ValueTemplate.compile(text)
+
+
+LONG = b'{"s":"' + b"a" * 1000 + b'"}'
 
 
 @pytest.mark.parametrize(
@@ -275,6 +284,30 @@ def test_template_beyond_the_safe_part_is_refused(text: str) -> None:
         ("{{ value_json.a + 1 }}", b'{"a":true}', "not_a_value"),
         ("{{ value_json.a + 1 }}", b'{"a":1e300}', "too_many_digits"),
         ("{{ value_json.a | int(0) }}", b"{}", "missing"),
+        ("{{ value_json.a | default('x') }}", b"{}", "missing"),
+        ("{{ 'on' if value_json.a | float(0) > 5 else 'off' }}", b"{}", "false"),
+        ("{{ 'on' if value_json.a.b == 1 else 'off' }}", b"{}", "missing"),
+        ("{{ iif(value_json.a, 'yes', 'no') }}", b'{"a":0}', "no"),
+        ("{{ value_json.a in ['x', 'y'] and not value_json.b }}", b'{"a":"y"}', "true"),
+        ("{{ {'0': 'shut', '1': 'ajar'}[value] }}", b"1", "ajar"),
+        ("{{ {0: 'shut', 1: 'ajar'}[value | int] }}", b"1", "ajar"),
+        ("{{ {'a': 'b'}[value] }}", b"c", "missing"),
+        ("{{ value_json.a ~ '/' ~ value_json.b | upper }}", b'{"a":1,"b":"x"}', "1/X"),
+        ("{{ value_json.c[1:3] }}", b'{"c":"#FF00"}', "FF"),
+        ("{{ value.split(',')[1] | float }}", b"1,2.50", "2.50"),
+        ("{{ value | round(1, 'ceil') }}", b"1.21", "1.3"),
+        ("{{ value_json.a // 60 }}:{{ value_json.a % 60 }}", b'{"a":125}', "2:5"),
+        ("{% if value == '1' %}one{% elif value == '2' %}two{% endif %}", b"2", "two"),
+        ("{% if value == '1' %}one{% elif value == '2' %}two{% endif %}", b"3", "missing"),
+        ("{%- set n = value_json.n -%} {{ n * 2 }} {# twice #}", b'{"n":4}', "8"),
+        ("{% set t %}{{ value_json.a }}{% endset %}{{ t | int + 1 }}", b'{"a":4}', "5"),
+        ("{% if value %}{% set x = 1 %}{% endif %}{{ x is defined }}", b"", "false"),
+        ("{{ value_json.a == value_json.b }}", b'{"a":1.0,"b":1}', "true"),
+        ("{{ value == 1 }}", b"1", "false"),
+        ("{{ value_json.a < 'x' }}", b'{"a":1}', "not_a_value"),
+        ("{{ value_json.s.replace('a', value_json.s) }}", LONG, "too_large"),
+        ("{{ (value | from_json).a }}", b'{"a":3}', "3"),
+        ("{{ value_json.a }} {{ value_json.b }}", b'{"a":3}', "missing"),
     ],
 )
 def test_template_of_the_safe_part(text: str, payload: bytes, value: str) -> None:
