@@ -127,6 +127,10 @@ def _text(command: str, sent_at: datetime) -> bytes:  # noqa: ARG001
     return command.encode()
 
 
+def _no_templates(template: str) -> Callable[[Payload], Result | Fault]:
+    raise ValueError(f"the format has no templates: {template[:100]!a}")
+
+
 def _same(topic: str) -> str:
     return topic
 
@@ -143,7 +147,8 @@ class Format:
     `alone` is this family's or nobody's, and no other is asked what it may be. `hear` takes the
     announcements into the registry's Memory, so that what was announced before there was a mapping
     counts for it. Longer payloads than `max_bytes` are refused. `encode_command` makes the bytes of
-    a filled-in command payload; ValueError says why not.
+    a filled-in command payload; ValueError says why not. `select` compiles a template of a
+    mapping's `availabilities`; ValueError says what is wrong.
     """
 
     compile: Compile
@@ -156,6 +161,7 @@ class Format:
     hear: Hear | None = None
     max_bytes: int = MAX_PAYLOAD_BYTES
     encode_command: Callable[[str, datetime], bytes] = _text
+    select: Callable[[str], Callable[[Payload], Result | Fault]] = _no_templates
 
 
 def missing(streams: Sequence[Stream]) -> Fault:

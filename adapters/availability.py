@@ -14,10 +14,12 @@ from adapters.values.observation import StreamKey
 from adapters.values.payload import Payload
 from adapters.values.stream import Stream
 
-_WORDS = {
+WORDS = {
     **dict.fromkeys(("online", "true", "on", "1", "connected", "available", "alive"), True),
     **dict.fromkeys(("offline", "false", "off", "0", "disconnected", "unavailable", "lost"), False),
 }
+"""The usual words, in small letters."""
+
 MAX_DEVICES = 4096
 MAX_STREAMS = 512
 """The most streams that are remembered of one device."""
@@ -36,7 +38,7 @@ def read_availability(payload: Payload) -> bool | Fault | None:
             return document
         state = document.get("state") if isinstance(document, dict) else None
         text = state if isinstance(state, str) else ""
-    known = _WORDS.get(text.strip().lower())
+    known = WORDS.get(text.strip().lower())
     if known is None:
         detail = f"{excerpt(text)} is neither online nor offline"
         return Fault(None, FaultReason.NOT_A_VALUE, detail)

@@ -87,6 +87,9 @@ class Discovery:
         for name in announcers or only or self._formats:
             propose = self._formats[name].propose
             proposals = propose(payload, self._names, self._memory) if propose else ()
+            if proposals is None:
+                self._proposed.pop(message.topic)
+                return Discovered(name)
             if proposals:
                 told = tuple(proposals[:MAX_PROPOSALS])
                 if announcers:

@@ -22,6 +22,7 @@ from adapters.adapter import (
     Hear,
     stateless,
 )
+from adapters.availabilities import Availabilities, AvailabilitiesAdapter, Heard, bare
 from adapters.availability import AvailabilityAdapter
 from adapters.families import FORMATS
 from adapters.policies import Policies
@@ -127,7 +128,9 @@ class Registry:
                 families.setdefault((mapping.topic_filter, mapping.format), []).append(checked)
         entries = [_entry(family, kept) for family in families.values()]
         every = (checked for family in families.values() for checked in family)
-        return cls([*entries, *_availability_entries(every)], kept), tuple(errors)
+        told = list(every)
+        rules = _rule_entries(told, kept.of(Heard))
+        return cls([*entries, *_availability_entries(told), *rules], kept), tuple(errors)
 
     @property
     def topic_filters(self) -> frozenset[str]:
@@ -251,15 +254,47 @@ def _check(order: int, mapping: Mapping) -> _Checked:
 
 
 def _refuse_availability(mapping: Mapping, wildcards: int) -> None:
+    has_places = "{" in mapping.sensor + mapping.feature_of_interest
+    if mapping.availabilities:
+        _refuse_rule(mapping, has_places=has_places)
     if not mapping.availability_topic:
         return
     try:
         given = TopicFilter.parse(mapping.availability_topic).wildcards
     except ValueError as error:
         raise MappingError(mapping.iri, "availability_topic", str(error)) from error
-    if given != wildcards:
+    if given != wildcards and (given or has_places):
         reason = f"has {given} wildcards, the topic filter {wildcards}"
         raise MappingError(mapping.iri, "availability_topic", reason)
+
+
+def _refuse_rule(mapping: Mapping, *, has_places: bool) -> None:
+    try:
+        rule = Availabilities.of(mapping.availabilities)
+        for each in rule.topics:
+            if each.template:
+                FORMATS[mapping.format].select(each.template)
+    except ValueError as error:
+        raise MappingError(mapping.iri, "availabilities", str(error)) from error
+    if has_places:
+        reason = "are of one device, and the mapping is of several"
+        raise MappingError(mapping.iri, "availabilities", reason)
+
+
+def _rule_entries(every: Iterable[_Checked], heard: Heard) -> Iterator[_Entry]:
+    """One entry for each topic of each rule; the mappings of a device share one."""
+    told: dict[tuple[str, str], list[StreamTemplate]] = {}
+    for checked in every:
+        if checked.mapping.availabilities:
+            key = (checked.mapping.availabilities, checked.mapping.format)
+            told.setdefault(key, []).append(checked.template)
+    for (text, name), templates in told.items():
+        rule = Availabilities.of(text)
+        for place, each in enumerate(rule.topics):
+            select = FORMATS[name].select(each.template) if each.template else bare
+            adapter = AvailabilitiesAdapter(rule, place, select, heard)
+            topic = TopicFilter.parse(each.topic)
+            yield _Entry(topic, (topic,), _AVAILABILITY, adapter, tuple(templates))
 
 
 def _availability_entries(every: Iterable[_Checked]) -> Iterator[_Entry]:

@@ -4,12 +4,14 @@ Place on the way of the data: read at the start into the graph of mappings, whic
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
 
     mappings: id topic format sensor property feature [selector unit time sequence
-              deviceUnit trueValue falseValue expiresAfter availability retained]
+              deviceUnit trueValue falseValue expiresAfter availability retained
+              availabilities]
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
@@ -45,6 +47,22 @@ _LONGEST_S = 10**9
 """Some thirty years of silence."""
 
 
+class _Availability(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    topic: str
+    available: str | None = None
+    notAvailable: str | None = None  # noqa: N815 - as it is written
+    template: str | None = None
+
+
+class _Availabilities(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    mode: OneOf["all", "any", "latest"] = "latest"
+    topics: list[_Availability] | tuple[_Availability, ...]
+
+
 class _Mapping(_Item):
     topic: str
     format: str
@@ -63,6 +81,7 @@ class _Mapping(_Item):
     )
     availability: str | None = None
     retained: OneOf["seed", "history", "drop"] | None = None
+    availabilities: str | _Availabilities | None = None
 
 
 _Number = int | float | Decimal
@@ -209,6 +228,7 @@ _TERMS = {
     "expiresAfter": "expiresAfter",
     "availability": "availabilityTopic",
     "retained": "retained",
+    "availabilities": "availabilities",
 }
 """The term, in our namespace, of each member of a mapping."""
 
@@ -268,6 +288,7 @@ class _Node:
             "property": self._iri("property", mapping.property),
             "feature": self._iri_template("feature", mapping.feature),
             "unit": None if mapping.unit is None else self._unit(mapping.unit),
+            "availabilities": _rule_text(mapping.availabilities),
         }
         others = mapping.model_dump(by_alias=True, exclude={"id", *objects})
         objects |= {member: _literal(value) for member, value in others.items()}
@@ -353,6 +374,13 @@ class _Node:
 
     def _error(self, member: str, reason: str, what_to_do: str) -> JsapError:
         return JsapError(self._path + member, reason, what_to_do, self._source)
+
+
+def _rule_text(rule: str | _Availabilities | None) -> Literal | None:
+    """The availabilities as JSON, which a profile may write as an object or as its text."""
+    if isinstance(rule, _Availabilities):
+        rule = json.dumps(rule.model_dump(exclude_none=True), ensure_ascii=False)
+    return _literal(rule)
 
 
 def _number(value: _Number | None) -> Literal | None:

@@ -36,7 +36,8 @@ class Mapping:
     `true_value` and `false_value` are the words of this device for the two truth values.
     `retained` says what a retained message is worth. `expires_after_s`: silence for so many
     seconds is absence. `availability_topic` is a topic
-    filter with the wildcards of `topic_filter`, on which the device says whether it is there.
+    filter with the wildcards of `topic_filter`, on which the device says whether it is there;
+    `availabilities` are several such topics, with words of their own, as JSON.
     """
 
     iri: str
@@ -55,6 +56,7 @@ class Mapping:
     expires_after_s: float | None = None
     availability_topic: str = ""
     retained: str = Retained.SEED.value
+    availabilities: str = ""
 
 
 class MappingError(ValueError):

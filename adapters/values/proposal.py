@@ -22,6 +22,8 @@ class Command:
 
     `values` are the words that are allowed, empty for numbers and free text; `minimum`,
     `maximum` and `step` are numbers as the device wrote them, empty where it told none.
+    `true_value` and `false_value` are what is commanded for the truth values, where that is not
+    what is read.
     """
 
     topic: str
@@ -31,6 +33,8 @@ class Command:
     maximum: str = ""
     step: str = ""
     retain: bool = False
+    true_value: str = ""
+    false_value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,10 @@ class Names:
         return self.base + "/".join(map(percent_encoded, pieces))
 
 
-Propose: TypeAlias = Callable[[Payload, Names, Memory], Sequence[Proposal]]
+Propose: TypeAlias = Callable[[Payload, Names, Memory], Sequence[Proposal] | None]
 """What a family makes of one message: its proposals, empty where the message is not its own.
 
+None where the device says that another topic will announce it: nothing is withdrawn.
 Never raises for any topic and bytes. The Memory is discovery's, for announcements in several
 messages.
 """

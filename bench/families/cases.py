@@ -114,6 +114,8 @@ def _mapping(members: Mapping[str, Any]) -> adapters_mapping.Mapping:
     given = {_MEMBERS.get(name, name): value for name, value in members.items()}
     if "expires_after_s" in given:
         given["expires_after_s"] = float(given["expires_after_s"])
+    if isinstance(rule := given.get("availabilities"), dict):
+        given["availabilities"] = to_json(rule)
     return adapters_mapping.Mapping(**given)
 
 

@@ -108,7 +108,7 @@ def _mapping_lines(mapping: Members) -> list[Line]:
 
 _OTHERS = (
     *("unit", "deviceUnit", "time", "sequence", "trueValue", "falseValue", "expiresAfter"),
-    *("availability", "retained", "actuator", "error"),
+    *("availability", "availabilities", "retained", "actuator", "error"),
 )
 
 

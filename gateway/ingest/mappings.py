@@ -81,7 +81,7 @@ _NEEDED = ("topicFilter", "format", "sensor", "property", "feature")
 _MEMBERS = {
     *("topicFilter", "format", "sensor", "observedProperty", "featureOfInterest", "selector"),
     *("unit", "timeSelector", "sequenceSelector", "deviceUnit", "trueValue", "falseValue"),
-    *("expiresAfter", "availabilityTopic", "retained"),
+    *("expiresAfter", "availabilityTopic", "retained", "availabilities"),
 }
 
 
@@ -129,6 +129,7 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         expires_after_s=_seconds(row),
         availability_topic=_text(row.get("availabilityTopic")),
         retained=_text(row.get("retained")) or Retained.SEED.value,
+        availabilities=_text(row.get("availabilities")),
     )
 
 

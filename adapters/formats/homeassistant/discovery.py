@@ -2,46 +2,50 @@
 
 Place on the way: the discovery part of the family. The topic is
 `<prefix>/<component>/[<node>/]<object>/config`, or `<prefix>/device/<object>/config` with `cmps`;
-an empty payload withdraws what was announced. Keys may be abbreviated, `~` at either end of a topic
-is the base topic.
+an empty payload withdraws what was announced, one that migrates leaves it to another topic. What is
+not supported becomes a question that names the member.
 Source: Home Assistant's documentation of MQTT discovery.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 
 from adapters.adapter import Fault
-from adapters.formats.homeassistant.keys import COMPONENTS, STATES, State, full_names
+from adapters.formats.homeassistant.abbreviations import full_names
+from adapters.formats.homeassistant.announcement import Entity, entities
+from adapters.formats.homeassistant.availability import availability
+from adapters.formats.homeassistant.classes import (
+    binary_meaning,
+    choice_meaning,
+    event_meaning,
+    sensor_meaning,
+    switch_meaning,
+)
+from adapters.formats.homeassistant.commands import UnsupportedError, command, is_topic
+from adapters.formats.homeassistant.components import COMPONENTS, State
+from adapters.formats.homeassistant.readings import Reading, readings
 from adapters.formats.homeassistant.template import ValueTemplate
-from adapters.formats.homeassistant.tokens import TemplateError
-from adapters.values import mapping as adapters_mapping
-from adapters.values.meaning import Told
+from adapters.values.mapping import Mapping
+from adapters.values.meaning import Meaning, Told, named
 from adapters.values.memory import Memory
-from adapters.values.payload import Json, Payload
+from adapters.values.payload import Payload
+from adapters.values.properties import VOCABULARY, Kind, Shape
 from adapters.values.proposal import Command, Names, Proposal
-from adapters.values.topic_filter import TopicFilter
 from adapters.values.units import unit_iri
-from adapters.values.usual_words import usual
 
 FAMILY = "homeassistant"
-MAX_COMPONENTS = 300
 
-Object = Mapping[str, Json]
+_DEGREES = {"C": "°C", "F": "°F"}
+_UNSUPPORTED = {
+    "off_delay": "it goes off without saying so",
+    "dock_command_topic": "it is commanded on several topics",
+}
+"""Keys whose meaning is lost here, where they are told."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Entity:
-    """One component as announced: its keys in full, and what the device says of itself."""
-
-    component: str
-    identity: str
-    keys: Object
-    device: str
-    device_label: str
+_UTF8 = {"", "utf-8", "utf8"}
 
 
-def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
-    """The streams that a discovery message announces."""
+def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal] | None:
+    """The streams that a discovery message announces; None where it moves to another topic."""
     del memory
     levels = payload.message.topic.split("/")
     if levels[-1] != "config" or len(levels) not in {4, 5} or not payload.raw:
@@ -52,194 +56,162 @@ def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal
     document = payload.document()
     if isinstance(document, Fault) or not isinstance(document, dict):
         return ()
-    keys = full_names(document)
-    identity = "/".join(levels[2:-1])
-    announced = _of_device(identity, keys) if component == "device" else [(component, "", keys)]
+    if full_names(document).get("migrate_discovery") is True:
+        return None
     return [
         proposal
-        for kind, part, own in announced
-        for proposal in _of_entity(_entity(kind, identity, part, own), names)
+        for entity in entities(component, "/".join(levels[2:-1]), document)
+        for proposal in _proposals(entity, names)
     ]
 
 
-def _of_device(identity: str, keys: Object) -> Iterator[tuple[str, str, Object]]:
-    """The components of a device-based announcement; what stands at the root is shared."""
-    del identity
-    components = keys.get("components")
-    shared = {name: value for name, value in keys.items() if name != "components"}
-    found = list(components.items())[:MAX_COMPONENTS] if isinstance(components, dict) else []
-    for part, own in found:
-        if isinstance(own, dict):
-            members = {**shared, **full_names(own)}
-            platform = members.get("platform")
-            if isinstance(platform, str) and platform in COMPONENTS:
-                yield platform, part, members
+def _proposals(entity: Entity, names: Names) -> Iterator[Proposal]:
+    try:
+        found = list(readings(entity))
+    except ValueError as error:
+        topic = entity.topic("state_topic") or entity.topic("position_topic")
+        found = [Reading(_ANY, topic, "")] if topic else []
+        yield from (_proposal(entity, each, names, (str(error),)) for each in found)
+        return
+    for reading in found:
+        yield _proposal(entity, reading, names, ())
 
 
-def _entity(component: str, identity: str, part: str, keys: Object) -> _Entity:
-    device = keys.get("device")
-    told = full_names(device) if isinstance(device, dict) else {}
-    identifiers = told.get("identifiers")
-    first = identifiers[0] if isinstance(identifiers, list) and identifiers else identifiers
-    own = _text(keys, "unique_id") or "/".join(filter(None, (identity, part)))
-    device_id = first if isinstance(first, str) and first else identity
-    return _Entity(component, own, keys, device_id, _text(told, "name"))
+_ANY = State("state_topic", "value_template")
+"""What is asked about where nothing of an announcement can be relied on."""
 
 
-def _of_entity(entity: _Entity, names: Names) -> Iterator[Proposal]:
-    """One proposal for each state topic: a thermostat has several."""
-    for state in STATES:
-        if _topic(entity.keys, state.topic):
-            yield _proposal(entity, state, names)
-
-
-def _proposal(entity: _Entity, state: State, names: Names) -> Proposal:
-    keys, what = entity.keys, state.what
-    member = ".".join(filter(None, (entity.identity, what)))
-    quantity = what or _text(keys, "device_class") or entity.component
-    meaning = usual(quantity, Told(_unit(keys) if not what else None)).meaning
-    mapping = adapters_mapping.Mapping(
+def _proposal(entity: Entity, reading: Reading, names: Names, questions: Sequence[str]) -> Proposal:
+    state = reading.state
+    symbol = _symbol(entity, reading)
+    meaning = _meaning(entity, reading, symbol if unit_iri(symbol) else "")
+    member = ".".join(filter(None, (entity.identity, state.part)))
+    there = availability(entity)
+    true_value, false_value = _words(entity, reading, meaning)
+    selector, doubt = _selector(reading)
+    set_by, refusal = _command(entity, reading)
+    topic = reading.topic or entity.topic(state.command)
+    mapping = Mapping(
         names.mapping(FAMILY, entity.device, member),
-        _topic(keys, state.topic),
+        topic,
         FAMILY,
         names.sensor(FAMILY, entity.device, member),
         names.observed_property(meaning),
         names.feature(FAMILY, entity.device),
-        _text(keys, state.template),
-        expires_after_s=_seconds(_text(keys, "expire_after")),
-    )
-    mapping, questions = _settled(mapping, entity, what)
-    name = _text(keys, "name") or entity.identity
-    label = " ".join(filter(None, (entity.device_label, name, what)))
-    command = _command(entity, state.command)
-    question = " ".join(questions)
-    return Proposal(mapping, FAMILY, entity.device, label, meaning, command, question)
-
-
-def _settled(
-    mapping: adapters_mapping.Mapping, entity: _Entity, what: str
-) -> tuple[adapters_mapping.Mapping, list[str]]:
-    """The mapping with unit, words and availability, and what has to be asked."""
-    questions = []
-    symbol = "" if what else _unit(entity.keys)
-    if symbol and unit_iri(symbol) is None:
-        questions.append(f"Which QUDT unit is {symbol!a}?")
-        symbol = ""
-    availability, doubt = _availability(entity.keys)
-    questions += [doubt] if doubt else []
-    true_value, false_value = _words(entity) if not what else ("", "")
-    if mapping.selector:
-        try:
-            ValueTemplate.compile(mapping.selector)
-        except (TemplateError, ValueError) as error:
-            questions.append(f"Where does the value stand? {mapping.selector[:100]!a}: {error}.")
-            mapping = replace(mapping, selector="")
-    if not _is_topic(mapping.topic_filter):
-        questions.append("Which topic? The announced one is none.")
-    return replace(
-        mapping,
-        unit=symbol or None,
-        availability_topic=availability,
+        selector,
+        _unit(symbol, meaning),
         true_value=true_value,
         false_value=false_value,
-    ), questions
-
-
-def _unit(keys: Object) -> str:
-    symbol = _text(keys, "unit_of_measurement")
-    return "%RH" if symbol == "%" and _text(keys, "device_class") == "humidity" else symbol
-
-
-def _words(entity: _Entity) -> tuple[str, str]:
-    """The payloads that mean true and false, where they do not read so by themselves."""
-    on, off = {
-        "binary_sensor": ("payload_on", "payload_off"),
-        "switch": ("state_on", "state_off"),
-        "light": ("payload_on", "payload_off"),
-        "fan": ("payload_on", "payload_off"),
-        "siren": ("state_on", "state_off"),
-        "lock": ("state_locked", "state_unlocked"),
-    }.get(entity.component, ("", ""))
-    standard = {"state_locked": "LOCKED", "state_unlocked": "UNLOCKED"}
-    told_on = _text(entity.keys, on) or _text(entity.keys, on.replace("state", "payload"))
-    told_off = _text(entity.keys, off) or _text(entity.keys, off.replace("state", "payload"))
-    if entity.component == "lock":
-        told_on, told_off = _text(entity.keys, on), _text(entity.keys, off)
-    told_on, told_off = told_on or standard.get(on, ""), told_off or standard.get(off, "")
-    plain = (told_on.lower(), told_off.lower()) in {("on", "off"), ("true", "false")}
-    return ("", "") if plain else (told_on, told_off)
-
-
-def _availability(keys: Object) -> tuple[str, str]:
-    """The one availability topic with the usual words, and a question about anything else."""
-    listed = keys.get("availability")
-    if isinstance(listed, list):
-        topics = [full_names(each) for each in listed if isinstance(each, dict)]
-        if len(topics) != 1:
-            return "", "Which of its availability topics counts?" if topics else ""
-        keys = {**keys, **topics[0], "availability_topic": topics[0].get("topic")}
-        template = _text(topics[0], "value_template")
-    else:
-        template = _text(keys, "availability_template")
-    topic = _topic(keys, "availability_topic")
-    if template.replace(" ", "") not in {"", "{{value_json.state}}"}:
-        return "", f"Availability is told by the template {template[:100]!a}."
-    words = (_text(keys, "payload_available"), _text(keys, "payload_not_available"))
-    usual = words[0].lower() in {"", "online", "true", "1"}
-    if topic and not (usual and words[1].lower() in {"", "offline", "false", "0"}):
-        return "", f"Availability is told by {words[0][:40]!a} and {words[1][:40]!a}."
-    return topic if _is_topic(topic) else "", ""
-
-
-def _command(entity: _Entity, command_key: str) -> Command | None:
-    keys = entity.keys
-    topic = _topic(keys, command_key)
-    if not topic or not _is_topic(topic):
-        return None
-    options = keys.get("options")
-    words = [_text(keys, "payload_on") or "ON", _text(keys, "payload_off") or "OFF"]
-    if (
-        entity.component not in {"switch", "light", "fan", "siren"}
-        or command_key != "command_topic"
-    ):
-        words = (
-            [each for each in options if isinstance(each, str)] if isinstance(options, list) else []
-        )
-    return Command(
-        topic,
-        values=tuple(words),
-        minimum=_text(keys, "min"),
-        maximum=_text(keys, "max"),
-        step=_text(keys, "step"),
-        retain=keys.get("retain") is True,
+        expires_after_s=_seconds(entity.text("expire_after")),
+        availability_topic=there.topic,
+        availabilities=there.rule,
     )
+    asked = [*questions, *_questions(entity, reading, symbol), there.question, doubt, refusal]
+    question = " ".join(filter(None, asked))
+    label = entity.label(state.part)
+    return Proposal(mapping, FAMILY, entity.device, label, meaning, set_by, question)
 
 
-def _topic(keys: Object, name: str) -> str:
-    """A topic with its `~` replaced."""
-    topic, base = _text(keys, name), _text(keys, "~")
-    if base and topic.startswith("~"):
-        return base + topic[1:]
-    return topic[:-1] + base if base and topic.endswith("~") else topic
+def _symbol(entity: Entity, reading: Reading) -> str:
+    """The unit as told, in the spelling of the crosswalk."""
+    told = reading.state.unit
+    if told == "temperature":
+        return _DEGREES.get(entity.text("temperature_unit").upper(), "")
+    if reading.state.term:
+        return told
+    symbol = entity.text("unit_of_measurement")
+    return _DEGREES.get(symbol, symbol) if entity.device_class == "temperature" else symbol
 
 
-def _is_topic(topic: str) -> bool:
+def _unit(symbol: str, meaning: Meaning) -> str | None:
+    if unit_iri(symbol) is None:
+        return None
+    is_humidity = meaning.name in {"humidity", "target_humidity"}
+    return "%RH" if symbol == "%" and is_humidity else symbol
+
+
+def _meaning(entity: Entity, reading: Reading, symbol: str) -> Meaning:
+    unit, word = symbol or None, entity.word
+    if reading.state.term:
+        is_of_device = entity.kind is Kind.DIAGNOSTIC
+        told = Told(unit, None, entity.kind if is_of_device else None)
+        return named(reading.state.term, reading.state.part or word, told)
+    match entity.component:
+        case "binary_sensor":
+            return binary_meaning(entity.device_class, word, Told(None, Shape.TRUTH, entity.kind))
+        case "switch":
+            return switch_meaning(word, Told(None, Shape.TRUTH, entity.kind))
+        case "number":
+            return choice_meaning(word, Told(unit, Shape.NUMBER, Kind.SETTING))
+        case "select" | "text":
+            return choice_meaning(word, Told(None, Shape.WORD, Kind.SETTING))
+        case "event":
+            return event_meaning(entity.device_class, word, Told(None, Shape.WORD, entity.kind))
+    return sensor_meaning(entity.device_class, word, Told(unit, _shape(entity), entity.kind))
+
+
+def _shape(entity: Entity) -> Shape | None:
+    if entity.device_class == "enum":
+        return Shape.WORD
+    is_number = entity.text("unit_of_measurement") or entity.text("state_class")
+    return Shape.NUMBER if is_number else None
+
+
+def _words(entity: Entity, reading: Reading, meaning: Meaning) -> tuple[str, str]:
+    """The words for true and false, where they do not read so by themselves."""
+    state = reading.state
+    if state.true is None or state.false is None:
+        return "", ""
+    true, false = (entity.text(each.key) or each.usual for each in (state.true, state.false))
+    is_truth = meaning.is_known and VOCABULARY[meaning.name].shape is Shape.TRUTH
+    reads_so = (true.lower(), false.lower()) in _TRUTHS
+    return ("", "") if is_truth and reads_so else (true, false)
+
+
+_TRUTHS = frozenset({("on", "off"), ("true", "false"), ("open", "closed")})
+
+
+def _selector(reading: Reading) -> tuple[str, str]:
+    """The template as far as it is safe, and a question about what is beyond."""
+    template = reading.template
+    if template.strip() in {"", "{{ value }}", "{{value}}"}:
+        return "", ""
     try:
-        return bool(topic) and TopicFilter.parse(topic).wildcards == 0
-    except ValueError:
-        return False
+        ValueTemplate.compile(template)
+    except ValueError as error:
+        key = reading.state.template if "{" not in reading.state.template else "value_template"
+        return "", f"{key}: Where does the value stand? {template[:80]!a}: {error}."
+    return template, ""
+
+
+def _command(entity: Entity, reading: Reading) -> tuple[Command | None, str]:
+    try:
+        return command(entity, reading), ""
+    except UnsupportedError as error:
+        return None, str(error)
+
+
+def _questions(entity: Entity, reading: Reading, symbol: str) -> Iterator[str]:
+    """What a person has to say before the announcement can be believed."""
+    state = reading.state
+    if symbol and unit_iri(symbol) is None:
+        yield f"unit_of_measurement: Which QUDT unit is {symbol[:40]!a}?"
+    if not reading.topic:
+        told = entity.topic(state.command)[:100]
+        yield f"{state.topic}: is not told. Is {told!a}, where it is commanded, its state?"
+    elif not is_topic(reading.topic):
+        yield f"Which topic? {state.topic}: {reading.topic[:100]!a} is not one topic."
+    if entity.keys.get("enabled_by_default") is False:
+        yield "enabled_by_default: Home Assistant leaves it off until somebody wants it."
+    if entity.text("encoding").lower() not in _UTF8 or entity.keys.get("encoding") == "":
+        yield f"encoding: {entity.text('encoding')[:40]!a} is not read."
+    if entity.text("on_command_type") == "brightness" and state.command == "command_topic":
+        yield "on_command_type: it is switched on by its brightness."
+    for key, reason in _UNSUPPORTED.items():
+        if entity.text(key):
+            yield f"{key}: {reason}."
 
 
 def _seconds(text: str) -> float | None:
-    return (
-        float(text)
-        if text.isascii() and text.isdigit() and 0 < len(text) < 9 and int(text)
-        else None
-    )
-
-
-def _text(keys: Object, name: str) -> str:
-    value = keys.get(name)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, str) else ""
+    is_whole = text.isascii() and text.isdigit() and 0 < len(text) < 9
+    return float(text) if is_whole and int(text) else None

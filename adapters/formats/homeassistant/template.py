@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.documents.json_path import ABSENT, Absent, JsonPath
 from adapters.formats.homeassistant.expression import (
     MAX_NESTING,
     Evaluate,
@@ -31,7 +31,13 @@ from adapters.formats.homeassistant.operations import (
 from adapters.formats.homeassistant.tokens import TemplateError, Token, tokens
 from adapters.values.fault import Fault, FaultReason, excerpt
 from adapters.values.payload import Json, Payload
-from adapters.values.result import Result, captured_result, json_result
+from adapters.values.result import (
+    STRING,
+    Result,
+    captured_result,
+    forced_string_result,
+    json_result,
+)
 
 MAX_TEMPLATE_CHARS = 4096
 MAX_STATEMENTS = 64
@@ -61,16 +67,25 @@ class ValueTemplate:
     evaluate: Read
 
     @classmethod
-    def compile(cls, template: str) -> "ValueTemplate":
-        """Parse a template; raises TemplateError."""
-        if len(template) <= MAX_TEMPLATE_CHARS:
+    def compile(cls, template: str, *, as_word: bool = False) -> "ValueTemplate":
+        """Parse a template, whose result stays a text if `as_word`; raises TemplateError."""
+        if len(template) <= MAX_TEMPLATE_CHARS and not as_word:
             if _PLAIN_VALUE.fullmatch(template):
                 return cls(_bare)
             plain = _PLAIN_MEMBER.fullmatch(template)
             if plain is not None and "__" not in plain["path"]:
                 return cls(_member(plain["path"]))
         render = _compiled(template, frozenset({"value", "value_json"}))
-        return cls(lambda payload: _read(render, payload))
+        return cls(lambda payload: _read(render, payload, _word if as_word else _typed))
+
+
+_COMMANDED = frozenset(
+    {
+        *("value", "brightness", "color_temp", "effect", "flash", "transition"),
+        *("red", "green", "blue", "hue", "sat"),
+    }
+)
+"""Names of commands; only the value is ever told, whether others are defined may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +101,7 @@ class CommandTemplate:
     @classmethod
     def compile(cls, template: str) -> "CommandTemplate":
         """Parse a template; raises TemplateError."""
-        return cls(_compiled(template, frozenset({"value"}), is_command=True))
+        return cls(_compiled(template, _COMMANDED, is_command=True))
 
     def render(self, value: Json) -> str:
         """The payload for a value; raises ValueError where the template finds none."""
@@ -116,7 +131,24 @@ def _member(path: str) -> Read:
     return evaluate
 
 
-def _read(render: "_Render", payload: Payload) -> Result | Fault:
+def _typed(value: Json) -> Result | Fault:
+    if value == "":
+        return Fault(None, FaultReason.MISSING, "the template says nothing of this message")
+    return captured_result(value) if type(value) is BareText else json_result(value)
+
+
+def _word(value: Json) -> Result | Fault:
+    """A word in the letters of the device; what JSON has for true and false as it has them."""
+    if isinstance(value, bool):
+        return Result("true" if value else "false", STRING)
+    if value is None or not isinstance(value, str):
+        return json_result(value)
+    return forced_string_result(value) if value else _typed(value)
+
+
+def _read(
+    render: "_Render", payload: Payload, typed: Callable[[Json], Result | Fault]
+) -> Result | Fault:
     def bare() -> Value:
         told = payload.text()
         return failed(told) if isinstance(told, Fault) else BareText(told)
@@ -129,11 +161,9 @@ def _read(render: "_Render", payload: Payload) -> Result | Fault:
         value = render({"value": bare, "value_json": document})
     except NoValueError as error:
         return error.fault
-    if value is ABSENT:
+    if isinstance(value, Absent):
         return Fault(None, FaultReason.MISSING, "the payload has no such member")
-    if value == "":
-        return Fault(None, FaultReason.MISSING, "the template says nothing of this message")
-    return captured_result(value) if type(value) is BareText else json_result(value)
+    return typed(value)
 
 
 _Render = Callable[[Scope], Value]

@@ -214,6 +214,7 @@ def members_of(mapping: Mapping) -> Members:
         "expiresAfter": mapping.expires_after_s,
         "availability": mapping.availability_topic,
         "retained": "" if mapping.retained == Retained.SEED.value else mapping.retained,
+        "availabilities": mapping.availabilities,
     }
     return members | {name: value for name, value in others.items() if value}
 
@@ -239,8 +240,8 @@ def _actuator(proposal: Proposal) -> frozenset[Quad]:
         "step": _number(command.step),
         "unit": mapping.unit,
         "deviceUnit": mapping.device_unit,
-        "trueValue": mapping.true_value or None,
-        "falseValue": mapping.false_value or None,
+        "trueValue": command.true_value or mapping.true_value or None,
+        "falseValue": command.false_value or mapping.false_value or None,
         "retain": command.retain or None,
     }
     members = {name: value for name, value in members.items() if value is not None}

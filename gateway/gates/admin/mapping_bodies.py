@@ -141,4 +141,4 @@ class RejectBody(Body):
     ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_ITEMS)]
 
 
-_SHARED = frozenset({"feature", "retained", "expiresAfter", "availability"})
+_SHARED = frozenset({"feature", "retained", "expiresAfter", "availability", "availabilities"})

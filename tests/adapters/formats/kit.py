@@ -1,5 +1,6 @@
 """What the tests of all families share: cases as files, and what became of a message as values."""
 
+import json
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from adapters.values.memory import Memory
 from adapters.values.message import Message
 from adapters.values.notice import DeviceRequest, Heartbeat, Liveness, Notice, UnitChange
 from adapters.values.observation import XSD, Observation, TimeSource
-from adapters.values.proposal import Proposal
+from adapters.values.proposal import Command, Proposal
 from adapters.values.units import UNIT
 from bench.families.cases import Case, cases
 from tests.paths import DATA
@@ -84,6 +85,7 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
         "falseValue": mapping.false_value,
         "expiresAfter": mapping.expires_after_s and f"{mapping.expires_after_s:g}",
         "availability": mapping.availability_topic,
+        "availabilities": mapping.availabilities and json.loads(mapping.availabilities),
         "label": proposal.label,
         "device": proposal.device,
         "quantity": proposal.meaning.quantity,
@@ -92,9 +94,16 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
         "question": proposal.questions,
         "command": command
         and {"topic": command.topic, "payload": command.payload}
-        | ({"values": list(command.values)} if command.values else {}),
+        | ({"values": list(command.values)} if command.values else {})
+        | {name: told for name, told in _limits(command) if name in (members.get("command") or ())},
     }
     return {name: every[name] for name in members}
+
+
+def _limits(command: Command) -> Iterator[tuple[str, str]]:
+    """What bounds a command, and its words for truth values; compared where a case names it."""
+    yield from (("minimum", command.minimum), ("maximum", command.maximum), ("step", command.step))
+    yield from (("trueValue", command.true_value), ("falseValue", command.false_value))
 
 
 def expected(members: Mapping[str, Any], name: str) -> list[Any]:
