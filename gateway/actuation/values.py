@@ -112,7 +112,10 @@ def says_the_same(
     if number is not None and other is not None:
         other = converted(other, seen.unit, unit)
         return other is not None and abs(number - other) <= tolerance
-    return wanted.value.casefold() == seen.value.value.casefold()
+    if wanted.value.casefold() == seen.value.value.casefold():
+        return True
+    meant = words.meaning(wanted)
+    return meant is not None and meant == words.meaning(seen.value)
 
 
 def is_number(value: Literal) -> bool:

@@ -75,7 +75,8 @@ class Entity:
 
     def label(self, part: str) -> str:
         """For people; `part` is which of its states."""
-        return " ".join(filter(None, (self.device_label, self.name, part.replace("_", " "))))
+        named = (self.device_label, self.name, part.replace("_", " "))
+        return " ".join(filter(None, named)) or self.identity
 
 
 def entities(component: str, path: str, document: Object) -> Iterator[Entity]:

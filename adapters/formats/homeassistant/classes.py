@@ -78,7 +78,7 @@ _OTHERWISE = frozenset(
     {
         *("target", "setpoint", "calibration", "offset", "threshold", "limit", "hysteresis"),
         *("minimum", "maximum", "min", "max", "average", "mean", "deviation", "trend"),
-        *("forecast"),
+        "forecast",
     }
 )
 """With one of these words in its name something is not what its class measures."""
@@ -114,6 +114,8 @@ def sensor_meaning(device_class: str, name: str, told: Told) -> Meaning:
     if term is None:
         has_agreed = not device_class and bool(told.unit)
         return usual(name, told).meaning if has_agreed else own(word, told)
+    if word in _NARROWER.get(term, ()):
+        return named(word, word, told)
     narrower = _narrower(term, name, told)
     if narrower is not None:
         return narrower

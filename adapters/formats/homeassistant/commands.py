@@ -21,7 +21,8 @@ from adapters.values.proposal import Command
 from adapters.values.topic_filter import TopicFilter
 
 _PLACED = re.compile(
-    r"(?P<before>.*?)\{\{-?\s*value\s*(?:\|\s*(?:string|float)\s*)*-?\}\}(?P<after>.*)", re.DOTALL
+    r"(?P<before>.*?)\{\{-?\s*(?:value|action|position|tilt_position)\s*(?:\|\s*(?:string|float)\s*)*-?\}\}(?P<after>.*)",
+    re.DOTALL,
 )
 _MARK = re.compile(r"\{[A-Za-z_]\w*\}|\{[{%#]")
 _MEMBERS = {"template", "value"}
@@ -41,10 +42,10 @@ def command(entity: Entity, reading: Reading) -> Command | None:
     if not is_topic(topic):
         raise UnsupportedError(f"{state.command}: {topic[:100]!a} is no topic to publish to.")
     is_switched = state.command_template == "command_on_template"
-    words = [_told(entity, each) for each in state.words]
+    words = [_told(entity, each) for each in state.words if _is_supported(entity, each)]
     if is_switched:
         words = [_switched(entity, on) for on in ("on", "off")]
-    values = [each for each in words if each] or _choice(entity, reading)
+    values = list(dict.fromkeys(filter(None, words))) or _choice(entity, reading)
     has_truth = len(words) > 1 and (state.true is not None or state.term == "cover_state")
     least, most, step = _limits(entity, reading)
     return Command(
@@ -80,6 +81,18 @@ def is_topic(topic: str) -> bool:
         return bool(topic) and TopicFilter.parse(topic).wildcards == 0
     except ValueError:
         return False
+
+
+def _is_supported(entity: Entity, word: Word) -> bool:
+    """Whether the features that are listed, if any are, have the word."""
+    listed = entity.words("supported_features")
+    if not listed or entity.component not in {"alarm_control_panel", "vacuum"}:
+        return True
+    feature = _FEATURES.get(word.key, word.key.removeprefix("payload_"))
+    return not feature or feature in listed
+
+
+_FEATURES = {"payload_return_to_base": "return_home", "payload_disarm": ""}
 
 
 def _told(entity: Entity, word: Word) -> str:

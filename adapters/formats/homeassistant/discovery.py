@@ -108,7 +108,7 @@ def _proposal(entity: Entity, reading: Reading, names: Names, questions: Sequenc
     )
     asked = [*questions, *_questions(entity, reading, symbol), there.question, doubt, refusal]
     question = " ".join(filter(None, asked))
-    label = entity.label(state.part)
+    label = entity.label("set point" if state.term == "set_point" else state.part)
     return Proposal(mapping, FAMILY, entity.device, label, meaning, set_by, question)
 
 
@@ -171,6 +171,10 @@ def _words(entity: Entity, reading: Reading, meaning: Meaning) -> tuple[str, str
 _TRUTHS = frozenset({("on", "off"), ("true", "false"), ("open", "closed")})
 
 
+_TEMPLATES = {"state_topic": "value_template"}
+"""The keys of templates that are not called as their topics."""
+
+
 def _selector(reading: Reading) -> tuple[str, str]:
     """The template as far as it is safe, and a question about what is beyond."""
     template = reading.template
@@ -179,7 +183,9 @@ def _selector(reading: Reading) -> tuple[str, str]:
     try:
         ValueTemplate.compile(template)
     except ValueError as error:
-        key = reading.state.template if "{" not in reading.state.template else "value_template"
+        state = reading.state
+        of_topic = _TEMPLATES.get(state.topic, state.topic.replace("_topic", "_template"))
+        key = of_topic if "{" in state.template else state.template
         return "", f"{key}: Where does the value stand? {template[:80]!a}: {error}."
     return template, ""
 
@@ -200,13 +206,12 @@ def _questions(entity: Entity, reading: Reading, symbol: str) -> Iterator[str]:
         told = entity.topic(state.command)[:100]
         yield f"{state.topic}: is not told. Is {told!a}, where it is commanded, its state?"
     elif not is_topic(reading.topic):
-        yield f"Which topic? {state.topic}: {reading.topic[:100]!a} is not one topic."
+        has = "has a wildcard" if {"+", "#"}.intersection(reading.topic) else "is none"
+        yield f"Which topic? {state.topic}: {reading.topic[:100]!a} {has}."
     if entity.keys.get("enabled_by_default") is False:
         yield "enabled_by_default: Home Assistant leaves it off until somebody wants it."
     if entity.text("encoding").lower() not in _UTF8 or entity.keys.get("encoding") == "":
         yield f"encoding: {entity.text('encoding')[:40]!a} is not read."
-    if entity.text("on_command_type") == "brightness" and state.command == "command_topic":
-        yield "on_command_type: it is switched on by its brightness."
     for key, reason in _UNSUPPORTED.items():
         if entity.text(key):
             yield f"{key}: {reason}."

@@ -33,6 +33,7 @@ from adapters.formats.homeassistant.operations import (
     bounded,
     calculated,
     is_number,
+    joined,
     member,
     number,
     part,
@@ -223,6 +224,8 @@ class Parser:
                 return _Operand(_arithmetic(sign, operand.evaluate, arguments[0].evaluate))
             case "replace", 2:
                 return _called(replaced, operand, *arguments)
+            case "join", 1:
+                return _called(joined, operand, *arguments)
         raise TemplateError(f"the filter {excerpt(name)} is not known, or not with these arguments")
 
     def _numeric(self, name: str, operand: _Operand, arguments: list[_Operand]) -> Evaluate:

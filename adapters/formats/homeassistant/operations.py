@@ -181,7 +181,7 @@ def calculated(sign: str, one: Value, other: Value) -> JsonNumber:
     """In decimal; a quotient is never an integer."""
     left, right = decimal(one), decimal(other)
     if sign in _SIMPLE:
-        return JsonNumber(format(_SIMPLE[sign](left, right), "f"))
+        return _shown(_SIMPLE[sign](left, right))
     if not right:
         raise NoValueError(FaultReason.NOT_FINITE, "a division by zero")
     quotient = _ROUNDED.divide(left, right)
@@ -191,7 +191,12 @@ def calculated(sign: str, one: Value, other: Value) -> JsonNumber:
         return JsonNumber(told if "." in told else f"{told}.0")
     whole = quotient.to_integral_value(ROUND_FLOOR)
     found = whole if sign == "//" else _EXACT.subtract(left, _EXACT.multiply(whole, right))
-    return JsonNumber(format(found, "f"))
+    return _shown(found)
+
+
+def _shown(found: Decimal) -> JsonNumber:
+    """Without a sign before zero."""
+    return JsonNumber(format(found if found else abs(found), "f"))
 
 
 _SIMPLE = {"+": _EXACT.add, "-": _EXACT.subtract, "*": _EXACT.multiply}
@@ -210,7 +215,7 @@ def rounded(value: Value, places: int, how: str) -> JsonNumber:
     if abs(found.adjusted()) > _MAX_EXPONENT:
         raise NoValueError(FaultReason.TOO_MANY_DIGITS, "the number is too large to round")
     shown = found.quantize(Decimal(1).scaleb(-places), ROUNDINGS[how], context=_EXACT)
-    return JsonNumber(format(shown, "f"))
+    return _shown(shown)
 
 
 def member(value: Value, key: Value) -> Value:
@@ -314,6 +319,13 @@ def _replaced(whole: str, old: str, new: str) -> str:
     if len(whole) + whole.count(old) * len(new) > MAX_TEXT_CHARS:
         raise NoValueError(FaultReason.TOO_LARGE, "the template makes too long a text")
     return whole.replace(old, new)
+
+
+def joined(value: Value, separator: Value) -> Value:
+    """The elements of a list as one text."""
+    if not isinstance(value, list):
+        absent()
+    return BareText(bounded(text(separator).join(map(text, value))))
 
 
 def _split(value: Value, *separator: Value) -> Value:

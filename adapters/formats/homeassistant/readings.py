@@ -209,7 +209,15 @@ def _positions(entity: Entity, position: str, scale: Scale) -> Iterator[Reading]
         command_template="set_position_template",
         limits=_PERCENT,
     )
-    yield from _announced(entity, state, scale)
+    is_state = all(
+        entity.text(one) == entity.text(other)
+        for one, other in (
+            ("position_topic", "state_topic"),
+            ("position_template", "value_template"),
+        )
+    )
+    if not is_state:
+        yield from _announced(entity, state, scale)
     tilt = Scale(entity.whole("tilt_min", 0), entity.whole("tilt_max", 100))
     if tilt.low == tilt.high:
         raise ValueError("tilt_max: it is tilt_min.")
@@ -228,18 +236,26 @@ def _positions(entity: Entity, position: str, scale: Scale) -> Iterator[Reading]
 
 def _valve(entity: Entity) -> Iterator[Reading]:
     template = entity.text("value_template")
+    of_json = "{% if told.startswith('{') %}{{ (told | from_json)"
     if not entity.is_true("reports_position"):
-        words = (OPENS, CLOSES, *((STOPS,) if entity.text("payload_stop") else ()))
-        state = replace(SINGLE, term="valve_open", true=IS_OPEN, false=IS_CLOSED, words=words)
-        yield from _announced(entity, state)
-        yield from _announced(
-            entity, State("state_topic", template or PLAIN, "valve_state", "state")
+        template = template or then(
+            "", f"{of_json}.state }}}}{{% else %}}{{{{ told }}}}{{% endif %}}"
         )
+        words = (OPENS, CLOSES, *((STOPS,) if entity.text("payload_stop") else ()))
+        state = replace(
+            SINGLE,
+            template=template,
+            term="valve_open",
+            true=IS_OPEN,
+            false=IS_CLOSED,
+            words=words,
+        )
+        yield from _announced(entity, state)
+        yield from _announced(entity, State("state_topic", template, "valve_state", "state"))
         return
     scale = Scale(entity.whole("position_closed", 0), entity.whole("position_open", 100))
     if scale.low == scale.high:
         raise ValueError("position_open: it is position_closed.")
-    of_json = "{% if told.startswith('{') %}{{ (told | from_json)"
     number = f"{of_json}.position }}}}{{% elif told | is_number %}}{{{{ told }}}}{{% endif %}}"
     word = f"{of_json}.state }}}}{{% elif not told | is_number %}}{{{{ told }}}}{{% endif %}}"
     position = replace(
@@ -266,7 +282,11 @@ def _light(entity: Entity) -> Iterator[Reading]:
 
 def _basic_light(entity: Entity) -> Iterator[State]:
     for state in STATES["light"]:
-        yield _colored(entity, state)
+        is_by_brightness = entity.text("on_command_type") == "brightness"
+        if state.term == "power_state" and is_by_brightness:
+            yield replace(state, words=(OFF,))  # on is told by the brightness alone
+        else:
+            yield _colored(entity, state)
 
 
 def _colored(entity: Entity, state: State) -> State:

@@ -106,9 +106,12 @@ class CommandTemplate:
     def render(self, value: Json) -> str:
         """The payload for a value; raises ValueError where the template finds none."""
         try:
-            return text(self._render({"value": lambda: value})).strip()
+            told = text(self._render({"value": lambda: value})).strip()
         except NoValueError as error:
             raise ValueError(f"the template of the command: {error}") from error
+        if not told:
+            raise ValueError("the template of the command makes nothing of it")
+        return told
 
 
 def _bare(payload: Payload) -> Result | Fault:
@@ -198,6 +201,16 @@ def _is_blank(value: Value) -> bool:
     return type(value) is BareText and not value.strip()
 
 
+def _or_nothing(evaluate: Evaluate) -> _Piece:
+    """What is not defined prints nothing, as in Jinja: in a state it would be no reading."""
+
+    def piece(names: _Bound) -> Value:
+        value = evaluate(names)
+        return _NOTHING if isinstance(value, Absent) else value
+
+    return piece
+
+
 class _Statements:
     """The statements of one template, read from its beginning."""
 
@@ -256,7 +269,8 @@ class _Statements:
     def _statement(self, tag: str, found: list[Token]) -> _Piece:
         if tag.startswith("{{"):
             self.has_expressions = True
-            return self._expression(found)
+            evaluate = self._expression(found)
+            return _or_nothing(evaluate) if self._is_command else evaluate
         word = found[0].text if found else ""
         if word == "if":
             self.has_expressions = True
