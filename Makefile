@@ -88,6 +88,7 @@ announce:
 	lacks "sepy into $(INTEROP)" "test -e $(INTEROP)/sepy/.ready"; \
 	lacks "sepa-js into $(INTEROP)" "test -e $(INTEROP)/sepa-js/.ready"; \
 	lacks "zigbee-herdsman-converters into $(INTEROP)" "test -e $(INTEROP)/zigbee/.ready"; \
+	lacks "homeassistant into $(INTEROP)" "test -e $(INTEROP)/homeassistant/.ready"; \
 	echo "will be installed for the tests: $${new:-nothing, all is there}"
 
 # The tests against a foreign broker and its clients are skipped where mosquitto cannot be had.
@@ -105,11 +106,12 @@ sparkplug-client: $(SETUP_DEV)
 	    pysparkplug==0.6.1 paho-mqtt==1.6.1 'protobuf<7' && touch $(SPARKPLUG_CLIENT); } || \
 	  echo "no pysparkplug: the test that needs it will be skipped" >&2
 
-# Clients of SEPA and what zigbee2mqtt knows of devices, each in an environment of its own; the tests
-# are skipped where one cannot be had.
+# Clients of SEPA and what zigbee2mqtt and Home Assistant know of devices, each in an environment of its
+# own; the tests are skipped where one cannot be had.
 SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9.0
 SEPA_JS := @arces-wot/sepa-js@0.13.2
 ZIGBEE := zigbee-herdsman-converters@26.112.0
+HOMEASSISTANT := homeassistant==2024.3.3
 
 interop:
 	@$(MAKE) --no-print-directory $(INTEROP)/sepy/.ready || \
@@ -118,10 +120,18 @@ interop:
 	  echo "no sepa-js: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/zigbee/.ready || \
 	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.ready || \
+	  echo "no homeassistant: the tests that need it will be skipped" >&2
 
 $(INTEROP)/sepy/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(SEPY)
+	@touch $@
+
+# What is read of it are the names of its device classes and units: nothing of it runs.
+$(INTEROP)/homeassistant/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --no-deps $(HOMEASSISTANT)
 	@touch $@
 
 # The package of zigbee2mqtt asks for a newer node than Debian has, and loads in that one as well.

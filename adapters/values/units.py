@@ -160,6 +160,7 @@ _SPELLINGS = {
     "KiloGM": "kg",
     "GM": "g",
     "MilliGM": "mg",
+    "MicroGM": "ug",
     "LB": "lb [lb_av]",
     "OZ": "oz [oz_av]",
     "GM-PER-M3": "g.m-3",
@@ -185,6 +186,16 @@ _SPELLINGS = {
     "KibiBYTE": "KiB",
     "MegaBYTE": "MB",
     "GigaBYTE": "GB",
+    "TeraBYTE": "TB",
+    "MebiBYTE": "MiB",
+    "GibiBYTE": "GiB",
+    "TebiBYTE": "TiB",
+    "KiloBIT": "kbit",
+    "MegaBIT": "Mbit",
+    "GigaBIT": "Gbit",
+    "GigaBIT-PER-SEC": "Gbit.s-1",
+    "KiloBYTE-PER-SEC": "kB.s-1",
+    "MegaBYTE-PER-SEC": "MB.s-1",
 }
 
 _OF_DEVICES = {

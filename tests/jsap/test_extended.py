@@ -72,6 +72,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
                 MAPPING
                 | more
                 | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
+                | {"availabilities": {"mode": "all", "topics": [{"topic": "home/bridge"}]}}
             ]
         ),
     )
@@ -92,6 +93,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "expiresAfter": Literal(600),
         "availabilityTopic": Literal("home/+/status"),
         "retained": Literal("drop"),
+        "availabilities": Literal('{"mode": "all", "topics": [{"topic": "home/bridge"}]}'),
     }
 
 

@@ -319,6 +319,11 @@ _UPDATE_TEXT = (
 INSTALLED_VERSION = _UPDATE_TEXT.format("installed_version", "{{ told }}")
 LATEST_VERSION = _UPDATE_TEXT.format("latest_version", "")
 
+BARE_OR_STATE = (
+    "{% if told.startswith('{') %}{{ (told | from_json).state }}{% else %}{{ told }}{% endif %}"
+)
+"""What is told bare or as the member `state` of an object."""
+
 SINGLE = State(
     "state_topic",
     "value_template",

@@ -37,7 +37,6 @@ FAMILY = "homeassistant"
 _DEGREES = {"C": "°C", "F": "°F"}
 _UNSUPPORTED = {
     "off_delay": "it goes off without saying so",
-    "dock_command_topic": "it is commanded on several topics",
 }
 """Keys whose meaning is lost here, where they are told."""
 
@@ -212,6 +211,10 @@ def _questions(entity: Entity, reading: Reading, symbol: str) -> Iterator[str]:
         yield "enabled_by_default: Home Assistant leaves it off until somebody wants it."
     if entity.text("encoding").lower() not in _UTF8 or entity.keys.get("encoding") == "":
         yield f"encoding: {entity.text('encoding')[:40]!a} is not read."
+    if entity.component == "lawn_mower" and not state.command:
+        several = sorted(key for key in entity.keys if key.endswith("_command_topic"))
+        if several:
+            yield f"{', '.join(several)}: commands have several topics."
     for key, reason in _UNSUPPORTED.items():
         if entity.text(key):
             yield f"{key}: {reason}."

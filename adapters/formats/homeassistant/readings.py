@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from adapters.formats.homeassistant.announcement import Entity
 from adapters.formats.homeassistant.classes import ON_IS_FALSE, OPENINGS
 from adapters.formats.homeassistant.components import (
+    BARE_OR_STATE,
     CLOSES,
     INSTALLED_VERSION,
     IS_CLOSED,
@@ -121,9 +122,32 @@ def _switch(entity: Entity) -> Iterator[Reading]:
 
 def _siren(entity: Entity) -> Iterator[Reading]:
     on, off = (entity.text(each.key) or each.usual for each in (ON, OFF))
+    told = entity.text("state_value_template") or entity.text("value_template")
     for state in STATES["siren"]:
         words = replace(state, true=Word("state_on", on), false=Word("state_off", off))
-        yield from _announced(entity, words)
+        yield from _announced(entity, replace(words, template=then(told, BARE_OR_STATE)))
+
+
+def _lawn_mower(entity: Entity) -> Iterator[Reading]:
+    verbs = [verb for verb in _MOWS if entity.topic(f"{verb}_command_topic")]
+    sent = {
+        (entity.topic(f"{verb}_command_topic"), entity.text(f"{verb}_command_template"))
+        for verb in verbs
+    }
+    for state in STATES["lawn_mower"]:
+        if len(sent) == 1:
+            state_and_commands = replace(
+                state,
+                command=f"{verbs[0]}_command_topic",
+                command_template=f"{verbs[0]}_command_template",
+                words=tuple(Word("", verb) for verb in verbs),
+            )
+            yield from _announced(entity, state_and_commands)
+        else:
+            yield from _announced(entity, state)
+
+
+_MOWS = ("start_mowing", "pause", "dock", "stop")
 
 
 def _number(entity: Entity) -> Iterator[Reading]:
@@ -236,11 +260,8 @@ def _positions(entity: Entity, position: str, scale: Scale) -> Iterator[Reading]
 
 def _valve(entity: Entity) -> Iterator[Reading]:
     template = entity.text("value_template")
-    of_json = "{% if told.startswith('{') %}{{ (told | from_json)"
     if not entity.is_true("reports_position"):
-        template = template or then(
-            "", f"{of_json}.state }}}}{{% else %}}{{{{ told }}}}{{% endif %}}"
-        )
+        template = template or then("", BARE_OR_STATE)
         words = (OPENS, CLOSES, *((STOPS,) if entity.text("payload_stop") else ()))
         state = replace(
             SINGLE,
@@ -256,6 +277,7 @@ def _valve(entity: Entity) -> Iterator[Reading]:
     scale = Scale(entity.whole("position_closed", 0), entity.whole("position_open", 100))
     if scale.low == scale.high:
         raise ValueError("position_open: it is position_closed.")
+    of_json = "{% if told.startswith('{') %}{{ (told | from_json)"
     number = f"{of_json}.position }}}}{{% elif told | is_number %}}{{{{ told }}}}{{% endif %}}"
     word = f"{of_json}.state }}}}{{% elif not told | is_number %}}{{{{ told }}}}{{% endif %}}"
     position = replace(
@@ -383,6 +405,7 @@ _BY_COMPONENT: Mapping[str, Callable[[Entity], Iterator[Reading]]] = {
     "cover": _cover,
     "event": _event,
     "fan": _fan,
+    "lawn_mower": _lawn_mower,
     "light": _light,
     "number": _number,
     "select": _select,
