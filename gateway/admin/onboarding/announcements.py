@@ -127,6 +127,8 @@ class ProposalUpdater:
     def _propose(self, new: StoredProposal) -> None:
         old = proposal_at(self._engine, new.node)
         if old is not None and old.content == new.content and old.status is not Status.WITHDRAWN:
+            if old.value(ANNOUNCED_ON) != new.value(ANNOUNCED_ON):  # it has moved to another topic
+                self._exchange(old, new.with_status(old.status, old.before))
             return
         if old is None and not self._has_room():
             self.update.refused += 1
