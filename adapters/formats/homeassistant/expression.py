@@ -57,11 +57,15 @@ Evaluate = Callable[[Scope], Value]
 
 
 class _Operand(NamedTuple):
-    """A compiled expression; `is_member` where it is a place in the payload and nothing else."""
+    """A compiled expression; `is_member` where it is a place in the payload and nothing else.
+
+    `constant` is its value where it has always the same, `path` the keys below the document.
+    """
 
     evaluate: Evaluate
     is_member: bool = False
     constant: Value = ABSENT
+    path: tuple[Value, ...] | None = None
 
 
 class Parser:
@@ -171,13 +175,16 @@ class Parser:
             return self._method(operand, name)
         if name.startswith("__"):
             raise TemplateError(f"{excerpt(name)} is no member")
-        return _member(operand, _constant(name))
+        return _member(operand, name)
 
     def _item(self, operand: _Operand) -> _Operand:
         start = None if self._peek("sign", ":") else self._expression()
         if self._sign(":") is None:
             self._need("]")
-            return _member(operand, start.evaluate if start else _nothing)
+            if start is None:
+                raise TemplateError("a key is missing")
+            constant = start.constant
+            return _member(operand, start.evaluate if constant is ABSENT else constant)
         stop = None if self._peek("sign", "]") else self._expression()
         self._need("]")
         ends = [None if each is None else _index(each) for each in (start, stop)]
@@ -232,16 +239,13 @@ class Parser:
         counts = arguments and (self._conditions or not operand.is_member)
         otherwise = arguments[0].evaluate if counts else None
 
-        def evaluate(scope: Scope) -> Value:
-            try:
-                found = number(operand.evaluate(scope))
-            except NoValueError:
-                if otherwise is None:
-                    raise
-                return otherwise(scope)
-            return rounded(found, 0, "down") if name == "int" else found
+        inner, is_whole = operand.evaluate, name == "int"
 
-        return evaluate
+        def evaluate(scope: Scope) -> Value:
+            found = number(inner(scope))
+            return rounded(found, 0, "down") if is_whole else found
+
+        return evaluate if otherwise is None else _or_else(evaluate, otherwise)
 
     def _default(self, operand: _Operand, arguments: list[_Operand]) -> Evaluate:
         if operand.is_member and not self._conditions:
@@ -290,6 +294,8 @@ class Parser:
             return self._call(name)
         if name not in self._names:
             raise TemplateError(f"{excerpt(name)} is not known")
+        if name == "value_json":
+            return _Operand(_at(()), True, path=())
         return _Operand(lambda scope: scope.get(name, _undefined)(), name in _OF_PAYLOAD)
 
     def _call(self, name: str) -> _Operand:
@@ -387,6 +393,18 @@ def _constant(value: Value) -> Evaluate:
     return lambda scope: value  # noqa: ARG005
 
 
+def _or_else(one: Evaluate, other: Evaluate) -> Evaluate:
+    """Another value where the first one fails."""
+
+    def evaluate(scope: Scope) -> Value:
+        try:
+            return one(scope)
+        except NoValueError:
+            return other(scope)
+
+    return evaluate
+
+
 def _chosen(condition: Evaluate, one: Evaluate, other: Evaluate) -> Evaluate:
     return lambda scope: one(scope) if truth(condition(scope)) else other(scope)
 
@@ -400,6 +418,12 @@ def _both(one: Evaluate, other: Evaluate) -> Evaluate:
 
 
 def _applied(call: Callable[..., Value], *operands: Evaluate) -> Evaluate:
+    if len(operands) == 1:
+        (only,) = operands
+        return lambda scope: call(only(scope))
+    if len(operands) == 2:
+        one, other = operands
+        return lambda scope: call(one(scope), other(scope))
     return lambda scope: call(*[each(scope) for each in operands])
 
 
@@ -415,9 +439,26 @@ def _concatenated(one: Value, other: Value) -> Value:
     return bounded(text(one) + text(other))
 
 
-def _member(operand: _Operand, key: Evaluate) -> _Operand:
+def _member(operand: _Operand, key: Value | Evaluate) -> _Operand:
     evaluate = operand.evaluate
-    return _Operand(lambda scope: member(evaluate(scope), key(scope)), operand.is_member)
+    if callable(key):
+        return _Operand(lambda scope: member(evaluate(scope), key(scope)), operand.is_member)
+    if operand.path is not None:
+        path = (*operand.path, key)
+        return _Operand(_at(path), operand.is_member, path=path)
+    return _Operand(lambda scope: member(evaluate(scope), key), operand.is_member)
+
+
+def _at(path: tuple[Value, ...]) -> Evaluate:
+    """A place in the document of the payload."""
+
+    def evaluate(scope: Scope) -> Value:
+        node = scope["value_json"]()
+        for key in path:
+            node = member(node, key)
+        return node
+
+    return evaluate
 
 
 def _iif(condition: _Operand, *choice: _Operand) -> _Operand:

@@ -38,9 +38,12 @@ class NoValueError(Exception):
         self.fault = Fault(None, reason, detail)
 
 
+_MISSING = NoValueError(FaultReason.MISSING, "the payload has no such member")
+
+
 def absent() -> NoReturn:
-    """Fail for something that the message does not have."""
-    raise NoValueError(FaultReason.MISSING, "the payload has no such member")
+    """Fail for something that the message does not have, as most templates of a shared topic do."""
+    raise _MISSING.with_traceback(None)
 
 
 def failed(fault: Fault) -> NoReturn:
@@ -180,8 +183,9 @@ COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
 def calculated(sign: str, one: Value, other: Value) -> JsonNumber:
     """In decimal; a quotient is never an integer."""
     left, right = decimal(one), decimal(other)
-    if sign in _SIMPLE:
-        return _shown(_SIMPLE[sign](left, right))
+    simple = _SIMPLE.get(sign)
+    if simple is not None:
+        return _shown(simple(left, right))
     if not right:
         raise NoValueError(FaultReason.NOT_FINITE, "a division by zero")
     quotient = _ROUNDED.divide(left, right)
@@ -220,12 +224,14 @@ def rounded(value: Value, places: int, how: str) -> JsonNumber:
 
 def member(value: Value, key: Value) -> Value:
     """What stands under a key or an index; ABSENT where nothing does."""
+    if type(value) is dict and isinstance(key, str):
+        return value.get(key, ABSENT)
     if isinstance(value, Absent):
         absent()
     if isinstance(value, Keyed):
         return value.find(key)
     if isinstance(value, dict):
-        return value.get(key, ABSENT) if isinstance(key, str) else ABSENT
+        return ABSENT
     if isinstance(value, list | str) and type(key) is JsonNumber and key.lstrip("-").isdigit():
         index = int(key[:9])
         return value[index] if -len(value) <= index < len(value) else ABSENT

@@ -11,6 +11,7 @@ and around them stand texts and these statements:
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from adapters.documents.json_path import ABSENT, Absent, JsonPath
 from adapters.formats.homeassistant.expression import (
@@ -152,6 +153,18 @@ def _word(value: Json) -> Result | Fault:
 def _read(
     render: "_Render", payload: Payload, typed: Callable[[Json], Result | Fault]
 ) -> Result | Fault:
+    try:
+        value = render(payload.once(_names))
+    except NoValueError as error:
+        return error.fault
+    if isinstance(value, Absent):
+        return Fault(None, FaultReason.MISSING, "the payload has no such member")
+    return typed(value)
+
+
+def _names(payload: Payload) -> Scope:
+    """What every template of a message may name."""
+
     def bare() -> Value:
         told = payload.text()
         return failed(told) if isinstance(told, Fault) else BareText(told)
@@ -160,13 +173,7 @@ def _read(
         told = payload.document()
         return failed(told) if isinstance(told, Fault) else told
 
-    try:
-        value = render({"value": bare, "value_json": document})
-    except NoValueError as error:
-        return error.fault
-    if isinstance(value, Absent):
-        return Fault(None, FaultReason.MISSING, "the payload has no such member")
-    return typed(value)
+    return {"value": bare, "value_json": document}
 
 
 _Render = Callable[[Scope], Value]
@@ -185,6 +192,8 @@ def _compiled(template: str, names: frozenset[str], *, is_command: bool = False)
     pieces, _ = statements.block(())
     if not statements.has_expressions and not is_command:
         raise TemplateError("a template has an {{ expression }}")
+    if len(pieces) == 1:
+        return cast(_Render, pieces[0])
     return lambda scope: _printed(pieces, dict(scope))
 
 
