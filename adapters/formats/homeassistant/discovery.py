@@ -30,6 +30,7 @@ from adapters.values.memory import Memory
 from adapters.values.payload import Payload
 from adapters.values.properties import VOCABULARY, Kind, Shape
 from adapters.values.proposal import Command, Names, Proposal
+from adapters.values.result import captured_result
 from adapters.values.units import unit_iri
 
 FAMILY = "homeassistant"
@@ -105,7 +106,9 @@ def _proposal(entity: Entity, reading: Reading, names: Names, questions: Sequenc
         availability_topic=there.topic,
         availabilities=there.rule,
     )
-    asked = [*questions, *_questions(entity, reading, symbol), there.question, doubt, refusal]
+    words = _words_question(reading, true_value, false_value)
+    asked = [*questions, *_questions(entity, reading, symbol), words]
+    asked += [there.question, doubt, refusal]
     question = " ".join(filter(None, asked))
     label = entity.label("set point" if state.term == "set_point" else state.part)
     return Proposal(mapping, FAMILY, entity.device, label, meaning, set_by, question)
@@ -165,6 +168,16 @@ def _words(entity: Entity, reading: Reading, meaning: Meaning) -> tuple[str, str
     is_truth = meaning.is_known and VOCABULARY[meaning.name].shape is Shape.TRUTH
     reads_so = (true.lower(), false.lower()) in _TRUTHS
     return ("", "") if is_truth and reads_so else (true, false)
+
+
+def _words_question(reading: Reading, true: str, false: str) -> str:
+    """About words of which one is none, or which are the same."""
+    results = [captured_result(each) for each in (true, false) if each]
+    is_fault = any(isinstance(each, Fault) for each in results)
+    if reading.state.true is None or not (is_fault or len(set(results)) < len(results)):
+        return ""
+    key = reading.state.true.key or "value_template"
+    return f"{key}: {true[:40]!a} and {false[:40]!a} cannot be told apart."
 
 
 _TRUTHS = frozenset({("on", "off"), ("true", "false"), ("open", "closed")})
