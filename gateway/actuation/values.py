@@ -114,8 +114,8 @@ def says_the_same(
         return other is not None and abs(number - other) <= tolerance
     if wanted.value.casefold() == seen.value.value.casefold():
         return True
-    meant = words.meaning(wanted)
-    return meant is not None and meant == words.meaning(seen.value)
+    is_own = wanted.value in {words.true, words.false} - {""}
+    return is_own and words.meaning(wanted) == words.meaning(seen.value)
 
 
 def is_number(value: Literal) -> bool:
