@@ -205,6 +205,13 @@ def _shown(found: Decimal) -> JsonNumber:
 
 _SIMPLE = {"+": _EXACT.add, "-": _EXACT.subtract, "*": _EXACT.multiply}
 
+
+def bits(one: Value, other: Value) -> JsonNumber:
+    """The bits that two whole numbers share."""
+    left, right = (int(rounded(each, 0, "down")) for each in (one, other))
+    return JsonNumber(str(left & right))
+
+
 ROUNDINGS = {
     "common": ROUND_HALF_EVEN,
     "ceil": ROUND_CEILING,
@@ -332,6 +339,14 @@ def joined(value: Value, separator: Value) -> Value:
     if not isinstance(value, list):
         absent()
     return BareText(bounded(text(separator).join(map(text, value))))
+
+
+FILTERS_WITH: Mapping[tuple[str, int], Callable[..., Value]] = {
+    ("replace", 2): replaced,
+    ("join", 1): joined,
+    ("bitwise_and", 1): bits,
+}
+"""Filters with so many arguments."""
 
 
 def _split(value: Value, *separator: Value) -> Value:

@@ -16,10 +16,9 @@ from typing import cast
 from adapters.documents.json_path import ABSENT, Absent, JsonPath
 from adapters.formats.homeassistant.expression import (
     MAX_NESTING,
-    Evaluate,
     Parser,
-    Scope,
 )
+from adapters.formats.homeassistant.operands import Evaluate, Scope
 from adapters.formats.homeassistant.operations import (
     BareText,
     NoValueError,
