@@ -5,9 +5,9 @@ scheduler's thread) and by the links' acknowledgements (in theirs), read by the 
 """
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 
 from pyoxigraph import Literal, NamedNode
@@ -30,9 +30,14 @@ class Change:
 
 @dataclass(slots=True)
 class Subscribed:
-    """The counts of one standing subscription; `rows` is the size of its answer now."""
+    """The counts of one standing subscription; `rows` is the size of its answer now.
+
+    The `answer` itself, as texts for people, is kept of a question alone.
+    """
 
     name: str
+    is_question: bool = False
+    answer: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     added: int = 0
     removed: int = 0
@@ -70,9 +75,9 @@ class Activity:
         self._notified: deque[float] = deque(maxlen=LATENCIES_KEPT)
         self._published = 0
 
-    def sink(self, name: str) -> Callable[[Notification], None]:
+    def sink(self, name: str, *, is_question: bool = False) -> Callable[[Notification], None]:
         """The sink of a new standing subscription called `name`."""
-        counts = Subscribed(name)
+        counts = Subscribed(name, is_question)
         with self._lock:
             self._subscribed.append(counts)
 
@@ -96,6 +101,13 @@ class Activity:
     def subscribed(self) -> list[Subscribed]:
         """The standing subscriptions, in the order of their sinks."""
         return list(self._subscribed)
+
+    @property
+    def answers(self) -> list[tuple[str, list[str]]]:
+        """The questions with their answers now, whose rows are sorted."""
+        with self._lock:
+            asked = [each for each in self._subscribed if each.is_question]
+            return [(each.name, sorted(each.answer.elements())) for each in asked]
 
     @property
     def changes(self) -> list[Change]:
@@ -123,6 +135,10 @@ class Activity:
             counts.added += len(results.added)
             counts.removed += len(results.removed)
             counts.rows += len(results.added) - len(results.removed)
+            if counts.is_question:
+                counts.answer.subtract(map(answer_text, results.removed))
+                counts.answer.update(map(answer_text, results.added))
+                counts.answer = +counts.answer
             if notification.sequence > 0:
                 self._notified.append(max(0, now_us - notification.time) / 1e6)
             for added, rows in ((False, results.removed), (True, results.added)):
@@ -135,6 +151,11 @@ def describe(variables: Sequence[str], row: Row) -> str:
     """A row for people: literals by their lexical form, IRIs by their last segment."""
     pairs = zip(variables, row, strict=True)
     return "  ".join(f"{name}={_short(term)}" for name, term in pairs if term is not None)
+
+
+def answer_text(row: Row) -> str:
+    """The same without the names of the variables."""
+    return " ".join(_short(term) for term in row if term is not None)
 
 
 def _short(term: object) -> str:

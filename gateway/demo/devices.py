@@ -26,6 +26,7 @@ class Publication:
     device: str
     topic: str
     payload: bytes
+    retain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
-from gateway.demo import devices
+from gateway.demo import announced, devices, things
 from gateway.demo.devices import FAN_POWER_W, Fan, Meter, Publication
 from gateway.demo.room import Room
 from gateway.demo.room import step as step_room
+from gateway.demo.things import Things
 
 BASE_LOAD_W = 180.0
 KITCHEN = Room("kitchen", 22.4, 52.0, False, 260.0)
@@ -21,6 +22,7 @@ LIVING = Room("living", 21.6, 49.0, True, 110.0)
 OFFICE = Room("office", 25.85, 44.0, False, 640.0)
 FAN_AT_REST = Fan()
 METER = Meter()
+THINGS = Things()
 
 # Steps apart; small primes, so that a demo of a few seconds shows each and they rarely coincide.
 NAN_EVERY = 11
@@ -43,6 +45,7 @@ class House:
     office: Room = OFFICE
     fan: Fan = FAN_AT_REST
     meter: Meter = METER
+    things: Things = THINGS
 
     @property
     def rooms(self) -> tuple[Room, ...]:
@@ -53,7 +56,8 @@ class House:
     def power_w(self) -> float:
         """What the meter sees: everything that makes heat draws power, and so does the fan."""
         appliances = sum(room.appliances_w for room in self.rooms)
-        return BASE_LOAD_W + appliances + (FAN_POWER_W if self.fan.running else 0.0)
+        fan = FAN_POWER_W if self.fan.running else 0.0
+        return BASE_LOAD_W + appliances + self.things.power_w + fan
 
 
 def step(
@@ -64,6 +68,7 @@ def step(
     `now` is the wall clock, aware UTC: devices tell real time, however fast theirs passes.
     """
     chance = Random(f"{house.seed}/{house.count}")  # noqa: S311 - noise, not a secret
+    turns = Random(f"{house.seed}/{house.count}/things")  # noqa: S311
     fan = house.fan
     for command in commands:
         fan = fan.obey(command)
@@ -75,6 +80,7 @@ def step(
         office=step_room(house.office, dt_s, chance, ventilated=fan.running),
         fan=fan,
         meter=house.meter.count(house.power_w, dt_s),
+        things=things.step(house.things, dt_s, turns),
     )
     return later, tuple(_with_faults(later, _published(later, chance, now)))
 
@@ -87,6 +93,7 @@ def _published(house: House, chance: Random, now: datetime) -> list[Publication]
         *devices.senml_board(house.office, chance),
         *devices.power_meter(house.meter, house.power_w),
         *devices.zigbee_fan(house.fan, chance),
+        *announced.telegrams(house.things, house.count, now, chance),
     ]
 
 

@@ -62,7 +62,9 @@ class Link:
         """Publish with QoS 1; waits while the window is full."""
         self._take_place()
         self._sent.append(perf_counter())
-        self._client.publish(publication.topic, publication.payload, qos=1)
+        self._client.publish(
+            publication.topic, publication.payload, qos=1, retain=publication.retain
+        )
 
     def drain(self) -> None:
         """Wait until everything is acknowledged."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 
+from gateway.demo.announced import introductions
 from gateway.demo.devices import FAN_COMMAND_TOPIC, Publication
 from gateway.demo.house import House, step
 from gateway.demo.link import Link
@@ -27,15 +28,19 @@ def play_house(
 ) -> None:
     """Simulate until `stop`: each tick of the wall clock is `TICK_S * speed` in the house.
 
-    Every device has its own MQTT connection; the fan's also takes its commands.
+    Every device has its own MQTT connection; the fan's also takes its commands. Those that
+    announce themselves do so first.
     """
     house = House(seed=seed)
-    devices = sorted({each.device for each in step(house, 0.0, (), _now())[1]})
+    told = introductions(_now())
+    devices = sorted({each.device for each in (*told, *step(house, 0.0, (), _now())[1])})
     with ExitStack() as stack:
         links = {
             name: stack.enter_context(Link(port, f"demo-{name}", acknowledged)) for name in devices
         }
         links[FAN].listen(FAN_COMMAND_TOPIC)
+        for introduction in told:
+            links[introduction.device].publish(introduction)
         while not stop.wait(TICK_S):
             commands = links[FAN].commands()
             house, published = step(house, TICK_S * speed, commands, _now())

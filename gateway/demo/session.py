@@ -7,7 +7,8 @@ temporary folder removed then.
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,9 @@ from gateway.app.gateway import Gateway
 from gateway.app.logs import configure_logs
 from gateway.config.settings import Config
 from gateway.demo import players, view
+from gateway.demo.acceptance import PROPOSALS_QUERY, Acceptance
 from gateway.demo.activity import Activity
+from gateway.demo.announced import INTRODUCED
 from gateway.demo.recording import Recording, read_recording
 from gateway.demo.settings import choose_ports, demo_config, profile_of, standing_queries
 from gateway.demo.view import Moment
@@ -64,11 +67,34 @@ async def run_demo(options: DemoOptions) -> None:
             console.print(_addresses(gateway))
             activity = Activity()
             queries = load_profile(profile).queries
-            for name, query_id in standing_queries(recording):
-                text = queries[query_id].text
-                await gateway.scheduler.subscribe(text, sink=activity.sink(name))
+            for each in standing_queries(recording):
+                sink = activity.sink(each.name, is_question=each.is_question)
+                await gateway.scheduler.subscribe(queries[each.query_id].text, sink=sink)
             play = _player(options, recording, gateway.mqtt_port, activity)
-            await _watch(options, console, gateway, activity, play)
+            async with _accepting(gateway, console, () if recording else INTRODUCED) as accepting:
+                await _watch(options, console, gateway, activity, play, accepting=accepting)
+
+
+@asynccontextmanager
+async def _accepting(
+    gateway: Gateway, console: Console, topics: Collection[str]
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Have what is proposed on the topics accepted, and told, as soon as it is all there."""
+    acceptance = Acceptance(topics)
+
+    async def accept() -> None:
+        if topics:
+            await gateway.scheduler.subscribe(PROPOSALS_QUERY, sink=acceptance.sink)
+            accepted = await acceptance.accept_all(gateway.http_port)
+            console.print(str(accepted), markup=False)
+
+    accepting = asyncio.create_task(accept(), name="demo-acceptance")
+    try:
+        yield accepting
+        if accepting.done():
+            await accepting
+    finally:
+        accepting.cancel()
 
 
 def _player(
@@ -90,9 +116,12 @@ async def _watch(
     gateway: Gateway,
     activity: Activity,
     play: Callable[[threading.Event], None],
+    *,
+    accepting: asyncio.Task[None],
 ) -> None:
-    """Show what goes on until the player ends; `stop` makes it end."""
+    """Show what goes on until the player ends; `stop` makes it end, and so does a failed task."""
     stop = threading.Event()
+    accepting.add_done_callback(lambda done: stop.set() if _has_failed(done) else None)
     _stop_on_signals(stop)
     if options.duration_s is not None:
         asyncio.get_running_loop().call_later(options.duration_s, stop.set)
@@ -110,7 +139,13 @@ async def _watch(
     finally:
         stop.set()
         failed.cancel()
+    for answer in view.answers(activity):
+        console.print(answer, markup=False)
     console.print(view.summary(activity, moment()))
+
+
+def _has_failed(task: asyncio.Task[None]) -> bool:
+    return not task.cancelled() and task.exception() is not None
 
 
 Ended = Callable[[float], Awaitable[bool]]
@@ -140,7 +175,9 @@ async def _show_live(
         while not await ended(LIVE_PERIOD_S):
             moments = [*moments[-8:], moment()]
             title = "sosa-gateway demo"
-            live.update(view.screen(title, activity, moments[-1], moments[0]), refresh=True)
+            live.update(
+                view.screen(title, activity, moments[-1], moments[0], console.height), refresh=True
+            )
 
 
 def _stop_on_signals(stop: threading.Event) -> None:

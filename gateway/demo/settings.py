@@ -34,6 +34,18 @@ class Ports:
     moved: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A standing query: its name for people, its id in the profile.
+
+    The answer to a question is shown as it is now, of others only how it changes.
+    """
+
+    name: str
+    query_id: str
+    is_question: bool = False
+
+
 def choose_ports(wanted: Config) -> Ports:
     """The default ports where they are free, else any free ones."""
     asked = {"MQTT": wanted.mqtt.port, "HTTP": wanted.http.port, "WebSocket": wanted.websocket.port}
@@ -78,14 +90,16 @@ def profile_of(recording: Recording | None, folder: Path) -> Path:
     return path
 
 
-def standing_queries(recording: Recording | None) -> Sequence[tuple[str, str]]:
-    """(name for people, id in the profile) of what the demo subscribes."""
+def standing_queries(recording: Recording | None) -> Sequence[Standing]:
+    """What the demo subscribes."""
     if recording is not None:
-        return (("latest results", "LATEST"),)
+        return (Standing("latest results", "LATEST"),)
     return (
-        ("comfort of each room", "COMFORT"),
-        ("too warm and nobody in", "WARM_AND_EMPTY"),
-        ("the fan is wanted", "FAN_WANTED"),
+        Standing("which windows are open", "WINDOWS_OPEN", is_question=True),
+        Standing("what uses more than 100 W", "MORE_THAN_100_W", is_question=True),
+        Standing("which batteries are low", "BATTERIES_LOW", is_question=True),
+        Standing("too warm and nobody in", "WARM_AND_EMPTY"),
+        Standing("the fan is wanted", "FAN_WANTED"),
     )
 
 

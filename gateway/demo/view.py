@@ -25,6 +25,12 @@ SUMMARY_KEYS = (
     "duplicates",
 )
 
+SMALL_HEIGHT = 24
+"""The lines of the smallest terminal that all fits into."""
+
+_FIXED_LINES = 2 + 1 + len(SUMMARY_KEYS) + 1 + 1 + 1
+"""Frame, head and rows of the counters, blank lines, head of the standing queries."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -44,14 +50,30 @@ class Moment:
         return int(self.statistics.get(name, 0))
 
 
-def screen(title: str, activity: Activity, now: Moment, before: Moment) -> RenderableType:
-    """The whole live screen; rates are since `before`."""
+def screen(
+    title: str, activity: Activity, now: Moment, before: Moment, height: int = SMALL_HEIGHT
+) -> RenderableType:
+    """The whole live screen, `height` lines at most; rates are since `before`."""
     figures = Columns([_counters(now, before), _latencies(activity)], padding=(0, 4))
+    told = answers(activity)
+    above = _FIXED_LINES + len(activity.subscribed) + len(told)
     return Panel(
-        Group(figures, Text(), _subscriptions(activity), Text(), _changes(activity)),
+        Group(
+            figures,
+            Text(),
+            _subscriptions(activity),
+            *(Text(f" {each}", no_wrap=True, overflow="ellipsis") for each in told),
+            Text(),
+            _changes(activity, max(1, height - above)),
+        ),
         title=title,
         subtitle="Ctrl-C ends the demo",
     )
+
+
+def answers(activity: Activity) -> list[str]:
+    """Each question with its answer now, one line."""
+    return [f"{name}? {', '.join(rows) or 'none'}" for name, rows in activity.answers]
 
 
 def line(activity: Activity, now: Moment, before: Moment) -> str:
@@ -111,10 +133,15 @@ def _subscriptions(activity: Activity) -> Table:
     return table
 
 
-def _changes(activity: Activity) -> RenderableType:
-    return Group(*map(_change, activity.changes))
+def _changes(activity: Activity, most: int) -> RenderableType:
+    return Group(*map(_change, activity.changes[-most:]))
 
 
 def _change(change: Change) -> Text:
     sign, style = ("+", "green") if change.added else ("-", "red")
-    return Text(f"{sign} {change.subscription}: {change.text}", style=style, overflow="ellipsis")
+    return Text(
+        f"{sign} {change.subscription}: {change.text}",
+        style=style,
+        no_wrap=True,
+        overflow="ellipsis",
+    )

@@ -76,6 +76,19 @@ def test_the_house_lives_and_its_fan_obeys() -> None:
     assert 0 < counted["ingest_p50_ms"] <= counted["ingest_p99_ms"]
 
 
+def test_what_the_house_proposes_is_accepted_and_its_questions_are_answered() -> None:
+    with started("demo", "--duration", "4", "--plain") as process:
+        lines = finished(process).splitlines()
+    accepted = "sosa-gateway mapping confirm --all: 22 accepted; left with a question: "
+    assert f"{accepted}hallway water" in lines
+    assert [line.partition("?")[0] for line in lines[-4:-1]] == [
+        "which windows are open",
+        "what uses more than 100 W",
+        "which batteries are low",
+    ]
+    assert "fridge ENERGY.Power 1" in lines[-3]
+
+
 def test_the_demo_ends_well_on_ctrl_c() -> None:
     with started("demo", "--plain") as process:
         read_until(process, "readings")

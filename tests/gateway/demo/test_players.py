@@ -69,7 +69,7 @@ async def test_the_house_publishes_and_its_fan_obeys() -> None:
         stop.set()
         await player
     assert len(latencies) == len(inbox.messages)
-    assert len({message.client_id for message in inbox.messages}) == 6
+    assert len({message.client_id for message in inbox.messages}) == 10
 
 
 async def test_a_recording_is_published_in_order_and_acknowledged(tmp_path: Path) -> None:

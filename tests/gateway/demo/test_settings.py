@@ -65,7 +65,7 @@ def test_the_house_comes_with_its_profile(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recording", [None, RECORDING])
 def test_the_profile_has_every_standing_query(recording: Recording | None, tmp_path: Path) -> None:
     profile = json.loads(profile_of(recording, tmp_path).read_text(encoding="utf-8"))
-    assert {query_id for _, query_id in standing_queries(recording)} == set(profile["queries"])
+    assert {each.query_id for each in standing_queries(recording)} == set(profile["queries"])
 
 
 def test_the_rules_of_the_house_name_queries_that_exist() -> None:

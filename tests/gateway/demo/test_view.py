@@ -8,7 +8,15 @@ from pyoxigraph import Literal, NamedNode
 from rich.console import Console
 
 from gateway.demo import view
-from gateway.demo.activity import CHANGES_KEPT, Activity, Change, Percentiles, describe
+from gateway.demo.activity import (
+    CHANGES_KEPT,
+    Activity,
+    Change,
+    Percentiles,
+    answer_text,
+    describe,
+)
+from gateway.demo.settings import standing_queries
 from gateway.demo.view import Moment
 from gateway.engine import Notification
 from gateway.rdf.solutions import ResultsDelta, Row
@@ -131,6 +139,34 @@ def test_the_screen_shows_changes_with_their_sign() -> None:
     assert "\x1b[32m+ numbers: n=3" in shown
     assert "\x1b[31m- numbers: n=1" in shown
     assert "standing query" in shown
+
+
+def test_a_question_is_shown_with_its_answer_now() -> None:
+    activity = Activity()
+    asked = activity.sink("which?", is_question=True)
+    activity.sink("numbers")(told(0, [9]))
+    asked(told(0, [2, 1, 2]))
+    asked(told(1, [3], [1, 2]))
+    assert view.answers(activity) == ["which?? 2, 3"]
+    asked(told(2, [], [3, 2]))
+    assert view.answers(activity) == ["which?? none"]
+
+
+def test_an_answer_names_what_people_call_the_device() -> None:
+    assert answer_text((Literal("bath window"), None, Literal(12))) == "bath window 12"
+
+
+@pytest.mark.parametrize("height", [24, 30])
+def test_the_screen_of_the_house_fits_its_terminal(height: int) -> None:
+    activity = Activity()
+    for each in standing_queries(None):
+        activity.sink(each.name, is_question=each.is_question)(told(0, range(1000, 1040)))
+    out = StringIO()
+    Console(file=out, width=80).print(view.screen("demo", activity, NOW, START, height))
+    lines = out.getvalue().splitlines()
+    assert len(lines) == min(height, 21 + CHANGES_KEPT)
+    assert {len(line) for line in lines} == {80}
+    assert sum("1000, 1001" in line for line in lines) == 3
 
 
 def test_the_screen_takes_device_text_as_text() -> None:
