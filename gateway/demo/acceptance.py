@@ -1,7 +1,7 @@
 """`Acceptance`: the person of the demo, who accepts what devices propose with one command.
 
-Place on the way of the data: beside it. A subscription tells of proposals; when every device that
-introduces itself has been heard, all are confirmed over HTTP, as `sosa-gateway mapping confirm
+Place on the way of the data: after discovery. A subscription tells of proposals; when every device
+that introduces itself has been heard, all are confirmed over HTTP, as `sosa-gateway mapping confirm
 --all` does it (docs/mappings.md).
 """
 

@@ -70,7 +70,7 @@ def _zigbee(things: Things, now: datetime, chance: Random) -> Iterator[Publicati
 
 def _shelly(things: Things, now: datetime, chance: Random) -> Iterator[Publication]:
     """Only what has changed, the power."""
-    status = {"switch:0": {"id": 0, "apower": _noisy(things.heater_w, chance)}}
+    status: dict[str, object] = {"switch:0": {"id": 0, "apower": _noisy(things.heater_w, chance)}}
     yield _notification("NotifyStatus", status, now.timestamp())
 
 

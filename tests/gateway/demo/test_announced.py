@@ -96,7 +96,7 @@ async def test_three_questions_are_answered_whatever_the_make(tmp_path: Path) ->
             "which batteries are low": [],
         }
         for name, label in WINDOWS.items():
-            answers = await house.tell(replace(ALL_SHUT, **{name: True}))  # type: ignore[arg-type]
+            answers = await house.tell(replace(ALL_SHUT, **{name: True}))
             assert answers["which windows are open"] == [label]
         running = replace(ALL_SHUT, dishwasher_runs=True, heater_runs=True, fridge_runs=True)
         answers = await house.tell(replace(running, battery_percent=12.0))
