@@ -5,7 +5,9 @@ import gc
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
+import httpx
 import pytest
 from pyoxigraph import Literal, NamedNode
 
@@ -22,7 +24,7 @@ from gateway.demo.fleet.wire import Wire
 from gateway.engine import Notification
 from gateway.ingest.duplicates import Duplicates, Novelty
 from gateway.rdf.terms import Term
-from tests.gateway.demo.fleet.zigbee_home import BASE, CLIENT, DEVICES, MINUTES, Home
+from tests.gateway.demo.fleet.zigbee_home import BASE, CLIENT, DEVICES, MINUTES, Home, Thing
 
 RESTARTS = (7 * 60 + 3, 16 * 60 + 31)
 WAIT_S = 30.0
@@ -92,6 +94,9 @@ class Day:
         self.time = SimulatedTime()
         self.watched = Watched(self.time)
         self.stored: list[findings.Stored] = []
+        self.ended: list[str] = []
+        """What has become of each of the gateway's commands."""
+        self._commands: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         self._config = config
         self._wire: Wire | None = None
         self._has_listed = False
@@ -109,13 +114,18 @@ class Day:
                     self.time.elapsed_s = minute * 60
                     self.truth.advance(self.time.now)
                     await self._say(list(self.home.at(minute, self.time.now)))
+                    if thing := self.home.orders.get(minute):
+                        self.ended.append(await self._order(gateway, thing))
             self.stored = await findings.stored(gateway.http_port)
             assert await findings.quarantined(gateway.http_port) == []
         gc.collect()  # nothing may refer to the store's folder when it is opened again
 
     @asynccontextmanager
     async def _bridge(self, port: int) -> AsyncIterator[None]:
-        self._wire = await Wire.connect(port, Connect(CLIENT), lambda *_: None)
+        arriving = Connect(CLIENT, listens=(f"{BASE}/+/set",))
+        self._wire = await Wire.connect(
+            port, arriving, lambda *command: self._commands.put_nowait(command)
+        )
         try:
             yield
         finally:
@@ -134,6 +144,22 @@ class Day:
                 await self._flush()
         if told:
             await self._flush()
+
+    async def _order(self, gateway: Gateway, thing: Thing) -> str:
+        """Have the gateway switch it; what has become of the command."""
+        sensor = thing.streams["state"][0]
+        word = "OFF" if thing.state["state"] == "ON" else "ON"
+        url = f"http://127.0.0.1:{gateway.http_port}"
+        async with asyncio.timeout(WAIT_S), httpx.AsyncClient(base_url=url) as client:
+            listed = (await client.get("/actuators")).json()["actuators"]
+            [actuator] = [each["id"] for each in listed if each.get("sensor") == sensor]
+            body = {"value": word, "wait": WAIT_S}
+            asking = client.post(f"/actuators/{quote(actuator, safe='')}/command", json=body)
+            asked = asyncio.create_task(asking)
+            topic, payload = await self._commands.get()
+            await self._say(list(self.home.obey(topic, payload)))
+            status: str = (await asked).json()["status"]
+        return f"{thing.name} {word}: {status}"
 
     async def _flush(self) -> None:
         """What was said before is stored, and absences that come of it are written."""
@@ -207,6 +233,8 @@ async def test_a_day_of_a_zigbee_home_with_two_restarts_equals_the_truth(tmp_pat
     of_one_time = {(each.expected.stream, each.expected.time) for each in observed}
     assert len(observed) - len(of_one_time) > 80  # told under a time that was told before
     assert len(day.truth.raised) > 100
+    assert len(day.ended) == 14
+    assert {each.rpartition(" ")[2] for each in day.ended} == {"confirmed"}, day.ended
 
 
 async def test_a_gateway_that_drops_what_changes_under_one_time_is_seen(

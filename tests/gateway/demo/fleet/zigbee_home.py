@@ -109,6 +109,8 @@ class Home:
         self.lamps = Thing("group-1", "all lamps", _switched(LAMP), {"state": "OFF"})
         self.plugs = Thing("group-2", "all plugs", _switched(PLUG), {"state": "ON"})
         self.is_away = False
+        self.orders: dict[int, Thing] = {}
+        """When the gateway is to turn something on or off."""
         self._agenda: dict[int, list[Act]] = {}
         for device in self.devices:
             _ROUTINES[_kind(device)](self, device)
@@ -180,6 +182,15 @@ class Home:
         group.state |= state
         yield group.tell()
 
+    def obey(self, topic: str, payload: bytes) -> Iterator[Sent]:
+        """A command comes by MQTT."""
+        name = topic.removeprefix(f"{BASE}/").removesuffix("/set")
+        thing = next(each for each in (*self.devices, *self.groups) if each.name == name)
+        if thing is self.lamps:
+            members = (each for each in self.devices if each.address in self._lit)
+            return self.command(thing, members, json.loads(payload))
+        return iter([thing.tell(**json.loads(payload))])
+
     def flip(self, contact: Thing, now: datetime) -> Iterator[Sent]:
         """Closed, open, closed: three readings of one `last_seen`."""
         for is_closed in (True, False, True):
@@ -223,6 +234,7 @@ class Home:
     def _at_times(self) -> None:
         """What happens once or a few times."""
         of = {each.name: each for each in self.devices}
+        self._lit = {of[f"lamp {number}"].address for number in (1, 2, 3)}
         self._command_groups(
             [of[f"lamp {number}"] for number in (1, 2, 3)],
             [of[f"plug {number}"] for number in (1, 2)],
@@ -247,10 +259,11 @@ class Home:
         self.when(1052, self.arrive)
 
     def _command_groups(self, lamps: Sequence[Thing], plugs: Sequence[Thing]) -> None:
-        """On, off and on again; two of the times right behind a restart of the gateway."""
+        """By somebody else, and by the gateway: two of the times right behind its restart."""
         for number, minute in enumerate((65, 305, 424, 611, 992, 1210, 1300)):
+            self.orders[minute] = self.lamps
+            self.orders[minute + 1] = lamps[number % 3]
             word = "OFF" if number % 2 else "ON"
-            self.once(minute, self.command, self.lamps, lamps, {"state": word})
             self.once(minute + 7, self.command, self.plugs, plugs, {"state": word})
         self.once(700, self.command, self.lamps, lamps, {"brightness": 80, "color_temp": 370})
 
