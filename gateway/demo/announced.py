@@ -19,7 +19,8 @@ BRIDGE, SHELLY, TASMOTA, ESPHOME = "zigbee2mqtt", "shelly", "tasmota", "esphome"
 
 _MAC = "A0B1C2D3E4F5"
 _NODE = "hallway"
-_SHELLY = "shellyplusplugs-heater"
+_SHELLY = "heater"
+"""The topic prefix that its owner has set."""
 _PERIOD = 4
 """Steps between two telegrams of a device."""
 

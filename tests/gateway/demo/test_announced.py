@@ -105,7 +105,7 @@ async def test_three_questions_are_answered_whatever_the_make(tmp_path: Path) ->
         "what uses more than 100 W": [
             "dishwasher power 1940",
             "fridge ENERGY.Power 118",
-            "shellyplusplugs-heater switch:0.apower 1210",
+            "heater switch:0.apower 1210",
         ],
         "which batteries are low": ["bedroom climate battery 12"],
     }
