@@ -11,7 +11,7 @@ from random import Random
 TURN_S = 240.0
 """Mean time between two turns of a window or an appliance."""
 
-BATTERY_LIFE_S = 9_000.0
+BATTERY_LIFE_S = 30_000.0
 CHANGED_AT_PERCENT = 8.0
 """How empty the battery is when somebody puts a new one in."""
 
@@ -29,7 +29,7 @@ class Things:
     dishwasher_runs: bool = False
     heater_runs: bool = True
     fridge_runs: bool = True
-    battery_percent: float = 21.0
+    battery_percent: float = 20.4
 
     @property
     def dishwasher_w(self) -> float:

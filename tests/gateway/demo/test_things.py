@@ -31,11 +31,11 @@ def test_everything_turns_within_an_hour() -> None:
 
 def test_a_battery_is_used_up_and_changed() -> None:
     levels = []
-    things = Things(battery_percent=9.0)
+    things = Things(battery_percent=8.3)
     for _ in range(3):
         things = step(things, 60.0, Still())
         levels.append(things.battery_percent)
-    assert levels == pytest.approx([8 + 1 / 3, 100.0, 100 - 2 / 3])
+    assert levels == pytest.approx([8.1, 100.0, 99.8])
 
 
 def test_what_runs_draws_power() -> None:
