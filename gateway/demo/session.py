@@ -95,6 +95,7 @@ async def _accepting(
             await accepting
     finally:
         accepting.cancel()
+        await asyncio.wait({accepting})
 
 
 def _player(
