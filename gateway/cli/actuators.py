@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.actuation.values import is_boolean, is_number, value_of
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.options import Commands, add_action
 from gateway.cli.verbs import VERBS
 
@@ -56,6 +56,9 @@ def _list(options: argparse.Namespace) -> int:
     answer = _ask(options, "GET", "/actuators")
     if options.json:
         sys.stdout.write(f"{json.dumps(answer, ensure_ascii=False)}\n")
+        return 0
+    if not answer["actuators"]:
+        sys.stdout.write("there is no actuator (docs/actuators.md)\n")
         return 0
     table = Table("actuator", "takes", "last value", "status")
     for each in answer["actuators"]:

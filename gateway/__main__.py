@@ -1,4 +1,4 @@
-"""`python -m gateway.cli`, the same as `sosa-gateway`."""
+"""`python -m gateway`, the same as `sosa-gateway`."""
 
 import sys
 
