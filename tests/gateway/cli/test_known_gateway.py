@@ -1,4 +1,4 @@
-"""gateway.cli.asking.known_gateway, login, unreachable: which gateway is asked, and why it is not."""
+"""gateway.cli.asking and login: which gateway is asked, and why it cannot be."""
 
 import os
 import ssl
