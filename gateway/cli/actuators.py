@@ -21,6 +21,9 @@ from gateway.cli.verbs import VERBS
 
 Members: TypeAlias = Mapping[str, Any]
 
+_REFUSED_S = 0.3
+"""So long a command without --wait is looked after: a value that cannot be has failed by then."""
+
 _WAIT_S = 30.0
 _MOST_S = 50.0
 
@@ -70,16 +73,19 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _actuate(options: argparse.Namespace) -> int:
-    """0 where it is confirmed, or on its way where nobody waits for that."""
+    """0 where it is confirmed, or on its way where nobody waits for that; 1 at once where not."""
     value = value_of(options.value)
     sent: object = value.value
     if is_boolean(value) or is_number(value):
         sent = json.loads(value.value)
     path = f"/actuators/{quote(options.actuator, safe='')}/command"
-    entry = _ask(options, "POST", path, {"value": sent, "wait": options.wait})
+    wait = max(options.wait, _REFUSED_S)
+    entry = _ask(options, "POST", path, {"value": sent, "wait": wait})
     reason = f": {entry['reason']}" if "reason" in entry else ""
     sys.stdout.write(f"{entry['id']} {entry['status']}{reason}\n")
-    return 0 if entry["status"] == "confirmed" or not options.wait else 1
+    if entry["status"] == "confirmed":
+        return 0
+    return 1 if options.wait or entry["status"] == "failed" else 0
 
 
 def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:
