@@ -49,8 +49,18 @@ def _query(options: argparse.Namespace) -> int:
 
 def _update(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
-    say(service.update(options.url, text, _access(options)).rstrip("\n"))
+    answer = service.update(options.url, text, _access(options))
+    say(_counted(answer) if sys.stdout.isatty() else answer.rstrip("\n"))
     return 0
+
+
+def _counted(answer: str) -> str:
+    """What an UPDATE did, for people; an answer of another kind as it is."""
+    try:
+        counts = json.loads(answer)["response"]["body"]
+        return f"{counts['added']} added, {counts['removed']} removed"
+    except (ValueError, TypeError, KeyError):
+        return answer.rstrip("\n")
 
 
 def _explain(options: argparse.Namespace) -> int:
