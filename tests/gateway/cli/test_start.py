@@ -59,5 +59,6 @@ from gateway.__main__ import main
 sys.argv = ["sosa-gateway", "query", "ASK {{}}"]
 sys.exit(main())
 """
-    done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True)
+    command = (sys.executable, "-c", program)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

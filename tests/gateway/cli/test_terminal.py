@@ -1,4 +1,4 @@
-"""A gateway that was started in a terminal ends with it; a service, or one under nohup, does not."""
+"""A gateway that was started in a terminal ends with it; a service does not, nor under nohup."""
 
 import fcntl
 import os
