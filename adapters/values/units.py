@@ -12,6 +12,11 @@ Sources: QUDT 3.5 unit vocabulary, RFC 8428 section 12.1, RFC 8798, UCUM.
 
 import re
 import unicodedata
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+import ontologies
 
 UNIT = "http://qudt.org/vocab/unit/"
 OWN = "https://sosa-gateway.example/ns#"
@@ -300,3 +305,29 @@ def unit_iri(text: str) -> str | None:
         return None
     ucum = _ucum(text)
     return _UNITS.get(ucum) or _WORD_UNITS.get(ucum.lower())
+
+
+def unit_defect(unit: str | None) -> str:
+    """Why a unit of QUDT's namespace is none, with the nearest that is; empty where it is one.
+
+    Units of other namespaces are their owners' matter. Source: ontologies/qudt_units.txt.
+
+    >>> unit_defect("http://qudt.org/vocab/unit/DEGC")
+    'QUDT has no unit DEGC; did you mean DEG_C?'
+    >>> unit_defect("http://qudt.org/vocab/unit/DEG_C"), unit_defect("urn:my:unit")
+    ('', '')
+    """
+    if unit is None or not unit.startswith(UNIT):
+        return ""
+    name = unit.removeprefix(UNIT)
+    known = _qudt_names()
+    if name in known or name in _RENAMED:
+        return ""
+    near = get_close_matches(name, known, n=1)
+    return f"QUDT has no unit {name[:MAX_CHARS]}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+@cache
+def _qudt_names() -> frozenset[str]:
+    lines = Path(ontologies.__path__[0], "qudt_units.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))

@@ -20,7 +20,7 @@ from bench.http.fanout_listener import FanoutListener
 from bench.processes import Child, python_child
 from bench.readings.service import running_service, service_config
 from bench.report import Experiment, Figure, Outcome, digest, percentile
-from gateway.cli.service import update
+from gateway.cli.asking.service import update
 from gateway.gates.protocol.wire import encode_results
 
 SOCKETS = 1000

@@ -16,7 +16,7 @@ from bench.readings.service import running_service, service_config
 from bench.readings.subscriber import Subscriber
 from bench.readings.workload import FENCE_UPDATE
 from bench.report import Experiment, Figure, Outcome, digest, percentile
-from gateway.cli.service import update
+from gateway.cli.asking.service import update
 
 RATES = (100.0, 500.0, 1000.0)
 SECONDS = 5

@@ -26,7 +26,7 @@ from bench.readings.workload import (
     subscriptions,
 )
 from bench.report import Experiment, Outcome, Skipped, digest
-from gateway.cli.service import RESULT_TYPES, query, update
+from gateway.cli.asking.service import RESULT_TYPES, query, update
 
 BROKERS = ("external", "embedded")
 TIMED = "results"

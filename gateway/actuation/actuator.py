@@ -190,14 +190,21 @@ class Actuator:
         same += [word for word in self.values if self.words.meaning(Literal(word)) is meaning]
         return same[0] if same else None
 
+    @property
+    def _range(self) -> str:
+        """For people: both ends, where there are two."""
+        if self.minimum is None or self.maximum is None:
+            return ""
+        return f" ({self.minimum} to {self.maximum})"
+
     def _number(self, value: Literal) -> Literal:
         number = number_of(value)
         if number is None or is_boolean(value):
             raise ValueError(f"{_shown(value)} is no number")
         if self.minimum is not None and number < self.minimum:
-            raise ValueError(f"{_shown(value)} is below the minimum, {self.minimum}")
+            raise ValueError(f"{_shown(value)} is below the minimum, {self.minimum}{self._range}")
         if self.maximum is not None and number > self.maximum:
-            raise ValueError(f"{_shown(value)} is above the maximum, {self.maximum}")
+            raise ValueError(f"{_shown(value)} is above the maximum, {self.maximum}{self._range}")
         if self.step is not None and (number - (self.minimum or 0)) % self.step:
             raise ValueError(f"{_shown(value)} is not a whole number of steps of {self.step}")
         told = converted(number, self.unit, self.device_unit)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions
 
 from adapters.values.properties import BASE, VOCABULARY
+from adapters.values.units import unit_defect
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.templates import ActuationTemplates
 from gateway.admin.onboarding.migration import inverted
@@ -132,6 +133,11 @@ def _mappings(homes: Mapping[str, str], mappings: Notification) -> Iterator[Find
     for iri in inverted(table.mappings):
         reason = "a contact is true when it is closed: give trueValue false, falseValue true"
         yield Finding(homes.get(iri, iri), reason, is_error=False)
+    for mapping in table.mappings:
+        for member in ("unit", "device_unit"):
+            if defect := unit_defect(getattr(mapping, member)):
+                place = f"{homes.get(mapping.iri, mapping.iri)}.{_KEYS.get(member, member)}"
+                yield Finding(place, defect)
     for error in table.errors:
         member = _KEYS.get(error.member, error.member)
         yield Finding(f"{homes.get(error.mapping, '')}.{member}", str(error))

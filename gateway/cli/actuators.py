@@ -15,11 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.actuation.values import is_boolean, is_number, value_of
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.options import Commands, add_action
 from gateway.cli.verbs import VERBS
 
 Members: TypeAlias = Mapping[str, Any]
+
+_REFUSED_S = 0.3
+"""So long a command without --wait is looked after: a value that cannot be has failed by then."""
 
 _WAIT_S = 30.0
 _MOST_S = 50.0
@@ -57,6 +60,9 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(f"{json.dumps(answer, ensure_ascii=False)}\n")
         return 0
+    if not answer["actuators"]:
+        sys.stdout.write("there is no actuator (docs/actuators.md)\n")
+        return 0
     table = Table("actuator", "takes", "last value", "status")
     for each in answer["actuators"]:
         last = each.get("last", {})
@@ -67,16 +73,19 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _actuate(options: argparse.Namespace) -> int:
-    """0 where it is confirmed, or on its way where nobody waits for that."""
+    """0 where it is confirmed, or on its way where nobody waits for that; 1 at once where not."""
     value = value_of(options.value)
     sent: object = value.value
     if is_boolean(value) or is_number(value):
         sent = json.loads(value.value)
     path = f"/actuators/{quote(options.actuator, safe='')}/command"
-    entry = _ask(options, "POST", path, {"value": sent, "wait": options.wait})
+    wait = max(options.wait, _REFUSED_S)
+    entry = _ask(options, "POST", path, {"value": sent, "wait": wait})
     reason = f": {entry['reason']}" if "reason" in entry else ""
     sys.stdout.write(f"{entry['id']} {entry['status']}{reason}\n")
-    return 0 if entry["status"] == "confirmed" or not options.wait else 1
+    if entry["status"] == "confirmed":
+        return 0
+    return 1 if options.wait or entry["status"] == "failed" else 0
 
 
 def _ask(options: argparse.Namespace, method: str, path: str, body: object = None) -> Any:

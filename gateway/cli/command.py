@@ -10,10 +10,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Protocol, cast
 
+from gateway import __version__
 from gateway.cli.archive import run_archive
+from gateway.cli.asking.known_gateway import fill
 from gateway.cli.benchmarks import run_bench
 from gateway.cli.options import Action, Commands
 from gateway.cli.verbs import VERBS, Verb
@@ -35,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     verb = given[0] if given else ""
     try:
+        if verb and not verb.startswith("-") and verb not in VERBS:
+            return _unknown(verb)
         if verb in _PROGRAMS:
             return _PROGRAMS[verb](given[1:])
         return _run(given, verb)
@@ -52,6 +57,8 @@ def _run(given: Sequence[str], verb: str) -> int:
     options = _parser(verb).parse_args(given)
     # Commands speak for themselves; those that log configure it.
     logging.getLogger("gateway").addHandler(logging.NullHandler())
+    if getattr(options, "asks_gateway", False):
+        fill(options, os.environ)
     command: Action = options.command
     return command(options)
 
@@ -61,6 +68,7 @@ def _parser(verb: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
     )
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     chosen = VERBS.get(verb, Verb("")).module
     if chosen:
@@ -69,6 +77,14 @@ def _parser(verb: str) -> argparse.ArgumentParser:
         if not chosen or module != chosen:
             commands.add_parser(name, help=purpose)
     return parser
+
+
+def _unknown(verb: str) -> int:
+    """Usage, so exit code 2; a name that is nearly one is told."""
+    near = get_close_matches(verb, VERBS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "sosa-gateway --help lists them"
+    sys.stderr.write(f"error: there is no command {verb!r}\nwhat to do: {hint}\n")
+    return 2
 
 
 def _fail(error: GatewayError) -> int:

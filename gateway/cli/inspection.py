@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.options import Commands, add_action
 from gateway.errors import BadRequestError
 

@@ -16,7 +16,7 @@ from gateway.admin.profile_checks import (
     profile_warnings,
     template_findings,
 )
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.check import report
 from gateway.cli.options import Commands, add_access, add_command, add_group, say
 from gateway.cli.verbs import VERBS

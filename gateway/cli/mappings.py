@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.inspection import add_inspection
 from gateway.cli.options import Commands, add_action, add_group
 from gateway.cli.verbs import VERBS
@@ -87,7 +87,12 @@ def _ask(options: argparse.Namespace, method: str, path: str, body: object = Non
 
 def _list(options: argparse.Namespace) -> int:
     answer = _ask(options, "GET", "/mappings")
-    return _tell(options, answer, [_mapping_lines(each) for each in answer["mappings"]])
+    return _tell(options, answer, _or([_mapping_lines(e) for e in answer["mappings"]], "mappings"))
+
+
+def _or(blocks: Sequence[Sequence["Line"]], what: str) -> Sequence[Sequence["Line"]]:
+    """The blocks, or a word where there is none."""
+    return blocks or [[(f"there are no {what}", "")]]
 
 
 Line: TypeAlias = tuple[str, object]
@@ -114,7 +119,8 @@ _OTHERS = (
 
 def _unknown(options: argparse.Namespace) -> int:
     answer = _ask(options, "GET", "/mappings/unknown")
-    return _tell(options, answer, [_topic_lines(each) for each in answer["topics"]])
+    lines = [_topic_lines(each) for each in answer["topics"]]
+    return _tell(options, answer, _or(lines, "topics that no mapping reads"))
 
 
 def _topic_lines(topic: Members) -> list[Line]:
@@ -138,7 +144,8 @@ def _guess(guess: Members) -> str:
 
 def _proposals(options: argparse.Namespace) -> int:
     answer = {"proposals": _proposed(options, options.status, options.device)}
-    return _tell(options, answer, [_proposal_lines(each) for each in answer["proposals"]])
+    lines = [_proposal_lines(each) for each in answer["proposals"]]
+    return _tell(options, answer, _or(lines, "proposals"))
 
 
 def _proposed(options: argparse.Namespace, status: str | None, device: str | None) -> Any:
@@ -299,7 +306,8 @@ def _undo(options: argparse.Namespace) -> int:
 
 def _history(options: argparse.Namespace) -> int:
     answer = _ask(options, "GET", "/mappings/history")
-    return _tell(options, answer, [_change_lines(each) for each in answer["changes"]])
+    lines = [_change_lines(each) for each in answer["changes"]]
+    return _tell(options, answer, _or(lines, "changes"))
 
 
 def _tell_change(options: argparse.Namespace, answer: Members) -> int:

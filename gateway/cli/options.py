@@ -11,7 +11,6 @@ Action = Callable[[argparse.Namespace], int]
 """Runs a command; gives the exit code."""
 
 HTTP_URL = "http://127.0.0.1:8000"
-WEBSOCKET_URL = "ws://127.0.0.1:9000/subscribe"
 
 
 def add_command(
@@ -39,15 +38,15 @@ def add_action(
     return parser
 
 
-def add_access(parser: argparse.ArgumentParser, url: str = HTTP_URL) -> None:
-    """The options that say where a gateway is and how to get in."""
-    parser.add_argument("--url", default=url, help=f"default: {url}")
+def add_access(parser: argparse.ArgumentParser) -> None:
+    """The options that say where a gateway is and how to get in (`known_gateway` settles them)."""
+    known = "default: of the gateway.toml here, of `sosa-gateway login`"
+    parser.add_argument("--url", metavar="URL", help=f"{known}, {HTTP_URL}")
     parser.add_argument(
-        "--credentials", type=Path, metavar="FILE", help="of `sosa-gateway client add`"
+        "--credentials", metavar="FILE", help="of `sosa-gateway client add`; default: of `login`"
     )
-    parser.add_argument(
-        "--ca", type=Path, metavar="FILE", help="of `sosa-gateway ca`; default: the system's CAs"
-    )
+    parser.add_argument("--ca", metavar="FILE", help=f"{known}, the system's CAs")
+    parser.set_defaults(asks_gateway=True)
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

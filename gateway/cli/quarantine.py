@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.options import Commands, add_action, add_group
 from gateway.cli.verbs import VERBS
 from gateway.errors import BadRequestError

@@ -1,4 +1,8 @@
-"""`sosa-gateway run`: the service, from its configuration to a signal."""
+"""`sosa-gateway run`: the service, from its configuration to a signal.
+
+SIGHUP has a service read its profiles again; in a terminal it says that this was closed, and ends
+the gateway.
+"""
 
 import argparse
 import asyncio
@@ -30,16 +34,29 @@ def _run(options: argparse.Namespace) -> int:
 def run_gateway(config: Config) -> None:
     """Serve until SIGINT, SIGTERM or the gateway's own end; then close it in order."""
     configure_logs(config.log)
+    ends_with_terminal = _has_terminal() and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     # Until there is a gateway that can reload its profiles, SIGHUP must not end it.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    run_loop(_serve(config))
+    run_loop(_serve(config, ends_with_terminal=ends_with_terminal))
 
 
-async def _serve(config: Config) -> None:
-    signalled = asyncio.Event()
+def _has_terminal() -> bool:
+    """Whether it was started in one: its closing sends SIGHUP; nohup has that ignored."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+async def _serve(config: Config, *, ends_with_terminal: bool) -> None:
+    loop, signalled = asyncio.get_running_loop(), asyncio.Event()
     on_stop_signals(signalled.set)
+    if ends_with_terminal:
+        loop.add_signal_handler(signal.SIGHUP, signalled.set)
     async with Gateway(config) as gateway:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, gateway.reload_profiles)
+        if not ends_with_terminal:
+            loop.add_signal_handler(signal.SIGHUP, gateway.reload_profiles)
         log.info(
             "serving",
             extra={

@@ -6,32 +6,33 @@ import sys
 
 from rich.console import Console
 
-from gateway.cli import service
-from gateway.cli.options import HTTP_URL, WEBSOCKET_URL, Commands, add_access, add_command, say
+from gateway.cli.asking import service
+from gateway.cli.asking.known_gateway import subscribe_url
+from gateway.cli.options import Commands, add_access, add_command, say
 from gateway.cli.verbs import VERBS
 
 
 def add(commands: Commands) -> None:
     """The four commands."""
     parser = add_command(commands, "query", _query, VERBS["query"].purpose)
-    _add_sparql(parser, HTTP_URL)
+    _add_sparql(parser)
     parser.add_argument(
         "--format",
         choices=["table", *service.RESULT_TYPES],
         help="default: table on a terminal, else json",
     )
-    _add_sparql(add_command(commands, "update", _update, VERBS["update"].purpose), HTTP_URL)
+    _add_sparql(add_command(commands, "update", _update, VERBS["update"].purpose))
     parser = add_command(commands, "subscribe", _subscribe, VERBS["subscribe"].purpose)
-    _add_sparql(parser, WEBSOCKET_URL)
+    _add_sparql(parser)
     parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
     parser = add_command(commands, "explain", _explain, VERBS["explain"].purpose)
-    _add_sparql(parser, HTTP_URL)
+    _add_sparql(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _add_sparql(parser: argparse.ArgumentParser, url: str) -> None:
+def _add_sparql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
-    add_access(parser, url)
+    add_access(parser)
 
 
 def _query(options: argparse.Namespace) -> int:
@@ -48,8 +49,18 @@ def _query(options: argparse.Namespace) -> int:
 
 def _update(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
-    say(service.update(options.url, text, _access(options)).rstrip("\n"))
+    answer = service.update(options.url, text, _access(options))
+    say(_counted(answer) if sys.stdout.isatty() else answer.rstrip("\n"))
     return 0
+
+
+def _counted(answer: str) -> str:
+    """What an UPDATE did, for people; an answer of another kind as it is."""
+    try:
+        counts = json.loads(answer)["response"]["body"]
+        return f"{counts['added']} added, {counts['removed']} removed"
+    except (ValueError, TypeError, KeyError):
+        return answer.rstrip("\n")
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -61,7 +72,8 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _subscribe(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
-    for notification in service.notifications(options.url, text, _access(options)):
+    url = subscribe_url(options.url)
+    for notification in service.notifications(url, text, _access(options)):
         if options.json:
             say(json.dumps(notification, ensure_ascii=False))
         else:

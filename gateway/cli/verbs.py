@@ -14,6 +14,8 @@ VERBS = {
     "run": Verb("run the gateway until SIGINT or SIGTERM", "run"),
     "check": Verb("say what is wrong with configuration, profiles, mappings", "check"),
     "demo": Verb("a gateway with simulated devices, live", "demo"),
+    "login": Verb("say once which gateway the commands below ask", "login"),
+    "logout": Verb("forget it", "login"),
     "query": Verb("ask a running gateway", "sparql"),
     "update": Verb("change a running gateway", "sparql"),
     "subscribe": Verb("show live how an answer changes", "sparql"),

@@ -360,7 +360,11 @@ class Program:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            self._command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,  # a service has no terminal, whatever the tests are run in
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()

@@ -49,7 +49,7 @@ async def test_the_first_mapping_gives_the_rows_that_are_shown(tmp_path: Path) -
         pytest.skip("mosquitto-clients is not installed")
     (shown,) = re.findall(r"The subscriber sees\n\n```\n(.*?)```", README, re.DOTALL)
     async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
-        command = f"{sys.executable} -m gateway.cli"
+        command = f"{sys.executable} -m gateway"
         socket = f"--url ws://{LOOPBACK}:{gateway.websocket_port}/subscribe"
         ask = _example("sh", "sosa-gateway subscribe")
         ask = ask.replace("sosa-gateway subscribe", f"exec {command} subscribe {socket}")

@@ -12,6 +12,7 @@ from enum import Enum, unique
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
+from adapters.values.units import unit_defect
 from gateway.admin.onboarding.nodes import (
     TYPE,
     Compiled,
@@ -44,6 +45,7 @@ _AFTER = NamedNode(GW + "after")
 _UNDOES = NamedNode(GW + "undoes")
 _TOPIC_FILTER = NamedNode(GW + "topicFilter")
 _DATE_TIME = NamedNode(XSD + "dateTime")
+_UNITS = frozenset({NamedNode(GW + "unit"), NamedNode(GW + "deviceUnit")})
 
 
 @unique
@@ -184,6 +186,8 @@ def require_good(said: Said, wanted: Mapping[NamedNode, frozenset[Quad]]) -> Non
     It is compiled with all others of its topic filters, for these share an adapter; what was
     wrong with one of them before stays its own matter.
     """
+    for node, quads in wanted.items():
+        refuse_unit(node, quads - said.of(node))
     beside = {node: said.of(node) for node in _neighbours(said, wanted)}
     errors = Compiled.of({**beside, **wanted}).errors
     if not errors:
@@ -197,6 +201,15 @@ def require_good(said: Said, wanted: Mapping[NamedNode, frozenset[Quad]]) -> Non
     if new:
         more = f" (and {len(new) - 1} more)" if len(new) > 1 else ""
         raise InvalidMappingError(f"{new[0]}{more}; nothing was changed", "correct this member")
+
+
+def refuse_unit(node: NamedNode, quads: Iterable[Quad]) -> None:
+    """Raise InvalidMappingError for a unit that QUDT does not have."""
+    for quad in quads:
+        if quad.predicate in _UNITS and isinstance(quad.object, NamedNode | Literal):
+            defect = unit_defect(quad.object.value)
+            if defect:
+                raise InvalidMappingError(f"{node.value}: {defect}", "correct the unit")
 
 
 def _neighbours(said: Said, wanted: Mapping[NamedNode, frozenset[Quad]]) -> frozenset[NamedNode]:

@@ -29,6 +29,7 @@ from gateway.admin.onboarding.changes import (
     Kind,
     MappingChange,
     history,
+    refuse_unit,
     replacing,
     require_good,
     undoing,
@@ -315,6 +316,7 @@ class Onboarding:
             node, quads = mapping_node(
                 {"id": f"urn:trial:{place}", **members}, f"mappings[{place}]"
             )
+            refuse_unit(node, quads)
             try:
                 mappings.append(mapping_of(node, quads))
             except MappingError as error:

@@ -3,8 +3,11 @@
 Place on the way of the data: around every gate, first of all. A browser sends requests from any
 page to loopback and to the local network, so a request passes only with an expected Host (against
 DNS rebinding) and, where it names an Origin, with that of the gateway itself or one that is
-configured (against foreign pages). Clients that are no browsers send no Origin and pass. Sources:
-Fetch standard, "CORS protocol"; RFC 6455, section 10.2; RFC 6454.
+configured (against foreign pages). A GET that a page makes a browser load (an image, an object, a
+frame, a link) names no Origin, and how it loads tells of the answer: there `Sec-Fetch-Site` must
+say that no other page asks, or `Referer` that it is one of those that may. Clients that are no
+browsers send none of these and pass. Sources: Fetch standard, "CORS protocol"; W3C Fetch Metadata
+Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110, section 10.1.3 (Referer).
 
 What CORS means here: by default no page of another origin may call at all, so there is nobody to
 answer to; the pages of a configured origin may read every answer, and their preflights are
@@ -15,7 +18,7 @@ Errors of its own: 403 `forbidden_host` and `forbidden_origin`.
 
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -71,6 +74,18 @@ class Names:
         name = host_name(host)
         return name in self.hosts or (self.any_address and _is_address(name))
 
+    def admits_load(self, host: str, sites: Sequence[str], referers: Sequence[str]) -> bool:
+        """Whether a request without Origin passes: nobody's page asks for it, or one that may.
+
+        >>> Names().admits_load("localhost:8000", ["none"], [])
+        True
+        >>> Names().admits_load("localhost:8000", ["cross-site"], [])
+        False
+        """
+        if all(site in _OF_NO_OTHER_PAGE for site in sites) and (sites or not referers):
+            return True
+        return bool(referers) and all(self.admits(_origin_of(each), host) for each in referers)
+
     def admits_call(self, hosts: Sequence[str], origins: Sequence[str]) -> bool:
         """Whether a request with these headers passes."""
         return (
@@ -88,6 +103,14 @@ class Names:
         own = {host.lower(), f"{host_name(host)}:{self.pages_port}"}
         is_own = scheme in {"http", "https"} and authority in own
         return is_own or origin.lower() in self.origins
+
+
+_OF_NO_OTHER_PAGE = frozenset({"same-origin", "none"})
+
+
+def _origin_of(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split(r'[/?#]', rest, maxsplit=1)[0]}"
 
 
 def _is_address(name: str) -> bool:
@@ -110,8 +133,9 @@ class Origins:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        hosts, origins = _named(scope, b"host"), _named(scope, b"origin")
-        refused = self._refuse(hosts, origins)
+        named = _named(scope)
+        origins = named[b"origin"]
+        refused = self._refuse(named)
         if refused is not None:
             await refused(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -121,14 +145,20 @@ class Origins:
         else:
             await self._app(scope, receive, _with_headers(send, origins))
 
-    def _refuse(self, hosts: Sequence[str], origins: Sequence[str]) -> Response | None:
+    def _refuse(self, named: Mapping[bytes, Sequence[str]]) -> Response | None:
+        hosts, origins = named[b"host"], named[b"origin"]
         if len(hosts) != 1 or not self._names.serves(hosts[0]):
             return refusal(
                 "forbidden_host",
                 "this Host is not served here (call it by an address, or add it to [http] hosts)",
                 403,
             )
-        if all(self._names.admits(each, hosts[0]) for each in origins):
+        if origins:
+            is_admitted = all(self._names.admits(each, hosts[0]) for each in origins)
+        else:
+            sites, referers = named[b"sec-fetch-site"], named[b"referer"]
+            is_admitted = self._names.admits_load(hosts[0], sites, referers)
+        if is_admitted:
             return None
         return refusal(
             "forbidden_origin",
@@ -137,13 +167,23 @@ class Origins:
         )
 
 
-def _named(scope: Scope, name: bytes) -> list[str]:
-    """The values of a header; for every request, so without Starlette's mapping."""
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+def _named(scope: Scope) -> dict[bytes, list[str]]:
+    """The values of the headers that matter here; for every request, so without a mapping."""
+    named: dict[bytes, list[str]] = {
+        b"host": [],
+        b"origin": [],
+        b"sec-fetch-site": [],
+        b"referer": [],
+    }
+    for key, value in scope["headers"]:
+        if key in named:
+            named[key].append(value.decode("latin-1"))
+    return named
 
 
 def _is_preflight(scope: Scope) -> bool:
-    return scope["method"] == "OPTIONS" and bool(_named(scope, b"access-control-request-method"))
+    asked = any(key == b"access-control-request-method" for key, _ in scope["headers"])
+    return scope["method"] == "OPTIONS" and asked
 
 
 def _preflight(headers: Headers) -> Response:

@@ -64,6 +64,7 @@ def test_number_as_a_text_stays_one() -> None:
         ("false", ("OPEN", "CLOSE"), {"falseValue": "closed"}, "is not one of CLOSE, OPEN"),
         ("4.9", (), {"minimum": "5"}, "below the minimum, 5"),
         ("31", (), {"maximum": "30"}, "above the maximum, 30"),
+        ("31", (), {"minimum": "5", "maximum": "30"}, r"above the maximum, 30 \(5 to 30\)"),
         ("5.3", (), {"minimum": "5", "step": "0.5"}, "steps of 0.5"),
         ("warm", (), {"maximum": "30"}, "is no number"),
         ("true", (), {"maximum": "30"}, "is no number"),

@@ -110,6 +110,8 @@ async def test_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert capsys.readouterr().out.endswith(" confirmed\n")
         assert await asyncio.to_thread(main, ["actuate", "lamp", "BLUE", "--wait=10", *place]) == 1
         assert 'failed: "BLUE" is not one of OFF, ON' in capsys.readouterr().out
+        assert await asyncio.to_thread(main, ["actuate", "lamp", "PINK", *place]) == 1
+        assert 'failed: "PINK" is not one of OFF, ON' in capsys.readouterr().out
         assert await asyncio.to_thread(main, ["actuators", *place]) == 0
         assert "OFF, ON" in capsys.readouterr().out
         assert await asyncio.to_thread(main, ["actuators", "--json", *place]) == 0

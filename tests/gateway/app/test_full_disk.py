@@ -124,7 +124,7 @@ def test_stop_with_a_full_disk_and_a_full_inbox_ends_soon(disk: SmallDisk, tmp_p
         f'[jsap]\nprofiles = ["observations", "{profile}"]\n',
         encoding="utf-8",
     )
-    command = (sys.executable, "-m", "gateway.cli", "run", "--config", str(file))
+    command = (sys.executable, "-m", "gateway", "run", "--config", str(file))
     readings = [("box/a", json.dumps({"v": number}).encode()) for number in range(50)]
     with Program(*command) as program:
         program.wait_for('"serving"')

@@ -141,7 +141,7 @@ async def test_garbage_at_every_port_is_a_line_and_no_trace(
         + (f'[tls]\nmode = "own"\n{secure}' if is_secure else "")
     )
     ca = tmp_path / "data" / "tls" / "ca.crt"
-    command = (sys.executable, "-m", "gateway.cli", "run", "--config", str(toml))
+    command = (sys.executable, "-m", "gateway", "run", "--config", str(toml))
     with Program(*command) as program:
         await asyncio.to_thread(program.wait_for, " serving ")
         await _attack_all(ports, _contexts(ca if is_secure else None))

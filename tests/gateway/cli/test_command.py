@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,7 +20,7 @@ from websockets.sync.server import ServerConnection, serve
 
 from gateway import __version__
 from gateway.app.logs import OURS, JsonLines, TextLines, configure_logs
-from gateway.cli import service
+from gateway.cli.asking import service
 from gateway.cli.command import main
 from gateway.config.settings import LogSettings
 from tests.paths import ROOT
@@ -127,7 +127,6 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "told"),
     [
         ([], "required: COMMAND"),
-        (["dance"], "invalid choice: 'dance'"),
         (["demo", "--speed", "-1"], "'-1' is not a number of 0 or more"),
         (["demo", "--duration", "nan"], "'nan' is not a number of 0 or more"),
         (["query"], "required: TEXT|@FILE"),
@@ -140,6 +139,24 @@ def test_wrong_usage_is_told(
         main(arguments)
     assert caught.value.code == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [("qurey", "did you mean query?"), ("dance", "--help lists them"), ("", "COMMAND")],
+)
+def test_a_command_that_there_is_not(
+    typed: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with suppress(SystemExit):
+        assert main([typed] if typed else []) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_version_is_told_as_people_ask_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert (caught.value.code, capsys.readouterr().out) == (0, f"{__version__}\n")
 
 
 def test_every_command_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -321,10 +338,10 @@ def test_a_refusal_by_something_else_is_told_as_it_is(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["query", "ASK {}", "--url", "http://127.0.0.1:1"], "cannot reach"),
-        (["subscribe", "ASK {}", "--url", "ws://127.0.0.1:1/"], "cannot subscribe"),
-        (["query", "ASK {}", "--url", "file:///etc"], "is not an http or https URL"),
-        (["subscribe", "ASK {}", "--url", "http://127.0.0.1:1"], "cannot subscribe"),
+        (["query", "ASK {}", "--url", "http://127.0.0.1:1"], "nothing listens at 127.0.0.1:1"),
+        (["subscribe", "ASK {}", "--url", "ws://127.0.0.1:1/"], "nothing listens at 127.0.0.1:1"),
+        (["query", "ASK {}", "--url", "file:///etc"], "no URL of a gateway"),
+        (["subscribe", "ASK {}", "--url", "http://127.0.0.1:1"], "nothing listens"),
         (["query", "@/absent.rq"], "cannot read /absent.rq"),
     ],
 )

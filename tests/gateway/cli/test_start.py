@@ -43,3 +43,22 @@ def test_the_module_of_a_command_has_it(verb: str, capsys: pytest.CaptureFixture
     told = capsys.readouterr().out
     assert told.startswith(f"usage: sosa-gateway {verb} [-h]")
     assert VERBS[verb].purpose in " ".join(told.split())
+
+
+@pytest.mark.parametrize("module", ["gateway.cli.command", "gateway.cli.sparql", "rich.console"])
+def test_an_interrupt_while_it_loads_is_no_traceback(module: str) -> None:
+    """Ctrl-C at the moment when a module is looked for."""
+    program = f"""
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from gateway.__main__ import main
+sys.argv = ["sosa-gateway", "query", "ASK {{}}"]
+sys.exit(main())
+"""
+    command = (sys.executable, "-c", program)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

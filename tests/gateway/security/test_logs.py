@@ -42,7 +42,7 @@ async def process(folder: Path) -> AsyncIterator[tuple[int, int]]:
     file, log = folder / "gateway.toml", folder / "log"
     file.write_text(SETTINGS, encoding="utf-8")
     with log.open("wb") as out:
-        command = [sys.executable, "-m", "gateway.cli", "run", "--config", str(file)]
+        command = [sys.executable, "-m", "gateway", "run", "--config", str(file)]
         gateway = await asyncio.to_thread(
             lambda: subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
         )

@@ -13,6 +13,8 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -22,6 +24,7 @@ from rich.text import Text
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 
+from gateway.cli.asking.unreachable import unreachable
 from gateway.errors import (
     BadRequestError,
     ClientError,
@@ -161,7 +164,7 @@ def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[
     except ConnectionClosed as error:
         raise UnreachableError(f"{url} closed the connection: {error}") from error
     except (OSError, WebSocketException) as error:
-        raise UnreachableError(f"cannot subscribe at {url}: {error}", _IS_IT_RUNNING) from error
+        raise unreachable(url, error) from error
 
 
 def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: bool) -> None:
@@ -173,9 +176,6 @@ def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: b
             line = f"{sign} {_row(variables, row)}".rstrip()
             out.write(f"\x1b[{code}m{line}\x1b[0m\n" if colour else f"{line}\n")
     out.flush()
-
-
-_IS_IT_RUNNING = "is the gateway running there? see --url"
 
 
 def _ask(url: str, content_type: str, text: str, accept: str, access: Access) -> str:
@@ -200,10 +200,22 @@ def _send(
             body: bytes = answer.read()
     except urllib.error.HTTPError as error:
         with error:
-            raise _refusal(error.read().decode(errors="replace"), str(error)) from error
-    except OSError as error:
-        raise UnreachableError(f"cannot reach {url}: {error}", _IS_IT_RUNNING) from error
+            refusal = _refusal(error.read().decode(errors="replace"), str(error))
+            raise _with_hint(refusal, error.code, headers) from error
+    except (OSError, HTTPException) as error:
+        raise unreachable(url, error) from error
     return body.decode()
+
+
+def _with_hint(refusal: GatewayError, status: int, headers: Mapping[str, str]) -> GatewayError:
+    """Who gave no credentials, or whose were refused, is told what to give."""
+    if status != HTTPStatus.UNAUTHORIZED:
+        return refusal
+    if "Authorization" in headers:
+        hint = "these credentials are of no client, or revoked: sosa-gateway client list"
+    else:
+        hint = "give --credentials FILE, or say it once: sosa-gateway login URL --credentials FILE"
+    return ClientError(refusal.description, hint)
 
 
 def _refusal(body: str, otherwise: str) -> GatewayError:
