@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from gateway.cli.asking import service
 from gateway.cli.inspection import add_inspection
@@ -161,6 +161,7 @@ def _proposal_lines(proposal: Members) -> list[Line]:
         ("status", proposal["status"]),
         ("device", f"{proposal['device']} ({proposal['family']})"),
         *_mapping_lines(proposal["mapping"])[1:],
+        *([("gave", proposal["before"].get("property", ""))] if "before" in proposal else []),
         ("kind", proposal["kind"] if proposal["known"] else f"{proposal['kind']}, by its own name"),
         *([("set by", f"{command['topic']} {command.get('payload', '')}")] if command else []),
         *((name, proposal[name]) for name in ("question", "error") if name in proposal),
@@ -317,15 +318,22 @@ def _tell_change(options: argparse.Namespace, answer: Members) -> int:
 
 
 def _change_lines(change: Members) -> list[Line]:
-    before = {each["id"] for each in change["before"]}
-    after = {each["id"] for each in change["after"]}
+    before = {each["id"]: each for each in change["before"]}
+    after = {each["id"]: each for each in change["after"]}
     who = f" by {change['by']}" if change["by"] else ""
     return [
         (f"change {change['id']}: {change['kind']}{who}, {change['at']}", ""),
-        *(("added", each) for each in sorted(after - before)),
-        *(("replaced", each) for each in sorted(after & before)),
-        *(("removed", each) for each in sorted(before - after)),
+        *(("added", _read(after[each])) for each in sorted(after.keys() - before.keys())),
+        *(("replaced", _read(after[each])) for each in sorted(after.keys() & before.keys())),
+        *(("removed", _read(before[each])) for each in sorted(before.keys() - after.keys())),
     ]
+
+
+def _read(mapping: Members) -> str:
+    """What a mapping reads, and what it gives, for people; `--json` has its IRI."""
+    reads = (mapping.get("topic", ""), mapping.get("selector", ""))
+    name = unquote(str(mapping.get("property", "")).rpartition("/")[2])
+    return " ".join(filter(None, (*map(str, reads), f"({name})" if name else "")))
 
 
 def _tell(options: argparse.Namespace, answer: object, blocks: Sequence[Sequence[Line]]) -> int:

@@ -4,6 +4,7 @@ Place on the way of the data: beside `announcements`, which changes what a mappi
 where nobody would miss the old property; and `migration`, which tells a person who would.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -40,6 +41,16 @@ class Mentions:
         for where, text in self._standing(engine).items():
             if base in text or (base.removesuffix("property/") in text and local in text):
                 yield Mention(where, base)
+
+    def in_texts(self, engine: Engine, iri: str) -> Iterator[Mention]:
+        """The texts that name an IRI, whole or by a prefix of its namespace."""
+        name = re.split(r"[/#:]", iri)[-1]
+        namespace = iri.removesuffix(name)
+        by_prefix = re.compile(rf":{re.escape(name)}\b") if name else None
+        for where, text in self._standing(engine).items():
+            is_prefixed = by_prefix is not None and f"<{namespace}>" in text
+            if iri in text or (is_prefixed and by_prefix and by_prefix.search(text)):
+                yield Mention(where, iri)
 
     def of_property(self, engine: Engine, iri: str, own: frozenset[NamedNode]) -> Iterator[Mention]:
         """Actuators, actuations and mappings of others that name a property; not those of `own`."""

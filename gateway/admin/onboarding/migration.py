@@ -53,8 +53,12 @@ def migration(
     left = {each.before for each in outdated if each.before != each.after}
     left |= {each.before for each in outdated if each.is_inverted}
     own = frozenset(each.node for each in changed) | _actuators(changed)
-    named = [m for iri in sorted(left) for m in mentions.of_property(engine, iri, own)]
-    found = [*mentions.of_base(engine), *named] if left else []
+    named = [
+        mention
+        for iri in sorted(left)
+        for mention in (*mentions.in_texts(engine, iri), *mentions.of_property(engine, iri, own))
+    ]
+    found = [*named, *mentions.of_base(engine)] if left else []
     return Migration(outdated, tuple(dict.fromkeys(found)))
 
 

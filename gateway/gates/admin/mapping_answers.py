@@ -59,6 +59,7 @@ class ProposalTold(Answer):
     quantity: str = ""
     question: str = ""
     command: Members = Field(default_factory=dict)
+    before: Members = Field(default_factory=dict)
     error: str = ""
 
 
@@ -263,9 +264,16 @@ def proposal_answer(found: Found) -> ProposalTold:
             quantity=proposal.text("quantity"),
             question=proposal.text("question"),
             command=proposal.command,
+            before=_before(found),
             error=defect(proposal),
         ),
     )
+
+
+def _before(found: Found) -> Members:
+    """The mapping as it was announced when it was made, where it is another one now."""
+    before = found.proposal.before if found.status.is_open else None
+    return {} if before is None else before.mapping
 
 
 def unknown_answer(topic: UnknownTopic, *, shows_payloads: bool) -> UnknownTopicTold:

@@ -35,7 +35,8 @@ def in_terminal(folder: Path, *, nohup: bool) -> Iterator[tuple[subprocess.Popen
     """A gateway that serves, and the other end of its terminal."""
     (folder / "gateway.toml").write_text(QUIET)
     ours, theirs = pty.openpty()
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN) if nohup else None
+    # The tests themselves may run under nohup.
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
     try:
         process = subprocess.Popen(
             (sys.executable, "-m", "gateway", "run", "--config", str(folder / "gateway.toml")),
@@ -47,8 +48,7 @@ def in_terminal(folder: Path, *, nohup: bool) -> Iterator[tuple[subprocess.Popen
             preexec_fn=_take_terminal,  # noqa: PLW1509  # a terminal is taken by its own session
         )
     finally:
-        if before is not None:
-            signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGHUP, before)
         os.close(theirs)
     try:
         assert process.stderr is not None

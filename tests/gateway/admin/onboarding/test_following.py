@@ -238,6 +238,7 @@ async def test_a_mapping_that_says_the_contrary_is_told_and_migrated(tmp_path: P
         await publish(gateway.mqtt_port, [(DEVICES, listed(window("left")))])
         (changed,) = await api.until(1, status="changed")
         assert changed["mapping"]["property"] == NEW + "opening"
+        assert changed["before"]["property"] == OLD + "opening"
         assert (await api.get("/health")).json()["inverted"] == [NODE]
     async with a_house(given) as (gateway, api):
         await watch(gateway, PREFIXES + query)
@@ -276,3 +277,17 @@ async def test_groups_that_are_listed_before_their_devices_are_devices_of_their_
         await publish(gateway.mqtt_port, [("zigbee2mqtt/bridge/groups", b"[]")])
         (gone,) = await api.until(1, status="withdrawn")
         assert gone["device"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("SELECT * { ?o ?p <urn:my:open> }", True),
+        ("PREFIX my: <urn:my:> SELECT * { ?o ?p my:open }", True),
+        ("PREFIX my: <urn:my:> SELECT * { ?o ?p my:opened }", False),
+        ("PREFIX my: <urn:your:> SELECT * { ?o ?p my:open }", False),
+    ],
+)
+def test_texts_that_name_a_property_of_a_persons_own(text: str, is_named: bool) -> None:
+    mentions = Mentions(OLD, lambda: {"queries.X": text})
+    assert bool(list(mentions.in_texts(Engine.open(None), "urn:my:open"))) is is_named
