@@ -104,6 +104,7 @@ class ProposalUpdater:
         self._removed: list[Quad] = []
         self._accepted: list[tuple[StoredProposal, dict[NamedNode, frozenset[Quad]]]] = []
         self._room: int | None = None
+        self._is_base_named: bool | None = None
 
     def take(self, announcement: Announcement) -> Delta:
         """The change; an empty one where nothing is new."""
@@ -175,8 +176,10 @@ class ProposalUpdater:
         mentions, iri = self._acceptance.mentions, before.text("observedProperty")
         if mentions is None:
             return False
+        if self._is_base_named is None:  # many texts, and many proposals
+            self._is_base_named = any(mentions.of_base(self._engine))
         named = mentions.of_property(self._engine, iri, frozenset(nodes))
-        return any(mentions.of_base(self._engine)) or any(named)
+        return self._is_base_named or any(named)
 
     def _exchange(self, old: StoredProposal | None, new: StoredProposal) -> None:
         self._removed += old.every if old is not None else ()
