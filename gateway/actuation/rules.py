@@ -143,7 +143,9 @@ class Republisher:
     ) -> None:
         self.published = 0
         self.failed = 0
-        self.errors: dict[str, str] = {}
+        self._refused: Mapping[str, str] = {}
+        self._not_started: dict[str, str] = {}
+        self._failing: dict[str, str] = {}
         self._scheduler = scheduler
         self._publisher = publisher
         self._queries = queries
@@ -153,6 +155,11 @@ class Republisher:
         self._answer = Answer()
         self._spuids: dict[Rule, str] = {}
         self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """Why rules are not in force, or could not send what they had to say last, by IRI."""
+        return {**self._failing, **self._not_started, **self._refused}
 
     def learn(self, notification: Notification) -> None:
         """The sink of the RULES subscription: take up what changed."""
@@ -168,19 +175,26 @@ class Republisher:
 
     def _take_up(self) -> None:
         rules: set[Rule] = set()
+        refused: dict[str, str] = {}
         for fields in self._answer.fields():
             try:
                 rules.add(self._rule(fields))
             except ValueError as error:
-                log.error("rule_refused", extra={"reason": str(error)})
+                iri = _lexical(fields, "rule")
+                refused[iri] = str(error)
+                if self._refused.get(iri) != str(error):
+                    log.error("rule_refused", extra={"rule": iri, "reason": str(error)})
+        self._refused = refused
         self._loop_calls.call(self._changes.put_nowait, frozenset(rules))
 
     async def run(self) -> None:
         """Subscribe and unsubscribe as rules come and go, until cancelled."""
         while True:
             wanted = await self._changes.get()
+            self._not_started.clear()
             for rule in [rule for rule in self._spuids if rule not in wanted]:
                 await self._scheduler.unsubscribe(self._spuids.pop(rule))
+                self._failing.pop(rule.iri, None)
             for rule in wanted - set(self._spuids):
                 await self._start(rule)
             self._changes.task_done()
@@ -195,9 +209,8 @@ class Republisher:
     async def _start(self, rule: Rule) -> None:
         try:
             self._spuids[rule] = await self._scheduler.subscribe(rule.sparql, sink=self._sink(rule))
-            self.errors.pop(rule.iri, None)
         except GatewayError as error:
-            self.errors[rule.iri] = str(error)
+            self._not_started[rule.iri] = str(error)
             log.error("rule_refused", extra={"rule": rule.iri, "reason": str(error)})
 
     def _sink(self, rule: Rule) -> Callable[[Notification], None]:
@@ -215,9 +228,12 @@ class Republisher:
             topic, payload = fill_topic(rule.topic, row), fill_payload(rule.payload, row)
         except ValueError as error:
             self.failed += 1
+            self._failing[rule.iri] = str(error)
             log.error("rule_failed", extra={"rule": rule.iri, "reason": str(error)})
             return
         self.published += 1
+        if self._failing:
+            self._failing.pop(rule.iri, None)
         self._publisher.publish(topic, payload, rule.qos, rule.retain)
         self._note(rule.iri, topic, payload)
 
@@ -227,15 +243,15 @@ class Republisher:
         query_id = _lexical(row, "queryId")
         if query_id:
             if query_id not in self._queries:
-                raise ValueError(f"rule <{iri}>: the profile has no query {query_id}")
+                raise ValueError(f"the profile has no query {query_id}")
             sparql = self._queries[query_id]
         if not sparql:
-            raise ValueError(f"rule <{iri}>: give gw:sparql or gw:query")
+            raise ValueError("give gw:sparql or gw:query")
         on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
         if on not in {GW + "Added", GW + "Removed"}:
-            raise ValueError(f"rule <{iri}>: gw:on is gw:Added or gw:Removed")
+            raise ValueError("gw:on is gw:Added or gw:Removed")
         if qos not in {"0", "1", "2"}:
-            raise ValueError(f"rule <{iri}>: gw:qos is 0, 1 or 2")
+            raise ValueError("gw:qos is 0, 1 or 2")
         return Rule(
             iri,
             sparql,

@@ -15,6 +15,7 @@ from gateway.app.stages import Stages
 from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.admin.actuators import ActuatorsGate
+from gateway.gates.admin.alarms import AlarmsGate
 from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
@@ -39,6 +40,7 @@ def json_interface(
     gates: tuple[object, ...] = (
         DelayedGate(storage.scheduler),
         HealthGate(health),
+        AlarmsGate(health),
         QuarantineGate(quarantine, QuarantineReplay(quarantine, reception.inbox)),
         RawMessagesGate(raw, identity),
         stages.onboarding,

@@ -1,4 +1,4 @@
-"""The settings of the embedded broker, from those of the gateway."""
+"""The settings of either broker, from those of the gateway."""
 
 import ssl
 
@@ -7,6 +7,20 @@ from gateway.app.names import broker_names
 from gateway.app.onboarding import announced
 from gateway.config.settings import Config
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
+from gateway.gates.mqtt.external.settings import ExternalSettings
+
+
+def external_settings(config: Config) -> ExternalSettings:
+    """How another broker is reached."""
+    mqtt = config.mqtt
+    return ExternalSettings(
+        mqtt.host,
+        mqtt.port,
+        config.mqtt_client_id,
+        mqtt.username or None,
+        mqtt.read_password(),
+        tls=mqtt.client_context(),
+    )
 
 
 def broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSettings:

@@ -13,7 +13,9 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
+from gateway.app.alarms import alarming
 from gateway.app.control import control_of
+from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
@@ -121,7 +123,9 @@ class Gateway:
         self.mqtt_port = broker.port
         for name, run in guarded.tasks().items():
             await enter(tasks.task(run, name))
-        ports = await enter(serving(config, self.stages, guarded, tasks))
+        vitals = vitals_of(self.stages, config.gateway.data_dir)
+        alarms = await enter(alarming(self.stages, vitals, clocks, tasks))
+        ports = await enter(serving(config, self.stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
         storage.scheduler.start_timers()
         await onboarding.warn()

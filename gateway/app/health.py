@@ -3,10 +3,12 @@
 Put together by `app` at the start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.admin.alarm_watch import Alarm
+from gateway.app.alarms import Alarming
 from gateway.app.stages import Stages
 from gateway.app.vitals import Flow, Vitals, nothing_waits
 from gateway.gates.admin.openapi import document
@@ -23,29 +25,17 @@ class Health:
     """What /health and /ready tell."""
 
     stages: Stages
-    vitals: Vitals
+    alarming: Alarming
 
-    @classmethod
-    def of(cls, stages: Stages, folder: Path) -> "Health":
-        """The health of a gateway with its data in `folder`; its `vitals` are to be run."""
-        scheduler, inbox = stages.storage.scheduler, stages.reception.inbox
-        seen, engine = stages.reception.ingest.statistics, scheduler.engine.statistics
-        flows = (
-            Flow("messages_in", lambda: seen.messages, lambda: len(inbox)),
-            Flow("updates", lambda: engine.updates, lambda: scheduler.waiting_updates),
-            Flow("triples_out", lambda: engine.quads_added + engine.quads_removed, nothing_waits),
-            Flow("notifications_out", lambda: engine.notifications, nothing_waits),
-        )
-        return cls(stages, Vitals(flows, folder))
-
-    async def alarms(self) -> list[str]:
-        """What keeps it from its work."""
-        return [*self.stages.alarms(), *await self.vitals.alarms()]
+    async def alarms(self) -> Sequence[Alarm]:
+        """What is wrong now."""
+        await self.alarming.vitals.probe()
+        return self.alarming.watch.look()
 
     def details(self) -> Mapping[str, object]:
         """Counters since the start, the flow now, and mappings known to say the contrary."""
         inverted = self.stages.onboarding.inverted()
-        told = {"counters": dict(self.stages.summary()), "flow": self.vitals.flow()}
+        told = {"counters": dict(self.stages.summary()), "flow": self.alarming.vitals.flow()}
         return {**told, "inverted": inverted} if inverted else told
 
     @property
@@ -54,11 +44,25 @@ class Health:
         return self.stages.storage.scheduler.is_full
 
 
+def vitals_of(stages: Stages, folder: Path) -> Vitals:
+    """Those of a gateway with its data in `folder`."""
+    scheduler, inbox = stages.storage.scheduler, stages.reception.inbox
+    seen, engine = stages.reception.ingest.statistics, scheduler.engine.statistics
+    flows = (
+        Flow("messages_in", lambda: seen.messages, lambda: len(inbox)),
+        Flow("updates", lambda: engine.updates, lambda: scheduler.waiting_updates),
+        Flow("triples_out", lambda: engine.quads_added + engine.quads_removed, nothing_waits),
+        Flow("notifications_out", lambda: engine.notifications, nothing_waits),
+    )
+    return Vitals(flows, folder)
+
+
 def operations_gate(health: Health, pool: QueryPool, load: Load, guard: Guard) -> OperationsGate:
     """The endpoints /metrics and /openapi.json."""
     store = health.stages.storage.scheduler.engine.store
     measures = (
         *health.stages.measures(),
+        *health.alarming.measures(),
         *query_measures(pool.statistics),
         *apart_measures(health.stages.subscribing.apart, store.remote.documents),
         *request_measures(load.statistics),

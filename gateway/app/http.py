@@ -3,19 +3,19 @@
 Last of all at the start, when every part that they ask is there.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from starlette.routing import BaseRoute, Route
 
 from gateway.app.admin import json_interface
+from gateway.app.alarms import Alarming, limit_alarms
 from gateway.app.health import Health, operations_gate
 from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.app.subscribers import rendering_limits
-from gateway.app.tasks import Tasks
 from gateway.config.settings import Config, LimitsSettings
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
@@ -23,7 +23,7 @@ from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
-from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress
+from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
 from gateway.gates.sparql.query_pool import QueryLimits, QueryPool
 from gateway.gates.sparql.service_description import ServiceDescription
 from gateway.gates.subscriptions.event_stream import EventStreamGate
@@ -42,7 +42,7 @@ class Ports:
 
 @asynccontextmanager
 async def serving(
-    config: Config, stages: Stages, security: Security, tasks: Tasks
+    config: Config, stages: Stages, alarming: Alarming, security: Security
 ) -> AsyncIterator[Ports]:
     """Serve all gates; at the end streams are closed before the servers are."""
     limits, load = request_limits(config), Load(load_limits(config.limits))
@@ -51,8 +51,9 @@ async def serving(
     streams = EventStreamGate(subscribers, limits)
     apart = stages.subscribing.apart
     with QueryPool(scheduler.engine.query, query_limits(config.limits), apart) as pool:
-        health = Health.of(stages, config.gateway.data_dir)
-        sparql = SparqlGates(scheduler, pool, config, security.guard)
+        health = Health(stages, alarming)
+        alarming.watch.add(limit_alarms(_refusals(pool, load)))
+        sparql = SparqlGates(scheduler, pool, config, security.guard, alarming.mappings.of_update)
         http: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
@@ -64,10 +65,7 @@ async def serving(
             *security.routes(),
         ]
         server = security.server(server_settings(config))
-        async with (
-            tasks.task(health.vitals.run, "vitals"),
-            open_ports(config, server, load, http, sockets) as ports,
-        ):
+        async with open_ports(config, server, load, http, sockets) as ports:
             if ports.websocket != ports.http:
                 sparql.subscribe_at(ports.websocket)
             try:
@@ -101,10 +99,23 @@ async def open_ports(
 class SparqlGates:
     """The raw endpoints of SPARQL, but those that keep a connection open."""
 
-    def __init__(self, scheduler: Scheduler, pool: QueryPool, config: Config, guard: Guard) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        pool: QueryPool,
+        config: Config,
+        guard: Guard,
+        warnings: Warnings,
+    ) -> None:
         limits = request_limits(config)
-        description = ServiceDescription(is_federated=bool(config.remote.hosts))
-        self._http = HttpGate(scheduler, pool, limits, guard=guard, description=description)
+        self._http = HttpGate(
+            scheduler,
+            pool,
+            limits,
+            guard=guard,
+            description=ServiceDescription(is_federated=bool(config.remote.hosts)),
+            warnings=warnings,
+        )
         documents = scheduler.engine.store.remote.documents
         self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
         self._explain = ExplainGate(scheduler, limits, guard)
@@ -117,6 +128,20 @@ class SparqlGates:
     def subscribe_at(self, port: int) -> None:
         """WebSockets are accepted on a port of their own."""
         self._http.subscribe = SubscribeAddress(port)
+
+
+def _refusals(pool: QueryPool, load: Load) -> dict[str, tuple[str, Callable[[], float]]]:
+    queries, requests = pool.statistics, load.statistics
+    return {
+        "[limits] queries_waiting, client_queries": (
+            "QUERYs are refused: too many wait already",
+            lambda: queries.refused,
+        ),
+        "[limits] requests, client_requests": (
+            "HTTP requests are refused: too many are under way",
+            lambda: requests.refused,
+        ),
+    }
 
 
 def server_settings(config: Config) -> ServerSettings:

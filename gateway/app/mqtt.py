@@ -14,7 +14,7 @@ from adapters.sparkplug.host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.app.broker_settings import broker_settings
+from gateway.app.broker_settings import broker_settings, external_settings
 from gateway.app.onboarding import external_listener
 from gateway.app.reception import Reception
 from gateway.app.security import Security
@@ -23,7 +23,7 @@ from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
-from gateway.gates.mqtt.embedded.measures import embedded_measures
+from gateway.gates.mqtt.embedded.measures import embedded_alarms, embedded_measures
 from gateway.gates.mqtt.embedded.router import Router
 from gateway.gates.mqtt.embedded.subscriptions import (
     EmbeddedExchange,
@@ -32,10 +32,10 @@ from gateway.gates.mqtt.embedded.subscriptions import (
 )
 from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
-from gateway.gates.mqtt.external.measures import external_measures
+from gateway.gates.mqtt.external.measures import external_alarms, external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
-from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.subscriptions.mqtt import MqttGate
+from gateway.runtime.alarms import Source
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -81,6 +81,10 @@ class BrokerLink(Protocol):
         """What it counts."""
         ...
 
+    def alarms(self) -> Source:
+        """What is wrong with it."""
+        ...
+
 
 class OwnBroker:
     """Devices connect to the gateway."""
@@ -115,6 +119,10 @@ class OwnBroker:
         """What the broker counts."""
         return embedded_measures(self.broker, self.publisher)
 
+    def alarms(self) -> Source:
+        """Limits of the broker that bite."""
+        return embedded_alarms(self.broker, self._context.config.mqtt.connections)
+
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
         """Take what devices publish: SPARQL requests first, then commands, then readings."""
@@ -138,17 +146,10 @@ class OtherBroker:
     """The gateway connects to where the devices do."""
 
     def __init__(self, context: MqttContext) -> None:
-        mqtt, mappings = context.config.mqtt, context.reception.mappings
+        mappings = context.reception.mappings
         self._context = context
-        self._dialled = ExternalSettings(
-            mqtt.host,
-            mqtt.port,
-            context.config.mqtt_client_id,
-            mqtt.username or None,
-            mqtt.read_password(),
-            tls=mqtt.client_context(),
-        )
-        self.port = mqtt.port
+        self._dialled = external_settings(context.config)
+        self.port = context.config.mqtt.port
         self.publisher = ExternalBroker(
             replace(self._dialled, host_state=context.host_state()),
             context.reception.inbox,
@@ -162,6 +163,10 @@ class OtherBroker:
     def measures(self) -> tuple[Measure, ...]:
         """What the connection counts."""
         return external_measures(self.publisher)
+
+    def alarms(self) -> Source:
+        """Whether the broker is reached."""
+        return external_alarms(self.publisher, f"{self._dialled.host}:{self._dialled.port}")
 
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:

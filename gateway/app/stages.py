@@ -45,11 +45,6 @@ class Stages:
             "failed": ingest.failed + seen.failures + beside.failures,
         }
 
-    def alarms(self) -> list[str]:
-        """What keeps the gateway from its work."""
-        storage = self.storage
-        return [text for text in (storage.journal.alarm, storage.engine.store.alarm) if text]
-
     def measures(self) -> Iterator[Measure]:
         """Every metric but those of HTTP."""
         for part in (self.reception, self.storage, self.control, self.broker):

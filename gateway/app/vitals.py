@@ -8,10 +8,12 @@ import asyncio
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+
+from gateway.runtime.alarms import AlarmKind, Condition
 
 _SAMPLE_S = 1.0
 _PROBE_S = 10.0
@@ -67,15 +69,23 @@ class Vitals:
             if moved or not flow.waiting():
                 self._busy_since[flow.name] = now
 
-    async def alarms(self) -> list[str]:
-        """What keeps the gateway from its work; empty when all is well."""
+    async def probe(self) -> None:
+        """Try whether the folder can be written, unless that was tried a moment ago."""
         now = monotonic()
         if now - self._probed >= _PROBE_S:
             self._probed = now
             self._fault = await asyncio.to_thread(_write_fault, self._folder)
+
+    def conditions(self) -> Iterator[Condition]:
+        """What keeps the gateway from its work; as far as the folder goes, at the last probe."""
         alive = {thread.name for thread in threading.enumerate()}
-        gone = [f"the thread {name} has ended" for name in sorted(self._threads - alive)]
-        return [*gone, *self._stalled(now), *([self._fault] if self._fault else [])]
+        for name in sorted(self._threads - alive):
+            what = f"the thread {name} has ended"
+            yield Condition(AlarmKind.ENDED, name, what, "restart the gateway", is_fault=True)
+        yield from self._stalled(monotonic())
+        if self._fault:
+            hint = "make room, or have the disk writable again"
+            yield Condition(AlarmKind.DISK, str(self._folder), self._fault, hint, is_fault=True)
 
     def flow(self) -> Mapping[str, Mapping[str, float]]:
         """By stage: how much has passed, how much waits, and for how long nothing has passed."""
@@ -89,13 +99,12 @@ class Vitals:
             for flow in self._flows
         }
 
-    def _stalled(self, now: float) -> list[str]:
-        found = []
+    def _stalled(self, now: float) -> Iterator[Condition]:
         for flow in self._flows:
-            waiting, idle_s = flow.waiting(), now - self._busy_since[flow.name]
-            if waiting and idle_s >= self._stall_s:
-                found.append(f"{flow.name}: {waiting} wait, and none has passed for {idle_s:.0f} s")
-        return found
+            if flow.waiting() and now - self._busy_since[flow.name] >= self._stall_s:
+                what = f"something waits, and nothing has passed for {self._stall_s:.0f} s"
+                hint = "restart the gateway if it stays so, and report it with its log"
+                yield Condition(AlarmKind.STALLED, flow.name, what, hint, is_fault=True)
 
 
 def _write_fault(folder: Path) -> str:
@@ -106,5 +115,5 @@ def _write_fault(folder: Path) -> str:
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:
-        return f"{folder} cannot be written: {error.strerror or error}"
+        return f"it cannot be written: {error.strerror or error}"
     return ""

@@ -15,10 +15,10 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from gateway import __version__
-from gateway.cli.archive import run_archive
 from gateway.cli.asking.known_gateway import fill
-from gateway.cli.benchmarks import run_bench
 from gateway.cli.options import Action, Commands
+from gateway.cli.programs.archive import run_archive
+from gateway.cli.programs.benchmarks import run_bench
 from gateway.cli.verbs import VERBS, Verb
 from gateway.errors import GatewayError
 

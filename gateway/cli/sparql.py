@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -50,17 +51,25 @@ def _query(options: argparse.Namespace) -> int:
 def _update(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
     answer = service.update(options.url, text, _access(options))
-    say(_counted(answer) if sys.stdout.isatty() else answer.rstrip("\n"))
+    said, warnings = _told(answer)
+    say(said if sys.stdout.isatty() else answer.rstrip("\n"))
+    for warning in warnings:
+        sys.stderr.write(f"warning: {warning}\n")
     return 0
 
 
-def _counted(answer: str) -> str:
-    """What an UPDATE did, for people; an answer of another kind as it is."""
+def _told(answer: str) -> tuple[str, Sequence[str]]:
+    """What an UPDATE did, and what it made wrong, for people; another answer as it is."""
     try:
-        counts = json.loads(answer)["response"]["body"]
-        return f"{counts['added']} added, {counts['removed']} removed"
+        told = json.loads(answer)
+        counts = told["response"]["body"]
+        warnings = [
+            f"{each['where']}: {each['what']}; {each['what_to_do']}"
+            for each in told.get("warnings", ())
+        ]
+        return f"{counts['added']} added, {counts['removed']} removed", warnings
     except (ValueError, TypeError, KeyError):
-        return answer.rstrip("\n")
+        return answer.rstrip("\n"), ()
 
 
 def _explain(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ VERBS = {
     "update": Verb("change a running gateway", "sparql"),
     "subscribe": Verb("show live how an answer changes", "sparql"),
     "explain": Verb("how a subscription is served, at what cost", "sparql"),
+    "alarms": Verb("what a person has to look after at a running gateway", "alarms"),
     "jsap": Verb(
         "JSAP profiles: their JSON Schema, what is wrong with one, reading them again",
         "jsap",

@@ -5,8 +5,11 @@ of workers come later and need a listener. The scheduler is the listener of the 
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
+from time import monotonic
+from typing import NamedTuple
 
 from gateway.engine.notification import Notification
 from gateway.engine.spu import Change, Spu
@@ -23,16 +26,28 @@ Ended = Callable[[str, GatewayError], None]
 """Told the spuid of a subscription that can no longer be served, and why."""
 
 
+_FAILED = 20
+
+
+class FailedSpu(NamedTuple):
+    """A query that could not be served any more, why, and when: seconds of a steady clock."""
+
+    text: str
+    error: GatewayError
+    at: float
+
+
 class Delivery:
     """Addresses what workers answer while others subscribe and unsubscribe.
 
-    `late` counts the notifications that came from workers.
+    `late` counts the notifications that came from workers; `failed` are the last SPUs that ended.
     """
 
     def __init__(self, subscriptions: Subscriptions, listener: Listener | None) -> None:
         self.listener = listener
         self.on_end: Ended | None = None
         self.late = 0
+        self.failed: deque[FailedSpu] = deque(maxlen=_FAILED)
         self._subscriptions = subscriptions
         self._lock = Lock()
 
@@ -89,6 +104,7 @@ class Delivery:
 
     def _end(self, spu: Spu, error: SubscriptionFailedError) -> None:
         """Tell `on_end`, which must end the subscriptions soon."""
+        self.failed.append(FailedSpu(spu.subject.text, error, monotonic()))
         with self._lock:
             for spuid in self._subscriptions.spuids(spu):
                 if self.on_end is not None:

@@ -1,8 +1,11 @@
-"""What the engine counts."""
+"""What the engine counts, and which subscriptions could not be served any more."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from time import monotonic
 
 from gateway.engine.engine import Engine
+from gateway.runtime.alarms import AlarmKind, Condition, Source
 from gateway.runtime.measures import Measure
 
 
@@ -107,3 +110,20 @@ def performance_measures(engine: Engine) -> tuple[Measure, ...]:
             is_counter=False,
         ),
     )
+
+
+_SHOWN = 120
+_TOLD_S = 3600.0
+
+
+def engine_alarms(engine: Engine, clock: Callable[[], float] = monotonic) -> Source:
+    """For an hour, each by the text of its query."""
+
+    def look() -> Iterator[Condition]:
+        for failed in tuple(engine.delivery.failed):
+            if clock() - failed.at < _TOLD_S:
+                where = " ".join(failed.text.split())[:_SHOWN]
+                error = failed.error
+                yield Condition(AlarmKind.SUBSCRIPTION_FAILED, where, error.description, error.hint)
+
+    return look

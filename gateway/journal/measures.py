@@ -1,8 +1,9 @@
-"""What the journal counts."""
+"""What the journal counts, and what is wrong with it and its disk."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gateway.journal.spool import Journal
+from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
 from gateway.runtime.measures import Measure
 
 
@@ -64,3 +65,40 @@ def _segments(journal: Journal) -> Mapping[str, float]:
 def _bytes_per_observation(journal: Journal) -> float:
     sealed = [item for item in journal.manifest.sealed() if not item.name.is_gap]
     return sum(item.size for item in sealed) / max(1, sum(item.count for item in sealed))
+
+
+_SOON_H = 24
+_DROPPED_S = 3600.0
+_PART = 2
+"""The journal is looked at closely when it has taken one part of so many of its room."""
+
+
+def journal_alarms(journal: Journal) -> Source:
+    """Full, full soon, segments lost; the disk with little room."""
+    dropped = Growth(lambda: journal.space.dropped, _DROPPED_S)
+
+    def look() -> Iterator[Condition]:
+        where = str(journal.folder)
+        if journal.alarm:
+            hint = "set up [shipping], give [journal] max_bytes more, or allow drop_unshipped"
+            yield Condition(AlarmKind.JOURNAL, where, journal.alarm, hint, is_fault=True)
+        elif journal.space.taken * _PART > journal.limits.max_bytes:
+            hours = journal.space.hours_left()
+            if hours < _SOON_H:
+                what = f"it is full in about {int(hours)} hours"
+                yield Condition(AlarmKind.JOURNAL, where, what, "sosa-gateway journal status")
+        if dropped.is_recent:
+            what = "observations that were not shipped had to go"
+            hint = "look after [shipping], or give [journal] max_bytes more"
+            yield Condition(AlarmKind.JOURNAL, f"{where} (dropped)", what, hint)
+        yield from _room(journal)
+
+    return look
+
+
+def _room(journal: Journal) -> Iterator[Condition]:
+    kept_free = journal.limits.free_bytes
+    if kept_free > 0 and journal.space.free < _PART * kept_free:
+        what = f"its disk has less than {_PART * kept_free >> 20} MiB left"
+        hint = "make room: at [journal] free_bytes the gateway takes no more messages"
+        yield Condition(AlarmKind.DISK, str(journal.folder), what, hint)

@@ -45,6 +45,11 @@ class Space:
         """Bytes of the journal: segments raw and sealed, and gaps."""
         return self._taken
 
+    @property
+    def free(self) -> int:
+        """Bytes of the disk that are free."""
+        return self._free
+
     def measure(self) -> None:
         """Look at the folder and the disk again."""
         with self._lock:

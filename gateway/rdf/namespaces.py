@@ -24,6 +24,9 @@ PROPOSALS_GRAPH = NamedNode("https://sosa-gateway.example/graph/proposals")
 CHANGES_GRAPH = NamedNode("https://sosa-gateway.example/graph/mapping-changes")
 """How mappings were changed, and how to undo it."""
 
+ALARMS_GRAPH = NamedNode("https://sosa-gateway.example/graph/alarms")
+"""What a person has to look after now (docs/alarms.md)."""
+
 CLOCK = NamedNode(GW + "clock")
 """The SPARQL function that reads the engine's clock: Unix time in µs, an `xsd:integer`."""
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.rdf.namespaces import (
     ACTUATIONS_GRAPH,
+    ALARMS_GRAPH,
     CHANGES_GRAPH,
     DELAYED_GRAPH,
     MAPPINGS_GRAPH,
@@ -36,13 +37,13 @@ class Capability(StrEnum):
     OPERATIONS = "operations"
     """Look at metrics, counters, quarantine and the dashboard."""
     SYSTEM = "system"
-    """Write what the gateway keeps for itself: its state, delayed UPDATEs of everybody."""
+    """Write what the gateway keeps for itself: its state, alarms, everybody's delayed UPDATEs."""
 
 
 _OF_THE_GATEWAY = {
     Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH, PROPOSALS_GRAPH, CHANGES_GRAPH}),
     Capability.COMMAND: frozenset[GraphName]({ACTUATIONS_GRAPH}),
-    Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH}),
+    Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH, ALARMS_GRAPH}),
 }
 """The graphs that an UPDATE sees and touches by a capability and not otherwise."""
 

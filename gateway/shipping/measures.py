@@ -1,5 +1,8 @@
-"""What shipping counts."""
+"""What shipping counts, and what is wrong with it."""
 
+from collections.abc import Iterator
+
+from gateway.runtime.alarms import AlarmKind, Condition, Source
 from gateway.runtime.measures import Measure
 from gateway.shipping.shipper import Shipper
 
@@ -20,3 +23,16 @@ def shipping_measures(shipper: Shipper | None) -> tuple[Measure, ...]:
             is_counter=False,
         ),
     )
+
+
+def shipping_alarms(shipper: Shipper | None) -> Source:
+    """The last delivery failed; nothing where there is no landing zone."""
+
+    def look() -> Iterator[Condition]:
+        if shipper is not None and shipper.statistics.failing:
+            hint = "it is tried again; meanwhile the journal keeps what it has"
+            yield Condition(
+                AlarmKind.SHIPPING, shipper.destination, shipper.statistics.failing, hint
+            )
+
+    return look

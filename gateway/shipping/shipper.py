@@ -62,7 +62,7 @@ class Shipper:
         self._folder = folder
         self._manifest = manifest
         self._zone = zone
-        self._destination = destination
+        self.destination = destination
         self._retry_s = retry_s
         self._retry_most_s = retry_most_s
         self._chance = chance
@@ -128,7 +128,7 @@ class Shipper:
         failures = self._tries.get(name, (0, 0.0))[0] + 1
         self._tries[name] = (failures, time.monotonic() + self._pause(failures))
         self._zone.deliver(parcel)
-        self._manifest.ship(item, self._destination)
+        self._manifest.ship(item, self.destination)
         del self._tries[name]
         self._in_a_row = 0
         self.statistics.failing = ""

@@ -57,8 +57,8 @@ PREFIX gw: <https://sosa-gateway.example/ns#>
 MAPPINGS = "https://sosa-gateway.example/graph/mappings"
 VALUES = PREFIXES + "SELECT ?observation ?value { ?observation sosa:hasSimpleResult ?value }"
 WAIT_S = 20.0
-OWN_SUBSCRIPTIONS = 5
-"""The gateway's own: mappings, capabilities of sensors, actuators, requested actuations, rules."""
+OWN_SUBSCRIPTIONS = 6
+"""Its own: mappings, capabilities, actuators, requested actuations, rules, all of their graph."""
 
 
 Publication = tuple[str, bytes]

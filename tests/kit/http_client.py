@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import httpx
 from prometheus_client import CollectorRegistry, Counter
 
+from gateway.admin.alarm_watch import Alarm
 from gateway.engine import Engine
 from gateway.errors import StorageError
 from gateway.gates.admin.openapi import document
@@ -23,6 +25,7 @@ from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate
 from gateway.gates.sparql.query_pool import Evaluate, QueryLimits, QueryPool
+from gateway.runtime.alarms import AlarmKind, Condition
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard, OpenGuard
 
@@ -38,10 +41,11 @@ class FakeHealth:
         self._alarms = alarms
         self._is_broken = is_broken
 
-    async def alarms(self) -> Sequence[str]:
+    async def alarms(self) -> Sequence[Alarm]:
         if self._is_broken:
             raise StorageError("the disk is full", "make room")
-        return self._alarms
+        said = [Condition(AlarmKind.DISK, "disk", each, "do it", True) for each in self._alarms]
+        return [Alarm(each, datetime.now(UTC)) for each in said]
 
     def details(self) -> Mapping[str, object]:
         return {"counters": {"updates": 3}}

@@ -193,6 +193,6 @@ def test_java_too_old_is_passed_over(tmp_path: Path) -> None:
 def test_archive_without_spark_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gateway.cli.archive.find_spec", lambda name: None)
+    monkeypatch.setattr("gateway.cli.programs.archive.find_spec", lambda name: None)
     assert gateway(["archive", "ingest"]) == 1
     assert "sosa-gateway[spark,java]" in capsys.readouterr().err

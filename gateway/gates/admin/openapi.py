@@ -11,6 +11,7 @@ from functools import cache
 from gateway import __version__
 from gateway.gates.admin import (
     actuators,
+    alarms,
     mappings,
     profiles,
     quarantine,
@@ -29,6 +30,7 @@ ROUTERS = tuple(
     for router in (
         delayed.router,
         health.router,
+        alarms.router,
         mappings.reader,
         mappings.mapper,
         profiles.operator,
@@ -66,7 +68,16 @@ _CHANGED: Json = {
                     "properties": {"added": _COUNT, "removed": _COUNT},
                 }
             },
-        }
+        },
+        "warnings": {
+            "type": "array",
+            "description": "what is wrong with mappings, rules and actuators that it wrote",
+            "items": {
+                "type": "object",
+                "required": ["where", "what", "what_to_do"],
+                "properties": {"where": _TEXT, "what": _TEXT, "what_to_do": _TEXT},
+            },
+        },
     },
 }
 

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from starlette.requests import Request
 
 from gateway import __version__
+from gateway.admin.alarm_watch import Alarm
 from gateway.errors import ClientError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import GateOf, served_by
@@ -22,8 +23,8 @@ from gateway.security.policy import Capability
 class Health(Protocol):
     """How the gateway is; a GatewayError that it raises is the answer."""
 
-    async def alarms(self) -> Sequence[str]:
-        """What keeps it from its work."""
+    async def alarms(self) -> Sequence[Alarm]:
+        """What is wrong now."""
         ...
 
     def details(self) -> Mapping[str, object]:
@@ -59,9 +60,9 @@ class Readiness(Answer):
 class HealthGate:
     """The endpoints /health and /ready.
 
-    While there is an alarm the gateway does not do its work, and /health is answered with 503;
-    /ready also while a queue is full. Whether there are alarms is told to everyone, which ones,
-    and all numbers, to who may see operations.
+    While an alarm is a fault the gateway does not do its work, and /health is answered with 503;
+    /ready also while a queue is full. Whether that is so is told to everyone; the alarms, and all
+    numbers, to who may see operations.
     """
 
     def __init__(self, health: Health) -> None:
@@ -70,11 +71,11 @@ class HealthGate:
 
     async def state(self, *, is_operator: bool) -> HealthState:
         """How it is."""
-        alarms = list(await self._health.alarms())
-        told: dict[str, object] = {"status": "alarm" if alarms else "ok"}
+        alarms = await self._health.alarms()
+        told: dict[str, object] = {"status": "alarm" if _is_fault(alarms) else "ok"}
         if is_operator:
             told |= {
-                "alarms": alarms,
+                "alarms": list(map(str, alarms)),
                 "version": __version__,
                 "uptime_s": round(time.monotonic() - self._started, 3),
                 **self._health.details(),
@@ -83,7 +84,13 @@ class HealthGate:
 
     async def readiness(self) -> Readiness:
         """Asked before clients are sent here, and without secrets."""
-        return Readiness(ready=not self._health.is_full and not await self._health.alarms())
+        return Readiness(
+            ready=not self._health.is_full and not _is_fault(await self._health.alarms())
+        )
+
+
+def _is_fault(alarms: Sequence[Alarm]) -> bool:
+    return any(each.condition.is_fault for each in alarms)
 
 
 router = JsonRouter(is_public=True, errors=(400, 403, 429))

@@ -6,14 +6,14 @@ answer to an UPDATE. A GET of /update is answered with 405 and Allow, as RFC 911
 400).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.engine import UpdateRequest
+from gateway.engine import Outcome, UpdateRequest
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
@@ -23,6 +23,7 @@ from gateway.gates.sparql.delayed import accepted, due_time, location
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
+from gateway.runtime.alarms import Condition
 from gateway.security.guard import Guard, OpenGuard
 
 
@@ -39,6 +40,10 @@ class SubscribeAddress:
         return str(url.replace(path=self.path, query=None, port=self.port or request.url.port))
 
 
+Warnings = Callable[[Outcome], Sequence[Condition]]
+"""What is wrong with the mappings, rules and actuators that an UPDATE has just written."""
+
+
 class HttpGate:
     """The endpoints /query and /update, and /sparql for both."""
 
@@ -51,6 +56,7 @@ class HttpGate:
         guard: Guard | None = None,
         description: ServiceDescription | None = None,
         subscribe: SubscribeAddress | None = None,
+        warnings: Warnings = lambda _: (),
     ) -> None:
         self._updates = updates
         self._queries = queries
@@ -58,6 +64,7 @@ class HttpGate:
         self._guard = guard or OpenGuard()
         self._description = description or ServiceDescription()
         self.subscribe = subscribe or SubscribeAddress()
+        self._warnings = warnings
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
@@ -113,7 +120,13 @@ class HttpGate:
             return JSONResponse(accepted(outcome.id, outcome.due), 202, headers)
         counts = {"added": len(outcome.delta.added), "removed": len(outcome.delta.removed)}
         # SEPA's draft says isJsonBody, its engine isJson; no client goes by either.
-        return JSONResponse({"response": {"isJsonBody": True, "isJson": True, "body": counts}})
+        told: dict[str, object] = {"response": {"isJsonBody": True, "isJson": True, "body": counts}}
+        if warnings := self._warnings(outcome):
+            told["warnings"] = [
+                {"where": each.where, "what": each.what, "what_to_do": each.what_to_do}
+                for each in warnings
+            ]
+        return JSONResponse(told)
 
 
 def _accept(request: Request) -> str:

@@ -176,6 +176,7 @@ def test_unit_of_which_nobody_knows_what_it_told_is_ended() -> None:
         ):
             engine.update("INSERT DATA { <urn:a> <urn:t> 21 }")
     assert [(each, type(error)) for each, error in ended] == [(spuid, SubscriptionFailedError)]
+    assert [failed.error.code for failed in engine.delivery.failed] == ["subscription_failed"]
 
 
 def test_what_cannot_be_evaluated_now_is_told_later() -> None:

@@ -64,7 +64,7 @@ async def test_a_full_journal_stops_acknowledging_until_the_landing_zone_is_back
             assert seen["journal_bytes"] <= 65_536
             zone.mkdir()
             assert await asyncio.to_thread(device.wait_acknowledged, READINGS, 40.0) == READINGS
-        assert (await health(gateway)).json()["alarms"] == []
+        assert (await health(gateway)).json()["status"] == "ok"
         assert (await metrics(gateway))["journal_dropped_total"] == 0
     values = {int(each.observation.lexical) for each in journal_records(tmp_path)}
     values |= {int(str(fields["v"])) for fields in landed(zone).values()}

@@ -76,7 +76,7 @@ class ExternalBroker:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)
         self._listeners: list[Callable[[], None]] = []
-        self._reason = ""
+        self._reason = self._fault = ""
         self._commands = CommandQueue(self._mark)
         self._filters = HeldFilters(session)
         self._copies = MessageCopies()
@@ -88,6 +88,11 @@ class ExternalBroker:
     def is_connected(self) -> bool:
         """Whether the broker has accepted us and is still there."""
         return self._client.is_connected()
+
+    @property
+    def fault(self) -> str:
+        """Why the last attempt to connect failed; "" before the first and while it is up."""
+        return "" if self.is_connected else self._fault
 
     @property
     def dropped(self) -> int:
@@ -164,6 +169,7 @@ class ExternalBroker:
             if self._connect():
                 self._serve()
             if self.connections == before and not self._closing.is_set():
+                self._fault = self._reason
                 log.warning("broker_unreachable", extra={"reason": self._reason})
             pause_s = _PAUSE_S if self.connections > before else min(_LONGEST_PAUSE_S, pause_s * 2)
             self._closing.wait(pause_s)
@@ -255,6 +261,7 @@ class ExternalBroker:
             client.disconnect()
             return
         log.info("broker_connected", extra={"host": self._settings.host})
+        self._fault = ""
         self.connections += 1
         state = self._settings.host_state
         if state is not None:
@@ -276,6 +283,7 @@ class ExternalBroker:
         _properties: Properties | None,
     ) -> None:
         log.info("broker_disconnected", extra={"reason": str(reason)})
+        self._fault = f"the connection was lost: {reason}"
 
     def _on_answer(
         self,

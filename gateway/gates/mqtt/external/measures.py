@@ -1,6 +1,9 @@
-"""What the connection to an external broker counts."""
+"""What the connection to an external broker counts, and what is wrong with it."""
+
+from collections.abc import Iterator
 
 from gateway.gates.mqtt.external.broker import ExternalBroker
+from gateway.runtime.alarms import AlarmKind, Condition, Source
 from gateway.runtime.measures import Measure
 
 
@@ -15,3 +18,14 @@ def external_measures(broker: ExternalBroker) -> tuple[Measure, ...]:
         ),
         Measure("commands_dropped", "commands beyond the queue", lambda: broker.dropped),
     )
+
+
+def external_alarms(broker: ExternalBroker, address: str) -> Source:
+    """Not connected, and why."""
+
+    def look() -> Iterator[Condition]:
+        if broker.fault:
+            hint = "correct [mqtt] host, port, username, password_file and tls, or start the broker"
+            yield Condition(AlarmKind.BROKER, address, broker.fault, hint)
+
+    return look

@@ -18,7 +18,7 @@ async def test_alarm_is_told_and_the_gateway_is_not_ready() -> None:
     async with open_gate(health=FakeHealth("the disk is full")) as client:
         response = await client.get("/health")
         assert (response.status_code, response.json()["status"]) == (503, "alarm")
-        assert response.json()["alarms"] == ["the disk is full"]
+        assert response.json()["alarms"] == ["disk: the disk is full; do it"]
         assert int(response.headers["retry-after"]) > 0
         ready = await client.get("/ready")
         assert (ready.status_code, ready.json()) == (503, {"ready": False})

@@ -1,0 +1,1 @@
+"""Programs that a command starts in a process of their own."""
