@@ -122,7 +122,7 @@ class ClockSanity:
         self._until = clocks.steady()
 
     def conditions(self) -> Iterator[Condition]:
-        """It stands before this version was made, or has jumped within a quarter of an hour."""
+        """A time before this version was made, or a jump within a quarter of an hour."""
         now, offset_s, steady_s = self._clocks.now(), self._offset_now(), self._clocks.steady()
         if abs(offset_s - self._offset_s) > _JUMP_S:
             self._jump = f"it jumped by {offset_s - self._offset_s:+.0f} s to {now:%Y-%m-%d %H:%M}"

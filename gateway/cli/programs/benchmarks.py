@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gateway.errors import ConfigurationError
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
+_CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def run_bench(arguments: Sequence[str]) -> int:
