@@ -45,7 +45,7 @@ class Health:
 
 
 def vitals_of(stages: Stages, folder: Path) -> Vitals:
-    """Those of a gateway with its data in `folder`."""
+    """Whether a gateway with its data in `folder` lives."""
     scheduler, inbox = stages.storage.scheduler, stages.reception.inbox
     seen, engine = stages.reception.ingest.statistics, scheduler.engine.statistics
     flows = (

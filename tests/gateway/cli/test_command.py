@@ -475,3 +475,8 @@ def test_logs_of_libraries_are_heard_from_a_warning_on(
         logging.getLogger(name).warning("odd")
     told = [line.split(" ", 1)[1] for line in capsys.readouterr().err.splitlines()]
     assert told == ["DEBUG gateway.x fine", "WARNING gateway.x odd", "WARNING library odd"]
+
+
+def test_bench_finds_the_checkout_that_it_stands_in(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--help"]) == 0
+    assert "usage: sosa-gateway bench" in capfd.readouterr().out
