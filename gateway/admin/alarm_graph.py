@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.admin.alarm_watch import Alarm, AlarmWatch
-from gateway.engine import Engine, Outcome
+from gateway.engine import Outcome
 from gateway.errors import GatewayError
 from gateway.ingest.sosa import Identity
 from gateway.rdf.canonical import canonical_quad
@@ -47,14 +47,11 @@ class AlarmGraph:
     async def empty(self) -> None:
         """Remove what stands there; before `run`. A disk that takes nothing is told of by the log.
 
-        Its alarms are then raised beside those of before.
+        The graph is there from now on, if empty: to make one is nothing that can be deferred.
         """
-
-        def decide(engine: Engine) -> Delta:
-            return Delta((), tuple(engine.store.match(None, None, None, ALARMS_GRAPH)))
-
+        text = f"CREATE SILENT GRAPH {ALARMS_GRAPH} ; CLEAR GRAPH {ALARMS_GRAPH}"
         try:
-            await self._scheduler.decide(decide)
+            await self._scheduler.update(text)
         except GatewayError as error:
             log.error("alarms_not_written", extra={"reason": str(error)})
 

@@ -14,6 +14,8 @@ from gateway.app import vitals
 from gateway.app.gateway import Gateway
 from gateway.config.journal import JournalSettings
 from gateway.config.settings import Config
+from gateway.rdf.answer import Answer
+from gateway.rdf.namespaces import ALARMS_GRAPH
 from gateway.scheduler import scheduler
 from tests.kit.gateways import (
     LOOPBACK,
@@ -33,6 +35,9 @@ from tests.kit.gateways import (
 from tests.kit.metrics import metrics, parsed
 from tests.kit.small_disk import SmallDisk, small_disk
 
+ALARMS = (
+    f"{PREFIXES} SELECT ?what {{ GRAPH {ALARMS_GRAPH} {{ ?a gw:what ?what ; gw:isFault true }} }}"
+)
 READINGS = 50
 STOP_S = 5.0
 INBOX = 100
@@ -64,6 +69,13 @@ async def updated(gateway: Gateway) -> set[int]:
     return {int(row["o"]["value"]) for row in answer.json()["results"]["bindings"]}
 
 
+async def until_told(alarms: Answer, *, is_alarm: bool) -> None:
+    """Wait until the graph of alarms, as a subscriber knows it, has a fault or has none."""
+    async with asyncio.timeout(WAIT_S):
+        while bool(alarms.rows) is not is_alarm:
+            await asyncio.sleep(0.02)
+
+
 async def until_health(gateway: Gateway, status: str) -> None:
     async with asyncio.timeout(WAIT_S), httpx.AsyncClient(timeout=5) as client:
         while True:
@@ -84,6 +96,8 @@ async def test_gateway_goes_on_after_the_disk_was_full(
     taken: set[int] = set()
     sent = number = 0
     async with running(config_on(disk, tmp_path, free_bytes)) as gateway:
+        alarms = Answer()
+        await gateway.scheduler.subscribe(ALARMS, sink=lambda told: alarms.change(told.results))
         with Device(gateway.mqtt_port, window=1000) as device:
             for _ in range(cycles):
                 disk.fill()
@@ -91,6 +105,7 @@ async def test_gateway_goes_on_after_the_disk_was_full(
                     device.send(f"box/{sent % 7}", json.dumps({"v": sent}))
                     sent += 1
                 await until_health(gateway, "alarm")
+                await until_told(alarms, is_alarm=True)
                 number += 1
                 while (answer := await update(gateway, number)).status_code == 200:
                     taken.add(number)  # there was room in the last page of a file
@@ -104,6 +119,7 @@ async def test_gateway_goes_on_after_the_disk_was_full(
                 disk.make_room()
                 assert await asyncio.to_thread(device.wait_acknowledged, READINGS) == READINGS
                 await until_health(gateway, "ok")
+                await until_told(alarms, is_alarm=False)
                 number += 1
                 assert (await update(gateway, number)).status_code == 200
                 taken.add(number)
