@@ -8,7 +8,7 @@ then the writer stops, so no part talks to one that is gone.
 import asyncio
 import gc
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
@@ -52,9 +52,16 @@ class Gateway:
     http_port: int
     websocket_port: int
 
-    def __init__(self, config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> None:
+    def __init__(
+        self,
+        config: Config,
+        clocks: Clocks = SYSTEM_CLOCKS,
+        starting: Callable[[str], None] = lambda _stage: None,
+    ) -> None:
+        """`starting` is told the name of each stage when it begins."""
         self._config = config
         self._clocks = clocks
+        self._starting = starting
         self._exit = AsyncExitStack()
         self._tasks: Tasks
 
@@ -100,10 +107,12 @@ class Gateway:
         enter = starting.enter_async_context
         loop_calls = LoopCalls(asyncio.get_running_loop())
         guarded = security(config)
+        self._starting("store")
         storage = starting.enter_context(open_storage(config))
         reception = Reception(config, clocks, storage)
         await enter(storage.running())
         await reception.learn()
+        self._starting("mappings")
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks.fail))
@@ -119,12 +128,14 @@ class Gateway:
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
         self.stages = Stages(storage, reception, onboarding, subscribed, broker, control)
+        self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port
         for name, run in guarded.tasks().items():
             await enter(tasks.task(run, name))
         vitals = vitals_of(self.stages, config.gateway.data_dir)
         alarms = await enter(alarming(self.stages, vitals, clocks, tasks))
+        self._starting("HTTP and WebSocket")
         ports = await enter(serving(config, self.stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
         storage.scheduler.start_timers()

@@ -1,20 +1,24 @@
-"""`sosa-gateway demo`: a gateway with simulated devices, live."""
+"""`sosa-gateway demo`: a gateway with simulated devices, live.
+
+The screen is there before the gateway is loaded, which takes a second or several.
+"""
 
 import argparse
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from gateway.cli.loop import run_loop
-from gateway.cli.options import Commands, add_command
+from gateway.cli.options import Commands, add_command, add_config, say
 from gateway.cli.verbs import VERBS
-from gateway.demo.fleet.command import fleet_command
-from gateway.demo.fleet.session import FleetOptions
-from gateway.demo.session import DemoOptions, run_demo
+from gateway.demo.options import DemoOptions
+from gateway.demo.terminal import Terminal
 from gateway.errors import ConfigurationError
 
 
 def add(commands: Commands) -> None:
     """The command `demo`."""
     parser = add_command(commands, "demo", _demo, VERBS["demo"].purpose)
+    add_config(parser)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--replay", type=Path, metavar="FILE.csv", help="publish these readings instead"
@@ -56,23 +60,37 @@ def _not_negative(text: str) -> float:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    if options.fleet is not None:
-        if options.landing is not None:
-            raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
-        fleet = FleetOptions(
-            options.fleet, options.minutes, options.seed, options.speed or 0.0, options.restart
-        )
-        return run_loop(fleet_command(fleet, options.duration))
-    run_loop(
-        run_demo(
-            DemoOptions(
-                replay=options.replay,
-                speed=options.speed,
-                duration_s=options.duration,
-                plain=options.plain,
-                seed=options.seed,
-                landing=options.landing,
-            )
-        )
+    return _house(options) if options.fleet is None else _fleet(options)
+
+
+def _house(options: argparse.Namespace) -> int:
+    chosen = DemoOptions(
+        replay=options.replay,
+        speed=options.speed,
+        duration_s=options.duration,
+        seed=options.seed,
+        landing=options.landing,
+        config=options.config,
     )
+    with Terminal(plain=options.plain) as terminal:
+        terminal.stage("program")
+        session: Any = import_module("gateway.demo.session")
+        loop: Any = import_module("gateway.cli.loop")
+        ports = loop.run_loop(session.run_demo(chosen, terminal))
+    after: Any = import_module("gateway.cli.next_steps")
+    for line in after.next_steps(ports, options.config):
+        say(line)
     return 0
+
+
+def _fleet(options: argparse.Namespace) -> int:
+    if options.landing is not None:
+        raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
+    loop: Any = import_module("gateway.cli.loop")
+    session: Any = import_module("gateway.demo.fleet.session")
+    command: Any = import_module("gateway.demo.fleet.command")
+    fleet = session.FleetOptions(
+        options.fleet, options.minutes, options.seed, options.speed or 0.0, options.restart
+    )
+    status: int = loop.run_loop(command.fleet_command(fleet, options.duration))
+    return status

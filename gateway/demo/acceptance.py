@@ -9,19 +9,13 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import httpx
-from pyoxigraph import Literal
-
-from gateway.engine import Notification
+from gateway.client import Notification
+from gateway.demo.witness import Witness
+from gateway.demo.wording import printable, word
 from gateway.errors import StorageError
 
 CONFIRM = "sosa-gateway mapping confirm --all"
-PROPOSALS_QUERY = """\
-PREFIX gw: <https://sosa-gateway.example/ns#>
-SELECT DISTINCT ?topic { GRAPH <https://sosa-gateway.example/graph/proposals> {
-  ?proposal gw:announcedOn ?topic } }"""
 _HEARD_S = 20.0
-_CONFIRMED_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +30,26 @@ class Accepted:
         left = f"; left with a question: {', '.join(self.left)}" if self.left else ""
         return f"{CONFIRM}: {self.count} accepted{left}"
 
+    @property
+    def short(self) -> str:
+        """The same in few words."""
+        return f"{self.count} proposals accepted"
+
 
 class Acceptance:
-    """Waits for proposals on `topics`; made on the event loop, its sink is called in any thread."""
+    """Waits for proposals on `topics`."""
 
     def __init__(self, topics: Iterable[str]) -> None:
         self._missing = set(topics)
         self._heard = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
 
-    def sink(self, notification: Notification) -> None:
-        """The sink of PROPOSALS_QUERY."""
-        for (topic,) in notification.results.added:
-            if isinstance(topic, Literal):
-                self._missing.discard(topic.value)
+    def hear(self, notification: Notification) -> None:
+        """Take up what PROPOSALS says."""
+        self._missing -= {word(row["topic"]) for row in notification.added}
         if not self._missing:
-            self._loop.call_soon_threadsafe(self._heard.set)
+            self._heard.set()
 
-    async def accept_all(self, http_port: int) -> Accepted:
+    async def accept_all(self, witness: Witness) -> Accepted:
         """Confirm all once each topic had a proposal. Raises StorageError where one has none."""
         try:
             async with asyncio.timeout(_HEARD_S):
@@ -61,12 +57,7 @@ class Acceptance:
         except TimeoutError:
             silent = ", ".join(sorted(self._missing))
             raise StorageError(f"no proposals from {silent}", "this is a defect") from None
-        async with httpx.AsyncClient(timeout=_CONFIRMED_S) as client:
-            url = f"http://127.0.0.1:{http_port}/mappings/proposals/confirm"
-            answer = await client.post(url, json={"all": True})
-        if answer.is_error:
-            raise StorageError(f"proposals were not confirmed: {answer.text[:200]}")
-        told = answer.json()
+        told = await witness.accept()
         after = told.get("change", {}).get("after", ())
         mappings = sum("format" in node for node in after)  # the others are actuators
-        return Accepted(mappings, tuple(each["label"] for each in told.get("left", ())))
+        return Accepted(mappings, tuple(printable(each["label"]) for each in told.get("left", ())))

@@ -1,22 +1,19 @@
 """`Activity`: what the demo saw of its gateway from outside, for the terminal view.
 
-Place on the way of the data: the end. Filled by the sinks of the standing subscriptions (in the
-scheduler's thread) and by the links' acknowledgements (in theirs), read by the view.
+Place on the way of the data: the end. Filled by what the standing subscriptions are told and by the
+links' acknowledgements, read by the view.
 """
 
-import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from threading import Lock
 
-from pyoxigraph import Literal, NamedNode
-
-from gateway.engine import Notification
-from gateway.rdf.solutions import Row
+from gateway.client import Notification
+from gateway.demo.wording import word
+from gateway.rdf.solutions import Solution
 
 LATENCIES_KEPT = 10_000
-CHANGES_KEPT = 12
+CHANGES_KEPT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class Percentiles:
     p99_ms: float = 0.0
 
     @classmethod
-    def of(cls, seconds: Sequence[float]) -> "Percentiles":
+    def of(cls, seconds: Collection[float]) -> "Percentiles":
         """By the nearest rank; O(n log n)."""
         if not seconds:
             return cls()
@@ -65,102 +62,73 @@ class Percentiles:
 
 
 class Activity:
-    """Thread-safe counts, latest changes and latencies."""
+    """Counts, latest changes and latencies. Not thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._subscribed: list[Subscribed] = []
+        self._subscribed: dict[str, Subscribed] = {}
         self._changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         self._acknowledged: deque[float] = deque(maxlen=LATENCIES_KEPT)
         self._notified: deque[float] = deque(maxlen=LATENCIES_KEPT)
-        self._published = 0
+        self.published = 0
 
-    def sink(self, name: str, *, is_question: bool = False) -> Callable[[Notification], None]:
-        """The sink of a new standing subscription called `name`."""
-        counts = Subscribed(name, is_question)
-        with self._lock:
-            self._subscribed.append(counts)
+    def subscribe(self, name: str, *, is_question: bool = False) -> None:
+        """A new standing subscription is called `name`."""
+        self._subscribed[name] = Subscribed(name, is_question)
 
-        def notified(notification: Notification) -> None:
-            self._notify(counts, notification, time.time_ns() // 1_000)
-
-        return notified
+    def told(self, name: str, notification: Notification, now_us: int) -> None:
+        """Take up what a standing subscription says, at `now_us` µs since 1970."""
+        counts = self._subscribed[name]
+        added, removed = notification.added, notification.removed
+        counts.added += len(added)
+        counts.removed += len(removed)
+        counts.rows += len(added) - len(removed)
+        if counts.is_question:
+            counts.answer.subtract(map(answer_text, removed))
+            counts.answer.update(map(answer_text, added))
+            counts.answer = +counts.answer
+        if notification.sequence > 0 and notification.time is not None:
+            self._notified.append(max(0, now_us - notification.time) / 1e6)
+        for is_added, rows in ((False, removed), (True, added)):
+            for row in rows[-CHANGES_KEPT:]:
+                self._changes.append(Change(counts.name, is_added, describe(row)))
 
     def acknowledge(self, latency_s: float) -> None:
         """A reading was acknowledged, `latency_s` after it was published."""
-        with self._lock:
-            self._published += 1
-            self._acknowledged.append(latency_s)
-
-    @property
-    def published(self) -> int:
-        """How many readings were published and acknowledged."""
-        return self._published
+        self.published += 1
+        self._acknowledged.append(latency_s)
 
     @property
     def subscribed(self) -> list[Subscribed]:
-        """The standing subscriptions, in the order of their sinks."""
-        return list(self._subscribed)
+        """The standing subscriptions, in the order in which they were made."""
+        return list(self._subscribed.values())
 
     @property
     def answers(self) -> list[tuple[str, list[str]]]:
         """The questions with their answers now, whose rows are sorted."""
-        with self._lock:
-            asked = [each for each in self._subscribed if each.is_question]
-            return [(each.name, sorted(each.answer.elements())) for each in asked]
+        asked = [each for each in self.subscribed if each.is_question]
+        return [(each.name, sorted(each.answer.elements())) for each in asked]
 
     @property
     def changes(self) -> list[Change]:
         """The latest changes, oldest first."""
-        with self._lock:
-            return list(self._changes)
+        return list(self._changes)
 
     @property
     def ingest(self) -> Percentiles:
         """From a device's PUBLISH to its PUBACK."""
-        with self._lock:
-            latencies = list(self._acknowledged)
-        return Percentiles.of(latencies)
+        return Percentiles.of(self._acknowledged)
 
     @property
     def notification(self) -> Percentiles:
-        """From an UPDATE's time to its notification in the sink."""
-        with self._lock:
-            latencies = list(self._notified)
-        return Percentiles.of(latencies)
-
-    def _notify(self, counts: Subscribed, notification: Notification, now_us: int) -> None:
-        results = notification.results
-        with self._lock:
-            counts.added += len(results.added)
-            counts.removed += len(results.removed)
-            counts.rows += len(results.added) - len(results.removed)
-            if counts.is_question:
-                counts.answer.subtract(map(answer_text, results.removed))
-                counts.answer.update(map(answer_text, results.added))
-                counts.answer = +counts.answer
-            if notification.sequence > 0:
-                self._notified.append(max(0, now_us - notification.time) / 1e6)
-            for added, rows in ((False, results.removed), (True, results.added)):
-                for row in rows[-CHANGES_KEPT:]:
-                    text = describe(results.variables, row)
-                    self._changes.append(Change(counts.name, added, text))
+        """From an UPDATE's time to its notification in the client."""
+        return Percentiles.of(self._notified)
 
 
-def describe(variables: Sequence[str], row: Row) -> str:
+def describe(row: Solution) -> str:
     """A row for people: literals by their lexical form, IRIs by their last segment."""
-    pairs = zip(variables, row, strict=True)
-    return "  ".join(f"{name}={_short(term)}" for name, term in pairs if term is not None)
+    return "  ".join(f"{name}={word(term)}" for name, term in row.items())
 
 
-def answer_text(row: Row) -> str:
+def answer_text(row: Solution) -> str:
     """The same without the names of the variables."""
-    return " ".join(_short(term) for term in row if term is not None)
-
-
-def _short(term: object) -> str:
-    if isinstance(term, NamedNode):
-        return term.value.rstrip("/#").rpartition("/")[2].rpartition("#")[2]
-    text = term.value if isinstance(term, Literal) else str(term)
-    # What a device sent must not steer the terminal.
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return " ".join(map(word, row.values()))

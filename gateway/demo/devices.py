@@ -110,7 +110,7 @@ def senml_board(room: Room, chance: Random) -> list[Publication]:
             "bn": SENML_BASE_NAME,
             "n": "temperature",
             "u": "Cel",
-            "v": round(room.temperature_c + chance.gauss(0, 0.06), 2),
+            "v": round(room.temperature_c + chance.gauss(0, 0.01), 2),
         },
         {"n": "humidity", "u": "%RH", "v": round(room.humidity_percent, 1)},
         {"n": "occupancy", "vb": room.occupied},

@@ -5,6 +5,7 @@ and what its devices published; equal arguments give equal answers, so a demo ca
 its seed. The fan stands in the office, which its computers heat above what people like.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,6 +29,10 @@ THINGS = Things()
 NAN_EVERY = 11
 GARBAGE_EVERY = 13
 DUPLICATE_EVERY = 7
+NULL_EVERY = 17
+
+QUIET_S = 240.0
+"""So long nobody comes into the office, which is too warm before that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class House:
 
     seed: int = 0
     count: int = 0
+    elapsed_s: float = 0.0
     kitchen: Room = KITCHEN
     living: Room = LIVING
     office: Room = OFFICE
@@ -77,12 +83,19 @@ def step(
         count=house.count + 1,
         kitchen=step_room(house.kitchen, dt_s, chance),
         living=step_room(house.living, dt_s, chance),
-        office=step_room(house.office, dt_s, chance, ventilated=fan.running),
+        office=_office(house, dt_s, chance),
+        elapsed_s=house.elapsed_s + dt_s,
         fan=fan,
         meter=house.meter.count(house.power_w, dt_s),
         things=things.step(house.things, dt_s, turns),
     )
     return later, tuple(_with_faults(later, _published(later, chance, now)))
+
+
+def _office(house: House, dt_s: float, chance: Random) -> Room:
+    """A fan that was switched just now has told so before it has changed the air."""
+    later = step_room(house.office, dt_s, chance, ventilated=house.fan.running)
+    return replace(later, occupied=later.occupied and house.elapsed_s + dt_s > QUIET_S)
 
 
 def _published(house: House, chance: Random, now: datetime) -> list[Publication]:
@@ -102,9 +115,16 @@ def _with_faults(house: House, published: list[Publication]) -> Iterable[Publica
     for publication in published:
         if publication.topic.endswith("/temperature") and house.count % NAN_EVERY == 5:
             yield replace(publication, payload=b"nan")
+        elif publication.device == "climate_living" and house.count % NULL_EVERY == 4:
+            yield replace(publication, payload=_without_temperature(publication.payload))
         elif publication.device == "senml" and house.count % GARBAGE_EVERY == 6:
             yield replace(publication, payload=publication.payload[:40] + b"\xff\x00")
         elif publication.device == "meter" and house.count % DUPLICATE_EVERY == 3:
             yield from (publication, publication)
         else:
             yield publication
+
+
+def _without_temperature(payload: bytes) -> bytes:
+    """As the bridge tells it of a sensor that it has not heard of since it started."""
+    return json.dumps({**json.loads(payload), "temperature": None}).encode()
