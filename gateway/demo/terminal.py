@@ -66,9 +66,10 @@ class Terminal:
         self._screen.leave()
         sys.stderr = self._stderr
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for line in self._said:
-            self.console.print(line, markup=False)
-        sys.stderr.write(self._errors.getvalue())
+        with suppress(OSError):  # a terminal that is gone
+            for line in self._said:
+                self.console.print(line, markup=False)
+            sys.stderr.write(self._errors.getvalue())
         if self._screen.fault is not None and error is None:
             raise self._screen.fault
 
@@ -101,7 +102,7 @@ class Terminal:
         stages = list(self._stages)
         ends = [begun for _, begun in stages[1:]] + [now]
         lines = [heading(now - self.started, "starting"), Text()]
-        for number, ((name, begun), end) in enumerate(zip(stages, ends), start=1):
+        for number, ((name, begun), end) in enumerate(zip(stages, ends, strict=False), start=1):
             is_done = number < len(stages)
             sign, style = ("✓", "green") if is_done else (spinner(now), "bold")
             lines.append(Text.assemble(f"  {end - begun:5.1f} s  ", (f"{sign} {name}", style)))

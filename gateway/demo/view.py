@@ -114,12 +114,12 @@ def summary(seen: Seen) -> str:
 
 
 def tally(seen: Seen) -> str:
-    """What was, in one sentence."""
+    """What was, in one line."""
     now = seen.moment
     return (
-        f"{now.count('readings_in')} readings in {now.elapsed_s:.0f} s became "
-        f"{now.count('observations')} observations, {now.count('quarantined')} went to quarantine, "
-        f"{now.count('commands_out')} commands went out"
+        f"{now.elapsed_s:.0f} s: readings {now.count('readings_in')}, observations "
+        f"{now.count('observations')}, quarantined {now.count('quarantined')}, commands "
+        f"{now.count('commands_out')}"
     )
 
 

@@ -1,12 +1,13 @@
 """The demo and the service as a person starts them: a process, its output, its end."""
 
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,9 +30,15 @@ END_TIMEOUT_S = 20
 
 
 @contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*GATEWAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*GATEWAY, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(environment or {})},
     )
     try:
         yield process
@@ -49,8 +56,7 @@ def finished(process: subprocess.Popen[str], timeout_s: float = END_TIMEOUT_S) -
 
 
 def figures(out: str) -> dict[str, float]:
-    summary = out.splitlines()[-1]
-    assert summary.startswith("summary: ")
+    (summary,) = (line for line in out.splitlines() if line.startswith("summary: "))
     return {name: float(value) for name, value in re.findall(r"(\w+)=([^\s:]+)", summary)}
 
 
@@ -81,12 +87,13 @@ def test_what_the_house_proposes_is_accepted_and_its_questions_are_answered() ->
         lines = finished(process).splitlines()
     accepted = "sosa-gateway mapping confirm --all: 22 accepted; left with a question: "
     assert f"{accepted}hallway water" in lines
-    assert [line.partition("?")[0] for line in lines[-4:-1]] == [
+    last = next(index for index, line in enumerate(lines) if line.startswith("summary: "))
+    assert [line.partition("?")[0] for line in lines[last - 3 : last]] == [
         "which windows are open",
         "what uses more than 100 W",
         "which batteries are low",
     ]
-    assert "fridge ENERGY.Power 1" in lines[-3]
+    assert "fridge ENERGY.Power 1" in lines[last - 2]
 
 
 def test_the_demo_ends_well_on_ctrl_c() -> None:
@@ -115,8 +122,23 @@ def test_the_demo_moves_when_its_ports_are_taken() -> None:
             out = finished(second)
         first.send_signal(signal.SIGTERM)
         finished(first)
-    assert "MQTT port 1883 is taken, using " in out
+    assert "MQTT port 1883 is in use, using " in out
+    assert "[mqtt] port, or SOSA_GATEWAY_MQTT__PORT, sets it" in out
     assert figures(out)["published"] > 0
+
+
+def test_the_demo_keeps_to_a_port_that_is_set() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = str(holder.getsockname()[1])
+        variable = {"SOSA_GATEWAY_MQTT__PORT": port}
+        with started("demo", "--plain", "--duration", "1", environment=variable) as process:
+            out, errors = process.communicate(timeout=END_TIMEOUT_S)
+    assert process.returncode == 1
+    assert "summary" not in out
+    assert errors.splitlines() == [
+        f"error: MQTT port {port} is in use: [mqtt] port, or SOSA_GATEWAY_MQTT__PORT, changes it",
+        "what to do: name another port there, 0 for any free one, or end what has it",
+    ]
 
 
 def test_a_recording_is_replayed_row_by_row(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ import pytest
 from gateway.demo import house as house_module
 from gateway.demo.devices import Fan, Meter, Publication
 from gateway.demo.house import House, step
+from gateway.demo.players import TICK_S
 from gateway.demo.room import FAN_W_PER_K, LOSS_W_PER_K, OUTDOOR_C, Room
 from gateway.demo.room import step as step_room
+from gateway.demo.session import HOUSE_SPEED
 
 NOW = datetime(2026, 3, 2, 7, 14, 55, 102_000, UTC)
 ROOM = Room("office", 25.0, 45.0, False, 600.0)
@@ -111,6 +113,33 @@ def test_the_office_grows_too_warm_and_the_fan_mends_it() -> None:
     cooler, _ = step(warm, 15.0, (b'{"state":"ON"}',), NOW)
     assert cooler.fan.running
     assert lived(cooler, 40)[0].office.temperature_c < 24.5
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_office_is_too_warm_and_empty_within_ten_seconds_of_the_demo(seed: int) -> None:
+    house, published = House(seed=seed), list[Publication]()
+    for _ in range(round(10 / TICK_S)):
+        house, published_now = step(house, TICK_S * HOUSE_SPEED, (), NOW)
+        published += published_now
+        if house.office.temperature_c > 26.1:
+            break
+    assert house.office.temperature_c > 26.1
+    packs = [each.payload for each in published if each.topic == "senml/office"]
+    assert packs
+    assert all(b'"occupancy", "vb": false' in pack for pack in packs if pack.endswith(b"]"))
+
+
+def test_a_fan_that_was_switched_has_told_so_before_it_cools() -> None:
+    warm = lived(House(), 20)[0]
+    after, published = step(warm, 15.0, (b'{"state":"ON"}',), NOW)
+    told = [json.loads(each.payload)["state"] for each in published if each.device == "fan7"]
+    assert told == ["ON"]
+    assert after.office.temperature_c > warm.office.temperature_c
+
+
+def test_the_bridge_tells_null_of_a_sensor_that_it_has_not_heard_of() -> None:
+    states = [json.loads(each) for each in payloads("zigbee2mqtt/climate_living", 40)]
+    assert 1 < sum(state["temperature"] is None for state in states) < 5
 
 
 @pytest.mark.parametrize(
