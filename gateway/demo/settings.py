@@ -61,7 +61,7 @@ class Standing:
 
 
 def choose_ports(wanted: Config) -> Ports:
-    """Those that are set; the defaults of the others where they are free, else any free ones.
+    """Ports that are set; the defaults of others where they are free, else any free ones.
 
     Raises ConfigurationError that names every port that is set and cannot be had.
     """

@@ -95,7 +95,10 @@ class Witness:
         return _bag(asked) == _bag(consumer.solutions)
 
     async def _asked(self, method: str, path: str, body: object = None) -> Any:
-        answer = await self._http.request(method, path, json=body)
+        try:
+            answer = await self._http.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise StorageError(f"{path}: {error or type(error).__name__}") from error
         if answer.is_error:
             raise StorageError(f"{path}: {answer.status_code} {answer.text[:200]}")
         return answer.json()

@@ -2,25 +2,34 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
 
 from gateway.app.gateway import Gateway
+from gateway.client import AsyncClient
 from gateway.demo import acceptance as acceptance_module
-from gateway.demo.acceptance import PROPOSALS_QUERY, Acceptance, Accepted
-from gateway.demo.activity import Activity
-from gateway.demo.announced import INTRODUCED, introductions, telegrams
+from gateway.demo.acceptance import Acceptance, Accepted
+from gateway.demo.announced import ESPHOME, INTRODUCED, introductions, telegrams
 from gateway.demo.devices import Publication
 from gateway.demo.link import Link
-from gateway.demo.settings import HOUSE_PROFILE, Ports, demo_config, standing_queries
+from gateway.demo.seen import Seen
+from gateway.demo.settings import (
+    HOUSE_PROFILE,
+    Ports,
+    client_profile,
+    demo_config,
+    standing_queries,
+)
 from gateway.demo.things import Things
+from gateway.demo.witness import Witness, watching
 from gateway.errors import StorageError
-from jsap.profile import load_profile
+from tests.kit.gateways import free_port
 
 ALL_SHUT = Things(
     kitchen_window=False,
@@ -50,19 +59,21 @@ class Lived:
     """A gateway at which the house has arrived, and what its questions are answered."""
 
     gateway: Gateway
-    activity: Activity
+    seen: Seen
+    witness: Witness
     accepted: Accepted
     told: int = 0
 
     async def tell(self, things: Things) -> dict[str, list[str]]:
-        """The answers after every device has told; each PUBACK comes behind the notifications."""
+        """The answers after every device has told, and all that came of it was heard."""
         now = datetime.now(UTC) + timedelta(seconds=self.told)
         publications = [
             each for count in range(1, 5) for each in telegrams(things, count, now, NoNoise())
         ]
         self.told += 1
         await asyncio.to_thread(publish, self.gateway.mqtt_port, publications)
-        return dict(self.activity.answers)
+        await self.witness.settle()
+        return dict(self.seen.activity.answers)
 
 
 def publish(port: int, publications: Iterable[Publication]) -> None:
@@ -74,18 +85,17 @@ def publish(port: int, publications: Iterable[Publication]) -> None:
 
 @asynccontextmanager
 async def lived(folder: Path) -> AsyncIterator[Lived]:
-    activity = Activity()
-    queries = load_profile(HOUSE_PROFILE).queries
+    seen = Seen()
     async with Gateway(demo_config(folder, Ports(0, 0, 0), HOUSE_PROFILE)) as gateway:
-        for each in standing_queries(None):
-            sink = activity.sink(each.name, is_question=each.is_question)
-            await gateway.scheduler.subscribe(queries[each.query_id].text, sink=sink)
-        acceptance = Acceptance(INTRODUCED)
-        await gateway.scheduler.subscribe(PROPOSALS_QUERY, sink=acceptance.sink)
-        introduced = introductions(datetime.now(UTC))
-        await asyncio.to_thread(publish, gateway.mqtt_port, introduced)
-        accepted = await acceptance.accept_all(gateway.http_port)
-        yield Lived(gateway, activity, accepted)
+        profile = client_profile(HOUSE_PROFILE, gateway.http_port, gateway.websocket_port)
+        http = f"http://127.0.0.1:{gateway.http_port}"
+        async with watching(profile, http, seen, standing_queries(None)) as witness:
+            acceptance = Acceptance(INTRODUCED)
+            await witness.subscribe("PROPOSALS", acceptance.hear)
+            introduced = introductions(datetime.now(UTC))
+            await asyncio.to_thread(publish, gateway.mqtt_port, introduced)
+            accepted = await acceptance.accept_all(witness)
+            yield Lived(gateway, seen, witness, accepted)
 
 
 async def test_three_questions_are_answered_whatever_the_make(tmp_path: Path) -> None:
@@ -117,9 +127,43 @@ async def test_what_is_a_question_is_left_and_listed(tmp_path: Path) -> None:
     assert str(house.accepted).endswith("22 accepted; left with a question: hallway water")
 
 
+async def test_the_witness_sees_a_device_of_each_make_and_what_was_not_believed(
+    tmp_path: Path,
+) -> None:
+    async with lived(tmp_path) as house:
+        await house.tell(ALL_SHUT)
+        broken = Publication(ESPHOME, "home/kitchen/temperature", b"nan")
+        await asyncio.to_thread(publish, house.gateway.mqtt_port, [broken])
+        await house.witness.look()
+        sight = house.seen.sight()
+    dialects = {dialect: (reading.name, reading.text) for dialect, reading in sight.devices}
+    assert dialects == {
+        "Zigbee2MQTT": ("dishwasher power", "0.8 W"),
+        "Shelly": ("heater switch:0.apower", "0 W"),
+        "Tasmota": ("fridge ENERGY.Power", "1 W"),
+        "ESPHome": ("hallway lamp", "9 W"),
+    }
+    (fault,) = sight.faults
+    assert (fault.reason, fault.topic) == ("not_finite", "home/kitchen/temperature")
+    assert sight.now.count("quarantined") == 1
+
+
+async def test_a_gateway_that_does_not_answer_is_told() -> None:
+    profile = client_profile(HOUSE_PROFILE, free_port(), free_port())
+    async with (
+        AsyncClient(profile) as client,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{free_port()}") as http,
+        AsyncExitStack() as opened,
+    ):
+        with pytest.raises(StorageError, match="/health"):
+            await Witness(client, http, Seen(), opened).look()
+
+
 async def test_a_device_that_says_nothing_of_itself_is_told(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(acceptance_module, "_HEARD_S", 0.05)
+    async with lived(tmp_path) as house:
+        pass
     with pytest.raises(StorageError, match="no proposals from cellar/x"):
-        await Acceptance(["cellar/x"]).accept_all(1)
+        await Acceptance(["cellar/x"]).accept_all(house.witness)

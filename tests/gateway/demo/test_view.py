@@ -1,10 +1,12 @@
-"""gateway.demo.activity and .view: what is counted, and how a person sees it."""
+"""gateway.demo.activity, .seen and .view: what is counted, and how a person sees it."""
 
+import re
 from collections.abc import Iterable
 from io import StringIO
 
 import pytest
 from pyoxigraph import Literal, NamedNode
+from rich.cells import cell_len
 from rich.console import Console
 
 from gateway.demo import view
@@ -16,45 +18,48 @@ from gateway.demo.activity import (
     answer_text,
     describe,
 )
-from gateway.demo.settings import standing_queries
-from gateway.demo.view import Moment
-from gateway.engine import Notification
-from gateway.rdf.solutions import ResultsDelta, Row
+from gateway.demo.seen import Moment, Seen
+from gateway.demo.terminal import render
+from gateway.rdf.solutions import Solution
+from tests.gateway.demo.sights import HOSTILE, busy, told
 
 START = Moment(0.0, {"readings_in": 0})
 NOW = Moment(2.0, {"readings_in": 30, "commands_out": 1, "quarantined": 2})
+TERMINAL = Console(file=StringIO(), force_terminal=True, color_system="standard")
+COLOURLESS = Console(file=StringIO(), force_terminal=True, no_color=True)
+SIZES = [(80, 24), (80, 25), (132, 43), (60, 14), (40, 10), (20, 5), (8, 3), (1, 1), (300, 100)]
 
 
-def row(value: int) -> Row:
-    return (Literal(value),)
+def numbers(values: Iterable[int]) -> list[Solution]:
+    return [{"n": Literal(value)} for value in values]
 
 
-def told(
-    sequence: int, added: Iterable[int] = (), removed: Iterable[int] = (), time: int = 0
-) -> Notification:
-    delta = ResultsDelta(("n",), tuple(map(row, added)), tuple(map(row, removed)))
-    return Notification("urn:spuid", sequence, None, time, delta)
+def heard(*notifications: tuple[Iterable[int], Iterable[int]], is_question: bool = False) -> Seen:
+    seen = Seen("", lambda: 2.0)
+    seen.activity.subscribe("numbers", is_question=is_question)
+    for sequence, (added, removed) in enumerate(notifications):
+        seen.told("numbers", told(sequence, numbers(added), numbers(removed)))
+    return seen
 
 
-def busy() -> Activity:
-    activity = Activity()
-    sink = activity.sink("numbers")
-    sink(told(0, [1, 2]))
-    sink(told(1, [3], [1]))
-    activity.acknowledge(0.002)
-    return activity
+def drawn(seen: Seen, width: int, height: int, console: Console = TERMINAL) -> list[str]:
+    return render(view.screen(seen.sight(), width, height), width, console)
+
+
+def plain(lines: Iterable[str]) -> list[str]:
+    return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
 
 
 def test_rows_are_counted_by_subscription() -> None:
-    activity = busy()
-    activity.sink("others")
-    numbers, others = activity.subscribed
-    assert (numbers.name, numbers.rows, numbers.added, numbers.removed) == ("numbers", 2, 3, 1)
+    activity = heard(([1, 2], []), ([3], [1])).activity
+    activity.subscribe("others")
+    first, others = activity.subscribed
+    assert (first.name, first.rows, first.added, first.removed) == ("numbers", 2, 3, 1)
     assert (others.rows, others.added, others.removed) == (0, 0, 0)
 
 
 def test_changes_are_kept_in_order_removed_before_added() -> None:
-    assert busy().changes == [
+    assert heard(([1, 2], []), ([3], [1])).activity.changes == [
         Change("numbers", True, "n=1"),
         Change("numbers", True, "n=2"),
         Change("numbers", False, "n=1"),
@@ -63,29 +68,30 @@ def test_changes_are_kept_in_order_removed_before_added() -> None:
 
 
 def test_only_the_latest_changes_are_kept() -> None:
-    activity = Activity()
-    activity.sink("numbers")(told(0, range(1_000)))
+    activity = heard((range(1_000), [])).activity
     assert len(activity.changes) == CHANGES_KEPT
     assert activity.changes[-1].text == "n=999"
 
 
 def test_acknowledgements_are_counted_and_timed() -> None:
-    activity = busy()
+    activity = Activity()
+    activity.acknowledge(0.002)
     activity.acknowledge(0.004)
     assert activity.published == 2
     assert activity.ingest == Percentiles(2.0, 4.0)
 
 
-def test_the_first_answer_is_no_latency() -> None:
+@pytest.mark.parametrize(
+    ("sequence", "time", "latency"), [(0, 1, 0.0), (1, 10**17, 0.0), (1, 3_000, 2.0)]
+)
+def test_a_notification_took_as_long_as_the_clock_of_the_gateway_says(
+    sequence: int, time: int, latency: float
+) -> None:
+    """But the first answer, which is no change, and one from the future."""
     activity = Activity()
-    activity.sink("numbers")(told(0, [1]))
-    assert activity.notification == Percentiles()
-
-
-def test_a_notification_from_the_future_took_no_time() -> None:
-    activity = Activity()
-    activity.sink("numbers")(told(1, [1], time=10**17))
-    assert activity.notification == Percentiles(0.0, 0.0)
+    activity.subscribe("numbers")
+    activity.told("numbers", told(sequence, numbers([1]), time=time), 5_000)
+    assert activity.notification == Percentiles(latency, latency)
 
 
 @pytest.mark.parametrize(
@@ -101,14 +107,12 @@ def test_percentiles_are_by_the_nearest_rank(seconds: list[float], expected: Per
 
 
 def test_a_row_is_described_by_last_segments_and_lexical_forms() -> None:
-    variables = ("room", "property", "unbound")
-    terms = (NamedNode("urn:x/room/living"), NamedNode("http://x/y#z"), None)
-    assert describe(variables, terms) == "room=living  property=z"
+    row = {"room": NamedNode("urn:x/room/living"), "property": NamedNode("http://x/y#z")}
+    assert describe(row) == "room=living  property=z"
 
 
-def test_a_row_cannot_steer_the_terminal() -> None:
-    shown = describe(("value",), (Literal("2\x1b[31m"),))
-    assert shown == "value=2\N{REPLACEMENT CHARACTER}[31m"
+def test_an_answer_names_what_people_call_the_device() -> None:
+    assert answer_text({"a": Literal("bath window"), "b": Literal(12)}) == "bath window 12"
 
 
 def test_a_rate_is_by_the_second() -> None:
@@ -116,62 +120,93 @@ def test_a_rate_is_by_the_second() -> None:
     assert START.rate("readings_in", START) == 0.0
 
 
-def test_a_line_tells_counts_and_rates() -> None:
-    line = view.line(busy(), NOW, START)
-    assert "readings 30 (15.0/s)" in line
+def test_a_line_tells_counts() -> None:
+    seen = heard(([1, 2], []), ([3], [1]))
+    seen.counted(NOW.counters)
+    line = view.line(seen)
+    assert "readings 30 (" in line
     assert "rows +3 -1" in line
     assert "commands 1" in line
 
 
 def test_the_summary_gives_every_count_by_name() -> None:
-    words = view.summary(busy(), NOW).split()
+    seen = heard(([1, 2], []), ([3], [1]))
+    seen.acknowledge(0.002)
+    seen.counted(NOW.counters)
+    words = view.summary(seen).split()
     assert words[0] == "summary:"
     figures = dict(word.split("=") for word in words[1:])
     assert {"published", "rows_added", "rows_removed", *view.SUMMARY_KEYS} < set(figures)
     assert (figures["published"], figures["readings_in"], figures["rows_added"]) == ("1", "30", "3")
 
 
-def test_the_screen_shows_changes_with_their_sign() -> None:
-    out = StringIO()
-    console = Console(file=out, width=100, force_terminal=True, color_system="standard")
-    console.print(view.screen("demo", busy(), NOW, START))
-    shown = out.getvalue()
-    assert "\x1b[32m+ numbers: n=3" in shown
-    assert "\x1b[31m- numbers: n=1" in shown
-    assert "standing query" in shown
+def test_what_came_is_green_and_what_went_is_red() -> None:
+    lines = drawn(heard(([1, 2], []), ([3], [1])), 80, 24)
+    assert "\x1b[32m + numbers: n=3\x1b[0m" in lines
+    assert "\x1b[31m - numbers: n=1\x1b[0m" in lines
 
 
 def test_a_question_is_shown_with_its_answer_now() -> None:
-    activity = Activity()
-    asked = activity.sink("which?", is_question=True)
-    activity.sink("numbers")(told(0, [9]))
-    asked(told(0, [2, 1, 2]))
-    asked(told(1, [3], [1, 2]))
-    assert view.answers(activity) == ["which?? 2, 3"]
-    asked(told(2, [], [3, 2]))
-    assert view.answers(activity) == ["which?? none"]
+    seen = heard(([2, 1, 2], []), ([3], [1, 2]), is_question=True)
+    assert view.answers(seen.sight()) == ["numbers? 2, 3"]
+    seen.told("numbers", told(2, [], numbers([3, 2])))
+    assert view.answers(seen.sight()) == ["numbers? none"]
 
 
-def test_an_answer_names_what_people_call_the_device() -> None:
-    assert answer_text((Literal("bath window"), None, Literal(12))) == "bath window 12"
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("text", ["bath window contact", HOSTILE])
+def test_the_screen_fits_every_terminal(text: str, width: int, height: int) -> None:
+    lines = drawn(busy(text), width, height)
+    assert len(lines) <= height
+    assert all(cell_len(line) <= width for line in plain(lines))
 
 
-@pytest.mark.parametrize("height", [24, 30])
-def test_the_screen_of_the_house_fits_its_terminal(height: int) -> None:
-    activity = Activity()
-    for each in standing_queries(None):
-        activity.sink(each.name, is_question=each.is_question)(told(0, range(1000, 1040)))
-    out = StringIO()
-    Console(file=out, width=80).print(view.screen("demo", activity, NOW, START, height))
-    lines = out.getvalue().splitlines()
-    assert len(lines) == min(height, 21 + CHANGES_KEPT)
-    assert {len(line) for line in lines} == {80}
-    assert sum("1000, 1001" in line for line in lines) == 3
+def test_a_screen_of_80_by_24_has_all_that_matters() -> None:
+    lines = plain(drawn(busy(), 80, 24))
+    assert len(lines) == 24
+    titles = [number for number, line in enumerate(lines) if line.startswith("──")]
+    assert titles == [2, 5, 8, 16]
+    assert [line.split("  ")[0].strip() for line in lines[9:16]] == [
+        "Zigbee2MQTT",
+        "Shelly",
+        "Tasmota",
+        "ESPHome",
+        "SenML",
+        "line of text",
+        "bare number",
+    ]
+    assert [line.partition("?")[0] for line in lines[17:20]] == [
+        " which windows are open",
+        " what uses more than 100 W",
+        " which batteries are low",
+    ]
+    assert all(line[1] in "+-" for line in lines[20:24])
+    assert "22 proposals accepted" in lines[8]
+    assert "12 in quarantine" in lines[5]
 
 
-def test_the_screen_takes_device_text_as_text() -> None:
-    activity = Activity()
-    activity.sink("[bold]")(told(0, [1]))
-    out = StringIO()
-    Console(file=out, width=100).print(view.screen("demo", activity, NOW, START))
-    assert "+ [bold]: n=1" in out.getvalue()
+def test_what_has_nothing_to_show_yet_keeps_its_place() -> None:
+    empty = Seen("", lambda: 0.0)
+    for each in busy().activity.subscribed:
+        empty.activity.subscribe(each.name, is_question=each.is_question)
+    lines = plain(drawn(empty, 80, 24))
+    assert [n for n, line in enumerate(lines) if line.startswith("──")] == [2, 5, 8, 16]
+
+
+@pytest.mark.parametrize("console", [TERMINAL, COLOURLESS])
+def test_a_device_cannot_write_into_the_terminal(console: Console) -> None:
+    """Only what chooses bold, dim, green, red gets there, whatever a device sends."""
+    screen = "".join(drawn(busy(HOSTILE), 200, 60, console))
+    steering = set(re.findall(r"\x1b(?:\[[0-9;]*m)?", screen))
+    colours = set() if console is COLOURLESS else {"\x1b[31m", "\x1b[32m"}
+    assert steering == {"\x1b[0m", "\x1b[1m", "\x1b[2m", *colours}
+    rest = re.sub(r"\x1b\[[0-9;]*m", "", screen)
+    assert rest.isprintable()
+    assert "[bold red]" in rest
+    assert not set(rest) & {"\u202e", "\ufe0f", "\x9b"}
+
+
+def test_the_same_line_is_the_same_in_every_frame() -> None:
+    """Nothing but spinner and ages moves while nothing happens."""
+    seen = busy()
+    assert drawn(seen, 80, 24)[8:20] == drawn(seen, 80, 24)[8:20]
