@@ -77,6 +77,7 @@ class Sight:
     told_ms: float = 0.0
     accepted: str = ""
     addresses: str = ""
+    alarms: Sequence[str] = ()
     status: str = RUNNING
 
 
@@ -91,6 +92,7 @@ class Seen:
         self._addresses = addresses
         self._moments = [Moment(elapsed_s())]
         self._faults: list[Fault] = []
+        self._alarms: list[str] = []
         self._status = RUNNING
         self.activity = Activity()
         self.readings = Readings()
@@ -112,9 +114,10 @@ class Seen:
         with self._lock:
             self.activity.acknowledge(latency_s)
 
-    def counted(self, counters: Mapping[str, int]) -> None:
-        """The gateway's counters are these now."""
+    def counted(self, counters: Mapping[str, int], alarms: Sequence[str] = ()) -> None:
+        """The gateway's counters and alarms are these now."""
         with self._lock:
+            self._alarms = [printable(each) for each in alarms]
             self._moments = [*self._moments[-8:], Moment(self._elapsed_s(), counters)]
 
     def quarantined(self, entries: Sequence[Mapping[str, object]]) -> None:
@@ -152,5 +155,6 @@ class Seen:
                 told_ms=activity.notification.p50_ms,
                 accepted=self.accepted,
                 addresses=self._addresses,
+                alarms=list(self._alarms),
                 status=self._status,
             )

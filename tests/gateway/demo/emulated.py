@@ -72,6 +72,18 @@ class Emulated:
             if not self._read(deadline):
                 pytest.fail("\n".join(["ended or stuck:", *self.lines]))
 
+    def suspend(self) -> None:
+        """Ctrl-Z, and on again: returns when the process has left its screen and come back."""
+        for number, switched in ((signal.SIGTSTP, b"\x1b[?1049l"), (signal.SIGCONT, ERASED)):
+            seen, deadline = len(self.raw), monotonic() + WAIT_S
+            self.process.send_signal(number)
+            while switched not in self.raw[seen:] and self._read(deadline):
+                pass
+            assert switched in self.raw[seen:]
+            if number == signal.SIGTSTP:
+                _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+                assert os.WIFSTOPPED(status)
+
     def end(self, number: signal.Signals) -> str:
         """What is on the terminal after the screen, once the process has ended by the signal."""
         self.process.send_signal(number)

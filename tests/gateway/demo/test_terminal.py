@@ -51,6 +51,7 @@ def test_the_demo_convinces_in_twenty_seconds(tmp_path: Path) -> None:
         assert screen.raw.count(b"\x1b[2J") <= 2, "no frame begins with an empty screen"
         assert screen.styles <= {"", "0", "1", "2", "31", "32"}
         fits_another_size(screen)
+        screen.suspend()
         after = screen.end(signal.SIGINT)
     assert screen.process.returncode == 0
     assert screen.is_left_as_it_was

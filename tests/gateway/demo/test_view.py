@@ -193,6 +193,14 @@ def test_what_has_nothing_to_show_yet_keeps_its_place() -> None:
     assert [n for n, line in enumerate(lines) if line.startswith("──")] == [2, 5, 8, 16]
 
 
+def test_an_alarm_is_red_on_the_second_line() -> None:
+    seen = busy()
+    seen.counted({"readings_in": 1}, ["disk: 3 % left", "journal: behind"])
+    assert drawn(seen, 80, 24)[1] == "\x1b[31m alarm: disk: 3 % left; journal: behind\x1b[0m"
+    seen.counted({"readings_in": 1})
+    assert "alarm" not in drawn(seen, 80, 24)[1]
+
+
 @pytest.mark.parametrize("console", [TERMINAL, COLOURLESS])
 def test_a_device_cannot_write_into_the_terminal(console: Console) -> None:
     """Only what chooses bold, dim, green, red gets there, whatever a device sends."""
