@@ -86,6 +86,8 @@ def _house(options: argparse.Namespace) -> int:
 def _fleet(options: argparse.Namespace) -> int:
     if options.landing is not None:
         raise ConfigurationError("a fleet ships nothing", "leave out --landing or --fleet")
+    if options.config is not None:
+        raise ConfigurationError("a fleet takes free ports", "leave out --config or --fleet")
     loop: Any = import_module("gateway.cli.loop")
     session: Any = import_module("gateway.demo.fleet.session")
     command: Any = import_module("gateway.demo.fleet.command")

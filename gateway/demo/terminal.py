@@ -154,11 +154,12 @@ class _Screen:
             self._size, self._shown = (size.width, size.height), []
             self._write("\x1b[2J")
         lines = render(self.picture(*self._size)[: size.height], size.width, self._console)
-        lines += [""] * (len(self._shown) - len(lines))
-        before = self._shown + [""] * (len(lines) - len(self._shown))
+        blank = " " * size.width
+        lines += [blank] * (len(self._shown) - len(lines))
+        before = self._shown + [blank] * (len(lines) - len(self._shown))
         self._write(
             "".join(
-                f"\x1b[{number};1H{new}\x1b[K"
+                f"\x1b[{number};1H{new}"
                 for number, (new, old) in enumerate(zip(lines, before, strict=True), start=1)
                 if new != old
             )
@@ -173,7 +174,7 @@ class _Screen:
 
 
 def render(lines: Sequence[Text], width: int, console: Console) -> list[str]:
-    """Each line as the terminal takes it, `width` columns at most, without a line break."""
+    """Each line as the terminal takes it, `width` columns wide, without a line break."""
     paper = StringIO()
     pen = Console(
         file=paper,
@@ -187,7 +188,7 @@ def render(lines: Sequence[Text], width: int, console: Console) -> list[str]:
     rendered = []
     for line in lines:
         cut = line.copy()
-        cut.truncate(width, overflow="ellipsis")
+        cut.truncate(width, overflow="ellipsis", pad=True)
         pen.print(cut, end="", soft_wrap=True)
         rendered.append(paper.getvalue())
         paper.seek(0)

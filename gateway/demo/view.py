@@ -124,7 +124,7 @@ def tally(seen: Seen) -> str:
 
 
 def _parts(sight: Sight, width: int) -> Iterator[Part]:
-    """Those of a recording have neither commands nor questions."""
+    """From top to bottom; a recording has neither commands nor questions."""
     if sight.answers:
         yield Part(EFFECTS, list(_effects(sight, width)) or [_NOTHING], 1, 2, 4)
     count = sight.now.count("quarantined")
@@ -157,8 +157,9 @@ def _title(title: str, edge: str, width: int) -> Text:
 
 def _effects(sight: Sight, width: int) -> Iterator[Text]:
     for sentence, at, is_confirmed in sight.effects:
-        style = "green" if is_confirmed else "bold"
-        yield _aged(Text(sentence, style), at, sight.at, width)
+        cause, arrow, outcome = sentence.rpartition("→ ")
+        told = Text.assemble(cause, arrow, (outcome, "green" if is_confirmed else "bold"))
+        yield _aged(told, at, sight.at, width)
 
 
 def _fault(fault: Fault, now: datetime, width: int) -> Text:

@@ -18,7 +18,7 @@ import pyte
 import pytest
 
 MARGIN = 40
-"""The emulator is so much wider and higher than what the process is told: nothing may be there."""
+"""A second emulator is so much wider and higher than the process is told: nothing may be there."""
 
 WAIT_S = 40.0
 ERASED = b"\x1b[2J"
@@ -34,16 +34,17 @@ class Emulated:
         self.raw = b""
         self._master = master
         self.width, self.height = 80, 24
-        self._screen = pyte.Screen(self.width + MARGIN, self.height + MARGIN)
-        self._stream = pyte.ByteStream(self._screen)
+        self._begin(b"")
 
     @property
     def lines(self) -> list[str]:
         """Of the size that the process knows; fails where it wrote beyond."""
+        wide = [line.rstrip() for line in self._wide.display]
+        assert max(map(len, wide)) <= self.width, wide
+        assert not any(wide[self.height :]), wide
         shown = [line.rstrip() for line in self._screen.display]
-        assert max(map(len, shown)) <= self.width, shown
-        assert not any(shown[self.height :]), shown
-        return shown[: self.height]
+        assert shown == wide[: self.height]
+        return shown
 
     def resize(self, width: int, height: int) -> None:
         """Returns when the process has begun anew, as it is to do once for each size."""
@@ -52,9 +53,7 @@ class Emulated:
         while ERASED not in self.raw[seen:] and self._read(deadline):
             pass
         self.width, self.height = width, height
-        self._screen = pyte.Screen(width + MARGIN, height + MARGIN)
-        self._stream = pyte.ByteStream(self._screen)
-        self._stream.feed(self.raw[self.raw.index(ERASED, seen) :])
+        self._begin(b"\x1b[?7l" + self.raw[self.raw.index(ERASED, seen) :])
 
     def until(self, found: Callable[[list[str]], object]) -> list[str]:
         """The lines of the first screen that has it; fails when it ends, or takes too long."""
@@ -115,8 +114,16 @@ class Emulated:
         except OSError:  # the process is gone
             return False
         self.raw += told
-        self._stream.feed(told)
+        for stream in self._streams:
+            stream.feed(told)
         return bool(told)
+
+    def _begin(self, told: bytes) -> None:
+        self._screen = pyte.Screen(self.width, self.height)
+        self._wide = pyte.Screen(self.width + MARGIN, self.height + MARGIN)
+        self._streams = [pyte.ByteStream(self._screen), pyte.ByteStream(self._wide)]
+        for stream in self._streams:
+            stream.feed(told)
 
 
 @contextmanager

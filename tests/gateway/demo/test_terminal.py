@@ -49,6 +49,7 @@ def test_the_demo_convinces_in_twenty_seconds(tmp_path: Path) -> None:
         moves_while_it_loads(screen)
         shows_cause_and_effect_in_a_fixed_pane(screen)
         assert screen.raw.count(b"\x1b[2J") <= 2, "no frame begins with an empty screen"
+        assert b"\x1b[K" not in screen.raw, "behind a full line it erases the last column"
         assert screen.styles <= {"", "0", "1", "2", "31", "32"}
         fits_another_size(screen)
         screen.suspend()
@@ -126,11 +127,14 @@ def end(process: "subprocess.Popen[str]") -> None:
 
 
 @pytest.mark.end_to_end
-def test_a_signal_while_it_loads_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_it_loads_leaves_the_terminal_as_it_was(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
     with emulated([*GATEWAY, "demo"], environment(tmp_path), tmp_path) as screen:
         screen.until(lambda lines: any("program" in line for line in lines))
-        after = screen.end(signal.SIGTERM)
-    assert screen.process.returncode == 128 + signal.SIGTERM
+        after = screen.end(number)
+    assert screen.process.returncode == status
     assert screen.is_left_as_it_was
     assert "Traceback" not in after
 

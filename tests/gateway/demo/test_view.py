@@ -22,6 +22,7 @@ from gateway.demo.seen import Moment, Seen
 from gateway.demo.terminal import render
 from gateway.rdf.solutions import Solution
 from tests.gateway.demo.sights import HOSTILE, busy, told
+from tests.paths import ROOT
 
 START = Moment(0.0, {"readings_in": 0})
 NOW = Moment(2.0, {"readings_in": 30, "commands_out": 1, "quarantined": 2})
@@ -47,7 +48,7 @@ def drawn(seen: Seen, width: int, height: int, console: Console = TERMINAL) -> l
 
 
 def plain(lines: Iterable[str]) -> list[str]:
-    return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
+    return [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in lines]
 
 
 def test_rows_are_counted_by_subscription() -> None:
@@ -141,9 +142,9 @@ def test_the_summary_gives_every_count_by_name() -> None:
 
 
 def test_what_came_is_green_and_what_went_is_red() -> None:
-    lines = drawn(heard(([1, 2], []), ([3], [1])), 80, 24)
-    assert "\x1b[32m + numbers: n=3\x1b[0m" in lines
-    assert "\x1b[31m - numbers: n=1\x1b[0m" in lines
+    lines = "\n".join(drawn(heard(([1, 2], []), ([3], [1])), 80, 24))
+    assert "\n\x1b[32m + numbers: n=3" in lines
+    assert "\n\x1b[31m - numbers: n=1" in lines
 
 
 def test_a_question_is_shown_with_its_answer_now() -> None:
@@ -158,7 +159,7 @@ def test_a_question_is_shown_with_its_answer_now() -> None:
 def test_the_screen_fits_every_terminal(text: str, width: int, height: int) -> None:
     lines = drawn(busy(text), width, height)
     assert len(lines) <= height
-    assert all(cell_len(line) <= width for line in plain(lines))
+    assert all(cell_len(re.sub(r"\x1b\[[0-9;]*m", "", line)) == width for line in lines)
 
 
 def test_a_screen_of_80_by_24_has_all_that_matters() -> None:
@@ -196,7 +197,8 @@ def test_what_has_nothing_to_show_yet_keeps_its_place() -> None:
 def test_an_alarm_is_red_on_the_second_line() -> None:
     seen = busy()
     seen.counted({"readings_in": 1}, ["disk: 3 % left", "journal: behind"])
-    assert drawn(seen, 80, 24)[1] == "\x1b[31m alarm: disk: 3 % left; journal: behind\x1b[0m"
+    second = drawn(seen, 80, 24)[1]
+    assert second.startswith("\x1b[31m alarm: disk: 3 % left; journal: behind ")
     seen.counted({"readings_in": 1})
     assert "alarm" not in drawn(seen, 80, 24)[1]
 
@@ -218,3 +220,20 @@ def test_the_same_line_is_the_same_in_every_frame() -> None:
     """Nothing but spinner and ages moves while nothing happens."""
     seen = busy()
     assert drawn(seen, 80, 24)[8:20] == drawn(seen, 80, 24)[8:20]
+
+
+def test_the_screen_in_the_readme_is_the_screen() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```\n( sosa-gateway demo .*?)\n```", readme, re.DOTALL)
+    lines, drawn_now = shown.split("\n"), plain(drawn(busy(), 80, 24))
+    assert len(lines) == 24
+    assert max(map(len, lines)) <= 80
+    for kept in (slice(2, 3), slice(5, 6), slice(8, 9), slice(16, 17)):
+        assert [re.sub(r"\d+ in|─+", "", line) for line in lines[kept]] == [
+            re.sub(r"\d+ in|─+", "", line) for line in drawn_now[kept]
+        ]
+    assert [line[:14] for line in lines[9:16]] == [line[:14] for line in drawn_now[9:16]]
+    asked = [line.partition("?")[0] for line in drawn_now[17:20]]
+    assert [line.partition("?")[0] for line in lines[17:20]] == asked
+    for line in lines[3:5]:
+        assert re.search(r" office .* → fan7 (on|off) → confirmed in \d\.\d\d s +\S+ s$", line)
