@@ -5,7 +5,7 @@ of pane.jsap; the cause is what the gateway had been told of the room when it as
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from gateway.client import Notification
 from gateway.demo.readings import Readings
@@ -13,9 +13,6 @@ from gateway.demo.wording import is_true, word
 from gateway.rdf.solutions import Solution
 
 KEPT = 12
-
-_BY_RULE = timedelta(seconds=1)
-"""So soon after the query that it stands on has changed a rule's command is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Effects:
 
     def __init__(self) -> None:
         self._commands: dict[str, Effect] = {}
-        self._wanted: dict[str, list[datetime]] = {}
+        self._turns: dict[str, list[tuple[datetime, bool]]] = {}
 
     def told(self, notification: Notification) -> None:
         """Take up what COMMANDS says; those that the gateway forgets are remembered here."""
@@ -62,9 +59,11 @@ class Effects:
     def wanted(self, notification: Notification) -> None:
         """Take up that rooms are in the answer that the rules stand on, or no more."""
         at = datetime.fromtimestamp((notification.time or 0) / 1e6, UTC)
-        for row in (*notification.added, *notification.removed):
-            self._wanted.setdefault(word(row["room"]), []).append(at)
-            del self._wanted[word(row["room"])][:-KEPT]
+        for is_wanted, rows in ((False, notification.removed), (True, notification.added)):
+            for row in rows:
+                turns = self._turns.setdefault(word(row["room"]), [])
+                turns.append((at, is_wanted))
+                del turns[:-KEPT]
 
     @property
     def latest(self) -> list[Effect]:
@@ -73,8 +72,7 @@ class Effects:
 
     def cause(self, effect: Effect, readings: Readings) -> str:
         """Why it was done, by what the gateway knew then."""
-        turns = self._wanted.get(effect.place, [])
-        if not any(abs(effect.requested - at) < _BY_RULE for at in turns):
+        if not self._is_by_rule(effect):
             return f"{effect.place}: asked for by hand"
         warm = readings.before(effect.place, "temperature", effect.requested)
         used = readings.before(effect.place, "occupancy", effect.requested)
@@ -84,6 +82,15 @@ class Effects:
         if used is not None and is_true(used.value):
             return f"{effect.place}{degrees}: somebody came in"
         return f"{effect.place} cool again{degrees}"
+
+    def _is_by_rule(self, effect: Effect) -> bool:
+        """Whether it is the first command after a turn, and the one that this asks for."""
+        turns = self._turns.get(effect.place, ())
+        last = next((turn for turn in reversed(turns) if turn[0] <= effect.requested), None)
+        if last is None or last[1] != (effect.value == "true"):
+            return False
+        others = (each for each in self._commands.values() if each.place == effect.place)
+        return not any(last[0] <= each.requested < effect.requested for each in others)
 
     def sentence(self, effect: Effect, readings: Readings) -> str:
         """Cause, effect and outcome."""

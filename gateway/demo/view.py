@@ -132,7 +132,8 @@ def _parts(sight: Sight, width: int) -> Iterator[Part]:
     yield Part(f"{FAULTS}: {count} in quarantine", faults or [_NOTHING], 1, 2, 4)
     asked = f"; {sight.accepted}" if sight.accepted else ""
     devices = list(_devices(sight, width)) or [_NOTHING]
-    yield Part(f"{DEVICES}{asked}", devices, 2, 7, 7, first_matter=True)
+    usual = 7 if sight.answers else len(devices)
+    yield Part(f"{DEVICES}{asked}", devices, min(2, usual), usual, usual, first_matter=True)
     if sight.answers:
         told = [Text(f" {each}") for each in answers(sight)]
         yield Part(ANSWERS, told, len(told), len(told), len(told), aged=False)

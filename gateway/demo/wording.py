@@ -11,7 +11,7 @@ from gateway.rdf.terms import Term
 MOST_SIGNS = 200
 """Of one value; more than a line has."""
 
-_UNITS = {"DEG_C": "°C", "PERCENT": "%", "PERCENT_RH": "%", "KiloW-HR": "kWh"}
+_UNITS = {"DEG_C": "°C", "PERCENT": "%", "PERCENT_RH": "%", "KiloW-HR": "kWh", "UNITLESS": ""}
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 

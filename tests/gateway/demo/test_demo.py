@@ -127,16 +127,25 @@ def test_the_demo_moves_when_its_ports_are_taken() -> None:
     assert figures(out)["published"] > 0
 
 
-def test_the_demo_keeps_to_a_port_that_is_set() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        port = str(holder.getsockname()[1])
-        variable = {"SOSA_GATEWAY_MQTT__PORT": port}
-        with started("demo", "--plain", "--duration", "1", environment=variable) as process:
+def test_the_demo_keeps_to_the_ports_that_are_set(tmp_path: Path) -> None:
+    """By the environment and by a gateway.toml; both are told when they are in use."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as one,
+        socket.create_server(("127.0.0.1", 0)) as two,
+    ):
+        mqtt, http = (each.getsockname()[1] for each in (one, two))
+        config = tmp_path / "gateway.toml"
+        config.write_text(f"[http]\nport = {http}\n", encoding="utf-8")
+        environment = {"SOSA_GATEWAY_MQTT__PORT": str(mqtt)}
+        with started(
+            "demo", "--plain", "--config", str(config), environment=environment
+        ) as process:
             out, errors = process.communicate(timeout=END_TIMEOUT_S)
     assert process.returncode == 1
     assert "summary" not in out
     assert errors.splitlines() == [
-        f"error: MQTT port {port} is in use: [mqtt] port, or SOSA_GATEWAY_MQTT__PORT, changes it",
+        f"error: MQTT port {mqtt} is in use: [mqtt] port, or SOSA_GATEWAY_MQTT__PORT, changes it",
+        f"HTTP port {http} is in use: [http] port, or SOSA_GATEWAY_HTTP__PORT, changes it",
         "what to do: name another port there, 0 for any free one, or end what has it",
     ]
 

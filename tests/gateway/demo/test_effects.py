@@ -35,7 +35,8 @@ def office(degrees: float, *, occupied: bool = False) -> Readings:
 def done(value: bool, status: str = "Confirmed", *, by_rule: bool = True) -> Effects:
     effects = Effects()
     if by_rule:
-        effects.wanted(told(1, [OFFICE], time=microseconds(AT)))
+        turned = ([OFFICE], []) if value else ([], [OFFICE])
+        effects.wanted(told(1, *turned, time=microseconds(AT)))
     took_s = None if status in {"Requested", "Sent"} else 0.4
     effects.told(told(1, [command(1, value, status, AT + timedelta(milliseconds=3), took_s)]))
     return effects
@@ -73,6 +74,16 @@ def test_a_command_is_told_with_its_cause_and_its_outcome(
 ) -> None:
     (effect,) = effects.latest
     assert effects.sentence(effect, readings) == sentence
+
+
+def test_a_command_that_no_rule_asked_for_is_told_so() -> None:
+    """Another one after the rule's, and one against what the rule wants."""
+    effects = done(True)
+    for number, (value, seconds) in enumerate([(True, 1), (False, 2)], start=2):
+        at = AT + timedelta(seconds=seconds)
+        effects.told(told(number, [command(number, value, "Confirmed", at, 0.1)]))
+    causes = [effects.cause(each, office(26.5)) for each in effects.latest]
+    assert causes == ["office too warm (26.5 °C), nobody in", *["office: asked for by hand"] * 2]
 
 
 def test_a_command_is_one_line_from_request_to_confirmation_and_outlives_its_row() -> None:
