@@ -17,6 +17,9 @@ WORKERS := 2
 APT := $(if $(filter 0,$(shell id -u)),,sudo )env DEBIAN_FRONTEND=noninteractive apt-get
 APT_INSTALL := $(APT) install -y --no-install-recommends
 
+# A person who waits for the demo's packages sees them come; a log does not.
+QUIET := $(if $(MAKE_TERMOUT),,--quiet)
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-slow announce check format bench bench-archive mosquitto sparkplug-client interop clean
 .DELETE_ON_ERROR:
@@ -68,7 +71,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(SETUP): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[try]'
+	$(BIN)/python -m pip install $(QUIET) --constraint constraints.txt --editable '.[try]'
 	@touch $@
 
 $(SETUP_DEV): pyproject.toml constraints.txt | $(BIN)/python

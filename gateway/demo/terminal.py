@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
+from itertools import count
 from threading import Event, Lock, Thread
 from time import monotonic
 from types import FrameType, TracebackType
@@ -25,6 +26,12 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
 """The alternate screen, no cursor, and no line is continued on the next one."""
+
+_HOME = "\x1b[H"
+"""Where the cursor waits: what is typed scrolls nothing away, and the next frame is over it."""
+
+_REPAINTED_EVERY = 16
+"""Frames; then lines are written that have not changed, too."""
 
 _LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 
@@ -141,14 +148,16 @@ class _Screen:
         """A picture that cannot be drawn ends the demo, as nothing would move any more."""
         try:
             self._draw()
-            while not self._end.wait(FRAME_S):
-                self._draw()
+            for number in count(1):
+                if self._end.wait(FRAME_S):
+                    return
+                self._draw(is_repainted=number % _REPAINTED_EVERY == 0)
         except Exception as error:
             self.fault = error
             os.kill(os.getpid(), signal.SIGTERM)
 
-    def _draw(self) -> None:
-        """Write the lines that differ from those of the last frame."""
+    def _draw(self, *, is_repainted: bool = False) -> None:
+        """Write the lines that differ from those of the last frame, or all."""
         size = self._console.size
         if (size.width, size.height) != self._size:
             self._size, self._shown = (size.width, size.height), []
@@ -161,8 +170,9 @@ class _Screen:
             "".join(
                 f"\x1b[{number};1H{new}"
                 for number, (new, old) in enumerate(zip(lines, before, strict=True), start=1)
-                if new != old
+                if new != old or is_repainted
             )
+            + _HOME
         )
         self._shown = lines
 

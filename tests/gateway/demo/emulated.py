@@ -71,6 +71,10 @@ class Emulated:
             if not self._read(deadline):
                 pytest.fail("\n".join(["ended or stuck:", *self.lines]))
 
+    def type_in(self, text: str) -> None:
+        """The terminal echoes it, as it does where nobody asked it not to."""
+        os.write(self._master, text.encode())
+
     def suspend(self) -> None:
         """Ctrl-Z, and on again: returns when the process has left its screen and come back."""
         for number, switched in ((signal.SIGTSTP, b"\x1b[?1049l"), (signal.SIGCONT, ERASED)):

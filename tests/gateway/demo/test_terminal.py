@@ -52,6 +52,7 @@ def test_the_demo_convinces_in_twenty_seconds(tmp_path: Path) -> None:
         assert b"\x1b[K" not in screen.raw, "behind a full line it erases the last column"
         assert screen.styles <= {"", "0", "1", "2", "31", "32"}
         fits_another_size(screen)
+        mends_what_was_typed_over_it(screen)
         screen.suspend()
         after = screen.end(signal.SIGINT)
     assert screen.process.returncode == 0
@@ -88,6 +89,12 @@ def fits_another_size(screen: Emulated) -> None:
     for width, height, rows in ((50, 12, 12), (132, 50, 40)):
         screen.resize(width, height)
         assert screen.until(lambda lines, rows=rows: sum(map(bool, lines)) >= rows)  # type: ignore[misc]
+
+
+def mends_what_was_typed_over_it(screen: Emulated) -> None:
+    screen.type_in("typed\ntyped\n")
+    screen.until(lambda lines: any("typed" in line for line in lines))
+    screen.until(lambda lines: not any("typed" in line for line in lines))
 
 
 def says_what_to_type_next(after: str, around: Mapping[str, str], folder: Path) -> None:
