@@ -55,7 +55,7 @@ async def run_demo(options: DemoOptions, terminal: Terminal) -> Ports:
         config = demo_config(Path(folder), ports, profile, options.landing)
         configure_logs(config.log)
         async with Gateway(config, starting=terminal.stage) as gateway:
-            seen = Seen(_addresses(gateway), lambda: monotonic() - terminal.started)
+            seen = Seen(_addresses(gateway, ports), lambda: monotonic() - terminal.started)
             client = client_profile(profile, gateway.http_port, gateway.websocket_port)
             demo = _Demo(options, recording, terminal, gateway, seen, stop)
             terminal.stage("subscriptions")
@@ -158,6 +158,7 @@ def _on_signals(stop: threading.Event, terminal: Terminal) -> None:
         loop.add_signal_handler(signal.SIGTSTP, terminal.suspend)
 
 
-def _addresses(gateway: Gateway) -> str:
-    """WebSockets are on the HTTP port as well."""
-    return f"mqtt://127.0.0.1:{gateway.mqtt_port}  http://127.0.0.1:{gateway.http_port}"
+def _addresses(gateway: Gateway, ports: Ports) -> str:
+    """WebSockets are on the HTTP port as well; why a port is another one than ever is told too."""
+    told = [f"mqtt://127.0.0.1:{gateway.mqtt_port}", f"http://127.0.0.1:{gateway.http_port}"]
+    return "  ".join([*told, *(each.partition(",")[0] for each in ports.moved)])

@@ -59,7 +59,11 @@ class Terminal:
         if self.is_live:
             signal.signal(signal.SIGTERM, _exit)
             sys.stderr = self._errors
-            self._screen.enter()
+            try:
+                self._screen.enter()
+            except BaseException:  # Ctrl-C may come as early as this
+                self._screen.leave()
+                raise
         return self
 
     def __exit__(
@@ -104,7 +108,7 @@ class Terminal:
         self._screen.enter()
 
     def _starting(self, _width: int, height: int) -> Sequence[Text]:
-        """The stages with the time that each took, the last one moving."""
+        """The stages with the time that each took, the last one moving; what was said below."""
         now = monotonic()
         stages = list(self._stages)
         ends = [begun for _, begun in stages[1:]] + [now]
@@ -113,7 +117,7 @@ class Terminal:
             is_done = number < len(stages)
             sign, style = ("✓", "green") if is_done else (spinner(now), "bold")
             lines.append(Text.assemble(f"  {end - begun:5.1f} s  ", (f"{sign} {name}", style)))
-        return lines[:height]
+        return [*lines, *(Text(f"  {each}") for each in self._said)][:height]
 
 
 class _Screen:
@@ -138,10 +142,9 @@ class _Screen:
 
     def leave(self) -> None:
         thread, self._thread = self._thread, None
-        if thread is None:
-            return
         self._end.set()
-        thread.join()
+        if thread is not None:
+            thread.join()
         self._write(_LEAVE)
 
     def _run(self) -> None:
