@@ -20,6 +20,7 @@ _LIBRARIES = {
         "Invalid HTTP request received.": "",
         "Unsupported upgrade request.": "",
         "Invalid UTF-8 sequence received from client.": "websocket",
+        "ASGI callable returned without completing handshake.": "websocket",
     },
     "asyncio": {
         "socket.send() raised exception.": "",

@@ -32,6 +32,10 @@ UPGRADE = (
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n"
 )
 KEY = b"dGhlIHNhbXBsZSBub25jZQ=="
+REFUSED = (
+    (UPGRADE % KEY).replace(b"Connection:", b"Origin: http://evil.example\r\nConnection:"),
+    (UPGRADE % KEY).replace(b"/subscribe", b"/nowhere"),
+)
 CONNECT = bytes.fromhex("101000044d5154540402003c000464657631")
 """MQTT 3.1.1 CONNECT of the client dev1."""
 
@@ -54,6 +58,7 @@ OPENINGS: list[bytes | tuple[bytes, ...]] = [
     b"GET /%ff%fe HTTP/1.1\r\nHost: \xff\r\n\r\n",
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     UPGRADE % b"no key",
+    *REFUSED,
     (UPGRADE % KEY, b"\xff" * 20),
     (UPGRADE % KEY, b"\x81\x82\0\0\0\0\xff\xfe"),
     (UPGRADE % KEY, b"\x81\xff" + b"\x7f" + b"\xff" * 7 + b"\0" * 4),
