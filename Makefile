@@ -21,7 +21,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow announce check format bench bench-archive mosquitto sparkplug-client interop clean
+.PHONY: help setup run test test-slow announce check format bench bench-archive mosquitto chromium sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -32,12 +32,12 @@ setup: $(SETUP_DEV) ## .venv with everything that development needs
 run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
 	$(BIN)/sosa-gateway demo
 
-test: announce $(SETUP_DEV) mosquitto sparkplug-client interop ## every test but the slow ones
+test: announce $(SETUP_DEV) mosquitto chromium sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -q --doctest-modules $(PACKAGES)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
 	$(BIN)/pytest -m "alone and not slow"
 
-test-slow: announce $(SETUP_DEV) mosquitto sparkplug-client interop ## the long kill, soak and fuzz runs
+test-slow: announce $(SETUP_DEV) mosquitto chromium sparkplug-client interop ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -85,6 +85,7 @@ announce:
 	lacks "Python packages into $(VENV)" \
 	  "test $(SETUP_DEV) -nt pyproject.toml && test $(SETUP_DEV) -nt constraints.txt"; \
 	lacks "mosquitto with apt-get" "command -v mosquitto && command -v mosquitto_pub"; \
+	lacks "chromium with apt-get" "command -v chromium"; \
 	lacks "pysparkplug into $(dir $(SPARKPLUG_CLIENT))" "test -e $(SPARKPLUG_CLIENT)"; \
 	lacks "nodejs and npm with apt-get" "{ command -v node && command -v npm; } || \
 	  { test -e $(INTEROP)/sepa-js/.ready && test -e $(INTEROP)/zigbee/.ready; }"; \
@@ -100,6 +101,13 @@ mosquitto:
 	  { echo "mosquitto is missing; installing it with apt-get" >&2; \
 	    $(APT) update && $(APT_INSTALL) mosquitto mosquitto-clients; } || \
 	  echo "no mosquitto: the tests that need it will be skipped" >&2
+
+# Playwright drives the system's: no browser is downloaded. Its tests are skipped without it.
+chromium:
+	@command -v chromium >/dev/null || \
+	  { echo "chromium is missing; installing it with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) chromium; } || \
+	  echo "no chromium: the tests that need it will be skipped" >&2
 
 # A client of another make, which needs another paho than we do: its test is skipped without it.
 sparkplug-client: $(SETUP_DEV)

@@ -24,7 +24,7 @@ NOT_IMPORTED = {
     "spark": {"pandas"},  # pyspark asks for it where rows become frames
     "dev": {
         *("flask", "flask-cors"),  # moto's server
-        *("import-linter", "mypy", "ruff", "pytest-asyncio", "pytest-timeout", "pytest-xdist"),
+        *("import-linter", "mypy", "ruff", "pytest-timeout", "pytest-xdist"),
         *("types-jsonschema", "types-protobuf"),
         "sosa-gateway",
     },
