@@ -4,7 +4,7 @@ A query is served as a whole by one tier; what it looks at are
 the entries of its LUTT, what it looks up the CTS has, if it is not too big.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.engine.lutt import LuttEntry
@@ -60,21 +60,38 @@ class Explanation:
         served = "served" if self.is_subscribed else "would be served"
         lines = [self.query.strip(), f"  {served} by the tier: {self.tier}"]
         lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
-        for entry in self.lutt:
-            quads = self.cts.get(entry)
-            kept = f"  (CTS: {quads} quads)" if quads else ""
-            lines.append(f"  LUTT {_entry_text(entry)}{kept}")
+        lines += self._looked_at()
         if self.in_worker:
             lines.append("  in a worker process, which keeps its own costs")
         elif self.is_subscribed:
             if self.alike > 1:
                 lines.append(f"  one of {self.alike} of a family: asked for what concerns it")
             lines += [
-                f"  shared by {self.members} SPUs that differ in {self.parameters} constants",
+                self._sharing(),
                 f"  reached by {self.hits} updates; all members: {self.costs.updates} processed, "
                 f"{self.costs.time_ns / 1e6:.3f} ms, {self.costs.rows} rows",
             ]
         return lines
+
+    def _looked_at(self) -> Iterator[str]:
+        """The LUTT, with what the CTS keeps; each is spelled out where it comes first."""
+        table, context = "LUTT (look-up triples table)", "CTS, context triple store"
+        for entry in self.lutt:
+            kept = ""
+            if quads := self.cts.get(entry):
+                kept, context = f"  ({context}: {_counted(quads, 'quad')})", "CTS"
+            yield f"  {table} {_entry_text(entry)}{kept}"
+            table = "LUTT"
+
+    def _sharing(self) -> str:
+        if self.members == 1:
+            return "  of 1 SPU (SPARQL processing unit), shared with no other"
+        differ = _counted(self.parameters, "constant")
+        return f"  shared by {self.members} SPUs (SPARQL processing units) that differ in {differ}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _entry_text(entry: LuttEntry) -> str:

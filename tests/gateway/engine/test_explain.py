@@ -1,12 +1,41 @@
 """`Engine.explain`: the tier of a query, why no cheaper one, whom it shares with, what it costs."""
 
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
 import pytest
 from pyoxigraph import NamedNode
 
-from gateway.engine import Engine
+from gateway.engine import Engine, explain
 from gateway.engine.lutt import EVERYTHING, LuttEntry
 from gateway.errors import SparqlSyntaxError
 from gateway.rdf.terms import DEFAULT_GRAPH
+from tests.paths import ROOT
+
+SPARQL_WORDS = frozenset(
+    [
+        "ASK",
+        "CONSTRUCT",
+        "DEFAULT",
+        "DISTINCT",
+        "EXISTS",
+        "FILTER",
+        "FROM",
+        "GRAPH",
+        "IRI",
+        "LIMIT",
+        "NAMED",
+        "OFFSET",
+        "OPTIONAL",
+        "REDUCED",
+        "SELECT",
+        "UNION",
+    ]
+)
+"""Words of the query language, which who asks has written."""
 
 P, Q = NamedNode("urn:p"), NamedNode("urn:q")
 
@@ -53,7 +82,49 @@ def test_members_of_a_shape_share_unit_and_costs_and_have_their_own_hits() -> No
         LuttEntry(None, Q, None, DEFAULT_GRAPH),
     )
     assert list(found[0].cts.values()) == [2, 3]
-    assert "shared by 3 SPUs that differ in 1 constants" in str(found[0])
+    assert "shared by 3 SPUs (SPARQL processing units) that differ in 1 constant" in str(found[0])
+
+
+def test_words_are_spelled_out_where_they_come_first() -> None:
+    engine = Engine.open()
+    engine.update("INSERT DATA { <urn:a> <urn:q> <urn:x> . <urn:x> <urn:p> <urn:b> }")
+    engine.subscribe(road("a"))
+    assert str(engine.explain(road("a"))).splitlines()[2:5] == [
+        "  LUTT (look-up triples table) * <urn:p> * DEFAULT  (CTS, context triple store: 1 quad)",
+        "  LUTT <urn:a> <urn:q> * DEFAULT  (CTS: 1 quad)",
+        "  of 1 SPU (SPARQL processing unit), shared with no other",
+    ]
+
+
+def test_every_abbreviation_is_in_the_glossary() -> None:
+    """In what is printed around the query, and in every reason that a tier gives."""
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    told = " ".join([*_texts(explain), *_reasons()])
+    abbreviations = set(re.findall(r"\b[A-Z]{3,}", told))
+    assert {"CTS", "LUTT", "SPU"} <= abbreviations
+    assert {"EXISTS", "OFFSET"} <= abbreviations
+    explained = set(re.findall(r"\b[A-Z]{3,}", glossary))
+    assert abbreviations - explained - SPARQL_WORDS == set()
+
+
+def _texts(module: ModuleType) -> Iterator[str]:
+    """All texts in those functions of a module that nobody else calls."""
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("_"):
+            yield from _constants(node)
+
+
+def _reasons() -> Iterator[str]:
+    for path in (ROOT / "gateway" / "engine").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc and "Not" in ast.unparse(node.exc):
+                yield from _constants(node.exc)
+
+
+def _constants(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
 
 
 def test_oracle_looks_at_everything() -> None:

@@ -17,7 +17,7 @@ async def test_explained_as_text_and_as_json() -> None:
         text = await client.post("/explain", data={"query": ALL})
         assert text.headers["content-type"].startswith("text/plain")
         assert "would be served by the tier: single pattern" in text.text
-        assert "LUTT * <urn:p> *" in text.text
+        assert "LUTT (look-up triples table) * <urn:p> *" in text.text
         headers = {"Accept": "application/json"}
         answer = await client.get("/explain", params={"query": AGGREGATE}, headers=headers)
         explained = answer.json()
