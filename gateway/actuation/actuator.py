@@ -26,6 +26,7 @@ from gateway.actuation.values import (
     number_literal,
     number_of,
     says_the_same,
+    spelled_range,
 )
 from gateway.rdf.namespaces import XSD
 
@@ -145,6 +146,14 @@ class Actuator:
             payload = FORMATS[self.family].encode_command(payload.decode(), now)
         return Message(self.topic, payload, self.qos, self.retain)
 
+    def takes(self, value: Literal, now: datetime) -> bool:
+        """Whether the device can be told this."""
+        try:
+            self.message(value, now)
+        except ValueError:
+            return False
+        return True
+
     def is_confirmed(self, wanted: Literal, seen: Reading) -> bool:
         """Whether a reading of its property and feature has the wanted value."""
         return says_the_same(wanted, self.unit, seen, self.words, self.tolerance)
@@ -159,6 +168,9 @@ class Actuator:
             return self._number(value)
         if self.values:
             raise ValueError(f"{_shown(value)} is not one of {', '.join(self.values)}")
+        if self.words.true and self.words.false:
+            true, false = self.words.true, self.words.false
+            raise ValueError(f"{_shown(value)} is neither {true} nor {false}")
         return value
 
     @property
@@ -192,21 +204,22 @@ class Actuator:
 
     @property
     def _range(self) -> str:
-        """For people: both ends, where there are two."""
-        if self.minimum is None or self.maximum is None:
-            return ""
-        return f" ({self.minimum} to {self.maximum})"
+        """For people, behind what is wrong."""
+        spelled = spelled_range(self.minimum, self.maximum, self.unit or "")
+        return f" ({spelled})" if spelled else ""
 
     def _number(self, value: Literal) -> Literal:
         number = number_of(value)
         if number is None or is_boolean(value):
-            raise ValueError(f"{_shown(value)} is no number")
+            words = f" and not one of {', '.join(self.values)}" if self.values else ""
+            raise ValueError(f"{_shown(value)} is no number{self._range}{words}")
         if self.minimum is not None and number < self.minimum:
             raise ValueError(f"{_shown(value)} is below the minimum, {self.minimum}{self._range}")
         if self.maximum is not None and number > self.maximum:
             raise ValueError(f"{_shown(value)} is above the maximum, {self.maximum}{self._range}")
         if self.step is not None and (number - (self.minimum or 0)) % self.step:
-            raise ValueError(f"{_shown(value)} is not a whole number of steps of {self.step}")
+            steps = f"steps of {self.step}{self._range}"
+            raise ValueError(f"{_shown(value)} is not a whole number of {steps}")
         told = converted(number, self.unit, self.device_unit)
         return number_literal(number if told is None else told)
 

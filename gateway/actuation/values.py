@@ -58,6 +58,24 @@ def number_literal(number: Decimal) -> Literal:
     return Literal(format(number.normalize(), "f"), datatype=NamedNode(DECIMAL))
 
 
+def spelled_range(least: object, most: object, unit: str) -> str:
+    """For people: the numbers between two ends, of which None is open; empty for all.
+
+    >>> spelled_range(5, 30, "http://qudt.org/vocab/unit/DEG_C"), spelled_range(0, None, "")
+    ('5 to 30 DEG_C', 'at least 0')
+    """
+    name = unit.rpartition("/")[2]
+    if least is not None and most is not None:
+        ends = f"{least} to {most}"
+    elif least is not None:
+        ends = f"at least {least}"
+    elif most is not None:
+        ends = f"at most {most}"
+    else:
+        return f"in {name}" if name else ""
+    return f"{ends} {name}".rstrip()
+
+
 def converted(number: Decimal, unit: str | None, wanted: str | None) -> Decimal | None:
     """The number in another unit (QUDT IRIs); None where the units have nothing in common."""
     if unit is None or wanted is None or unit == wanted:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gateway.actuation.values import is_boolean, is_number, value_of
+from gateway.actuation.values import is_boolean, is_number, spelled_range, value_of
 from gateway.cli.asking import service
 from gateway.cli.options import Commands, add_action
 from gateway.cli.verbs import VERBS
@@ -94,10 +94,12 @@ def _ask(options: argparse.Namespace, method: str, path: str, body: object = Non
 
 
 def _takes(actuator: Members) -> str:
-    words = ", ".join(actuator.get("values", ()))
-    low, high = actuator.get("minimum", ""), actuator.get("maximum", "")
-    numbers = f"{low} to {high} {actuator.get('unit', '').rpartition('/')[2]}".strip()
-    return ", ".join(each for each in (words, numbers if numbers != "to" else "") if each) or "any"
+    meant = [actuator[word] for word in ("trueValue", "falseValue") if word in actuator]
+    words = ", ".join(actuator.get("values", ()) or meant)
+    numbers = spelled_range(
+        actuator.get("minimum"), actuator.get("maximum"), actuator.get("unit", "")
+    )
+    return ", ".join(each for each in (words, numbers) if each) or "any"
 
 
 def _shown(cell: object) -> str:

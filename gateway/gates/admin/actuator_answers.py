@@ -93,6 +93,8 @@ class ActuatorTold(Answer):
     sensor: str = ""
     format: str = ""
     values: list[str] = Field(default_factory=list)
+    true_value: Annotated[str, Field(serialization_alias="trueValue")] = ""
+    false_value: Annotated[str, Field(serialization_alias="falseValue")] = ""
     minimum: int | float = 0
     maximum: int | float = 0
     step: int | float = 0

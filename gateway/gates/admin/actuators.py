@@ -8,6 +8,7 @@ it. Who may do that, or read the graph of actuations, sees it; for others it is 
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Path
@@ -35,6 +36,8 @@ from gateway.security.policy import Capability, Policy
 
 PATH = "/actuators"
 ACTUATIONS = "/actuations"
+_REFUSED_S = 5.0
+"""So long at most for the end of a command that cannot be; the engine fails it at once."""
 
 
 class ActuatorsGate:
@@ -72,10 +75,13 @@ class ActuatorsGate:
         return actuator
 
     async def command(self, actuator: Actuator, body: CommandBody) -> ActuationTold:
-        """Ask for an actuation, and wait where that is wished."""
+        """Ask for an actuation, and wait where that is wished, or where it fails at once."""
         commands = self._actuating.commands
-        if body.wait:
-            iri = await commands.request_and_wait(actuator, body.value, body.wait)
+        wait_s = body.wait
+        if not actuator.takes(body.value, datetime.now(UTC)):
+            wait_s = wait_s or _REFUSED_S
+        if wait_s:
+            iri = await commands.request_and_wait(actuator, body.value, wait_s)
         else:
             iri = await commands.request(actuator, body.value)
         entry = await self._actuating.ledger.find(NamedNode(iri))
@@ -123,6 +129,8 @@ class ActuatorsGate:
                 sensor=actuator.sensor,
                 format=actuator.family,
                 values=[*actuator.values],
+                true_value=actuator.words.true,
+                false_value=actuator.words.false,
                 **{name: None if each is None else plain(each) for name, each in limits.items()},
                 unit=actuator.unit,
                 time_limit=actuator.time_limit_s,

@@ -77,6 +77,14 @@ async def until_last(gateway: Gateway, status: str, name: str = "lamp") -> Any:
             await asyncio.sleep(0.02)
 
 
+async def until_ended(gateway: Gateway, iri: str) -> Any:
+    """An actuation once it has an end."""
+    async with asyncio.timeout(WAIT_S):
+        while "endedAt" not in (entry := await get(gateway, f"/actuations/{iri}")):
+            await asyncio.sleep(0.02)
+    return entry
+
+
 def metric_of(outcome: str) -> str:
     """How many actuations ended so, or were sent."""
     return f'actuations_total{{outcome="{outcome}"}}'

@@ -10,8 +10,8 @@ import pytest
 
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
-from tests.gateway.actuation.lamps import ACTUATIONS, command, get, lamp_profile, url
-from tests.kit.gateways import MAPPINGS, Device, running, settings, update
+from tests.gateway.actuation.lamps import ACTUATIONS, command, get, lamp_profile, until_ended, url
+from tests.kit.gateways import MAPPINGS, Device, JsonObject, running, settings, update
 from tests.kit.metrics import metrics
 
 
@@ -119,6 +119,40 @@ async def test_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert await asyncio.to_thread(main, ["actuate", "fan", "1", *place]) == 1
         assert "there is no actuator fan" in capsys.readouterr().err
     assert ACTUATIONS.endswith("/actuations")
+
+
+IMPOSSIBLE: list[tuple[JsonObject, str, str, str]] = [
+    ({"minimum": 0, "maximum": 99, "unit": "%"}, "100", "(0 to 99 PERCENT)", "0 to 99 PERCENT"),
+    ({"minimum": 0, "step": 5}, "dim", "is no number (at least 0)", "at least 0"),
+    ({"values": ["ON", "OFF"]}, "BLUE", "is not one of OFF, ON", "OFF, ON"),
+    ({"trueValue": "up", "falseValue": "down"}, "left", "is neither up nor down", "up, down"),
+]
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+async def test_impossible_value_fails_at_once_and_says_what_is_possible(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    case: tuple[JsonObject, str, str, str],
+) -> None:
+    """By command line, HTTP and UPDATE; no one waits for the time limit."""
+    takes, value, reason, listed = case
+    lamp: dict[str, Any] = {"values": [], "timeLimit": 300, **takes}
+    profile = lamp_profile(tmp_path, **lamp)
+    async with running(settings(tmp_path, profile)) as gateway:
+        place = ["--url", url(gateway, "")]
+        assert await asyncio.to_thread(main, ["actuate", "lamp", value, *place]) == 1
+        assert reason in capsys.readouterr().out
+        answer = await command(gateway, value)
+        assert (answer.status_code, answer.json()["status"]) == (200, "failed")
+        assert reason in answer.json()["reason"]
+        request = f"""<urn:asked> a sosa:Actuation ; sosa:madeByActuator <urn:lamp> ;
+          sosa:hasSimpleResult "{value}" ; gw:status gw:Requested"""
+        await update(gateway, f"INSERT DATA {{ GRAPH <{ACTUATIONS}> {{ {request} }} }}")
+        failed = await until_ended(gateway, "urn:asked")
+        assert (failed["status"], reason in failed["reason"]) == ("failed", True)
+        assert await asyncio.to_thread(main, ["actuators", *place]) == 0
+        assert listed in capsys.readouterr().out
 
 
 async def test_actuator_of_a_changed_profile_is_there_without_a_restart(tmp_path: Path) -> None:
