@@ -19,6 +19,15 @@ def codes(error: type[GatewayError]) -> set[str]:
     return {error.code}.union(*map(codes, error.__subclasses__()))
 
 
+def test_nothing_follows_in_a_block_what_runs_until_it_is_ended() -> None:
+    """Who pastes a block into a terminal would not come to the next line, or too early to a `&`."""
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", DOCUMENTS, re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 20
+    running = [each for each in blocks if re.search(r"^ *sosa-gateway run\b", each, re.MULTILINE)]
+    assert running
+    assert not [each for each in running if "sosa-gateway run" not in each.splitlines()[-1]]
+
+
 def test_every_metric_is_documented() -> None:
     modules = (ROOT / "gateway").rglob("measures.py")
     source = "".join(path.read_text(encoding="utf-8") for path in modules)

@@ -15,8 +15,8 @@ GUIDE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def test_the_five_commands_lead_from_loopback_to_the_network(tmp_path: Path) -> None:
-    (block,) = re.findall(r"## Five commands\n\n```sh\n(.*?)```", GUIDE, re.DOTALL)
-    commands = block.strip().splitlines()
+    chapter = GUIDE.partition("## Five commands\n")[2].partition("\n## ")[0]
+    commands = "".join(re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)).splitlines()
     assert len(commands) == 5
     ports = {"8443": free_port(), "9443": free_port(), "8883": free_port()}
     commands[3] = "sosa-gateway run > log 2>&1 & echo $! > pid"
