@@ -28,6 +28,8 @@ from gateway.journal.record import Actuation, Origin, Position, Record
 from gateway.journal.sealing import Sealed, seal
 from gateway.journal.segment import Segment, cut_torn_tail, sync_folder
 from gateway.journal.space import Space
+from gateway.runtime.folders import held_by
+from gateway.runtime.holders import Holder, lock_holder
 
 log = logging.getLogger(__name__)
 
@@ -307,10 +309,8 @@ def claim(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(descriptor)
-        raise StorageError(
-            f"another process has the journal in {folder}",
-            "stop the gateway that runs on this data_dir, or use another one",
-        ) from error
+        found = held_by(folder, lock_holder(folder / "lock") or Holder(0))
+        raise StorageError(f"the journal in {found.what}", found.what_to_do) from error
     return descriptor
 
 

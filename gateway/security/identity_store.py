@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gateway.errors import BadRequestError, NotFoundError, StorageError
+from gateway.runtime.folders import disk_error
 from gateway.security.identity import Identity, Kind, SigningKey, Snapshot
 from gateway.security.policy import Policy
 from gateway.security.policy_text import decode_policy, encode_policy
@@ -195,7 +196,9 @@ def _storage(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        raise StorageError(
-            f"the identities in {path} cannot be used: {error}",
-            "see that the file is the gateway's own and the disk has room; or restore it",
+        raise disk_error(
+            f"the identities in {path} cannot be used",
+            path.parent,
+            error,
+            "see that the file is whole, or put back a copy of it",
         ) from error

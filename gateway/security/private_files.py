@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from gateway.errors import StorageError
+from gateway.runtime.folders import disk_error
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +28,10 @@ def keep_private(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _close(folder)
     except OSError as error:
-        raise StorageError(
-            f"cannot keep {folder} to this user: {error.strerror}",
+        raise disk_error(
+            f"cannot keep {folder} to this user",
+            folder,
+            error,
             "give the folder to the user that runs the gateway (chown -R)",
         ) from error
     for path in _below(folder):

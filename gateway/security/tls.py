@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.runtime.folders import disk_error
 from gateway.runtime.strangers import WatchedTls
 from gateway.security.certificates import Issued, expires_at, is_fit, make_ca, make_server
 
@@ -119,8 +120,8 @@ def own_authority(folder: Path, name: str, at: datetime) -> Issued:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(
-            f"cannot make {folder}: {error}", "give the gateway its folder"
+        raise disk_error(
+            f"cannot make {folder}", folder, error, "give the gateway its folder"
         ) from error
     _write(key, made.key)
     _write(certificate, made.certificate)
@@ -173,4 +174,4 @@ def _write(path: Path, content: bytes) -> None:
             os.fsync(out.fileno())
         part.replace(path)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}", "see to the disk") from error
+        raise disk_error(f"cannot write {path}", path.parent, error, "mend the disk") from error

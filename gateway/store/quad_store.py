@@ -35,6 +35,7 @@ from gateway.store.clock import Clock, with_clock
 from gateway.store.delta_text import Functions
 from gateway.store.disk.commit import commit, take_back, update_text
 from gateway.store.disk.outage import Outage
+from gateway.store.disk.stored import unopened
 from gateway.store.disk.upkeep import Folder, Home, Memory, copy
 from gateway.store.faults import fault
 from gateway.store.known_subjects import KnownSubjects
@@ -87,10 +88,7 @@ class QuadStore:
             home = Memory(Store()) if path is None else Folder(path)
             return cls(home.store, home)
         except OSError as error:
-            raise StorageError(
-                f"the store in {path} does not open: {error}",
-                "another gateway may be running on it, or the disk is full or read-only",
-            ) from error
+            raise unopened(path or Path(), error) from error
 
     def __contains__(self, quad: Quad) -> bool:
         pending = self._pending

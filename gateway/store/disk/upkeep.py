@@ -96,7 +96,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._last_tried = _read_current(path)
+        self._last_tried = read_current(path)
         self._folder = path / str(self._last_tried)
         self.store = Store(str(self._folder))
         self._remove_others()
@@ -217,7 +217,8 @@ def _flush(store: Store) -> None:
         log.error("store_not_flushed", extra={"reason": str(error)})
 
 
-def _read_current(path: Path) -> int:
+def read_current(path: Path) -> int:
+    """The generation that counts, 1 where there is no store yet. Raises OSError."""
     try:
         generation = int((path / "current").read_text(encoding="ascii"))
     except FileNotFoundError:
