@@ -33,14 +33,22 @@ from jsap.template import Template
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something at `place` (a file, with line or path); an error unless it is a warning."""
+    """Something at `place` (a setting, an IRI, a file with line or path); an error or a warning."""
 
     place: str
     reason: str
     is_error: bool = True
+    what_to_do: str = ""
+
+    @classmethod
+    def of(cls, place: str, error: GatewayError) -> "Finding":
+        """An error, with what it says to do."""
+        return cls(place, error.description, what_to_do=error.hint)
 
     def __str__(self) -> str:
-        return f"{'error' if self.is_error else 'warning'}: {self.place}: {self.reason}"
+        advice = f"; {self.what_to_do}" if self.what_to_do else ""
+        kind = "error" if self.is_error else "warning"
+        return f"{kind}: {self.place}: {self.reason}{advice}"
 
 
 def profile_problem(error: Exception, place: str) -> Finding:

@@ -11,7 +11,7 @@ from gateway.gates.mqtt.external.settings import ExternalSettings
 
 
 def external_settings(config: Config) -> ExternalSettings:
-    """How another broker is reached."""
+    """How another broker is reached. Raises ConfigurationError."""
     mqtt = config.mqtt
     return ExternalSettings(
         mqtt.host,

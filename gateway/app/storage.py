@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 from gateway.admin.profile_reload import ProfileFiles
 from gateway.config.journal import ShippingSettings
@@ -83,17 +84,27 @@ def open_storage(config: Config) -> Iterator[Storage]:
     origin = Origin(identity.gateway, identity.base_iri)
     with one_core():
         engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
-        folder, limits = config.gateway.data_dir / "journal", config.journal.limits()
+        folder, limits = journal_path(config), config.journal.limits()
         with Journal(folder, origin, limits) as journal:
             scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
             shipper = shipper_of(config.shipping, journal)
             yield Storage(identity, files, profiles, journal, shipper, scheduler)
 
 
+def store_path(config: Config) -> Path | None:
+    """The folder of the store; None: it is in memory."""
+    return config.gateway.data_dir / "store" if config.store.kind == "disk" else None
+
+
+def journal_path(config: Config) -> Path:
+    """The folder of the journal."""
+    return config.gateway.data_dir / "journal"
+
+
 def _open_engine(config: Config) -> Engine:
     set_bounds(config.limits.of_form())
     engine = Engine.open(
-        config.gateway.data_dir / "store" if config.store.kind == "disk" else None,
+        store_path(config),
         performance=Performance() if config.engine.performance else None,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         workers=config.engine.workers,

@@ -10,7 +10,9 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -20,6 +22,9 @@ from gateway.config.settings import Config
 from gateway.errors import ConfigurationError
 
 ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"
+
+_SAFETY = {"tls", "security"}
+"""Sections by which it is judged what others may say."""
 
 Location = tuple[str, ...]
 """The dotted path of a setting: section, key."""
@@ -31,17 +36,92 @@ def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
     Relative paths in it are taken from the file's folder. Raises ConfigurationError that names
     every wrong setting with its line or variable.
     """
-    file = path if path is not None else Path("gateway.toml")
-    text = _read(file) if path is not None or file.exists() else ""
-    settings = _parse(text, file)
-    variables = _overlay(settings, environ)
+    given = Given.read(path, environ)
     try:
-        return Config.model_validate(settings).at(file.parent)
+        return given.config()
     except ValidationError as error:
-        faults = [_fault(each, text, file, variables) for each in error.errors()]
-        raise ConfigurationError(
-            "\n".join(faults), "gateway.example.toml shows every setting"
-        ) from error
+        faults = "\n".join(map(str, given.faults(error)))
+        raise ConfigurationError(faults, "gateway.example.toml shows every setting") from error
+
+
+class Fault(NamedTuple):
+    """A wrong setting: where it is, with its path, and what is wrong with it and what to do."""
+
+    place: str
+    reason: str
+    section: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was written as settings, right or wrong: a file's text, and the variables over it."""
+
+    file: Path
+    text: str
+    settings: dict[str, object]
+    variables: Mapping[Location, str]
+
+    @classmethod
+    def read(cls, path: Path | None, environ: Mapping[str, str]) -> Self:
+        """As `load_config` takes it. Raises ConfigurationError for what cannot be read at all."""
+        file = path if path is not None else Path("gateway.toml")
+        text = _read(file) if path is not None or file.exists() else ""
+        settings = _parse(text, file)
+        return cls(file, text, settings, _overlay(settings, environ))
+
+    def config(self) -> Config:
+        """The settings. Raises ValidationError."""
+        return Config.model_validate(self.settings).at(self.file.parent)
+
+    def place(self, *location: str) -> str:
+        """Where a setting was written, and its path: `gateway.toml:3: http.port`."""
+        return f"{self._source(location)}: {'.'.join(location)}"
+
+    def faults(self, error: ValidationError) -> list[Fault]:
+        """What is wrong."""
+        return [self._fault(each) for each in error.errors()]
+
+    def what_is_right(self) -> tuple[Config, list[Fault]]:
+        """The settings with defaults in place of wrong ones, and what is wrong with those."""
+        told: list[Fault] = []
+        while True:
+            try:
+                return self.config(), told
+            except ValidationError as error:
+                wrong = {each.section for each in told}
+                # What does not go with the default that now stands there is no fault of its own.
+                if not wrong & _SAFETY:
+                    told += [each for each in self.faults(error) if each.section not in wrong]
+                for each in error.errors():
+                    self._leave_out(_located(each))
+
+    def _leave_out(self, location: Location) -> None:
+        section, *keys = location
+        table = self.settings.get(section)
+        if keys and isinstance(table, dict):
+            del table[keys[0]]
+        else:
+            del self.settings[section]
+
+    def _fault(self, error: ErrorDetails) -> Fault:
+        location = _located(error)
+        return Fault(self.place(*location), _reason(error, location), location[0])
+
+    def _source(self, location: Location) -> str:
+        if location[:2] in self.variables:
+            return f"environment variable {self.variables[location[:2]]}"
+        line = _line_of(location, self.text)
+        wrong = [name for key, name in self.variables.items() if key[: len(location)] == location]
+        return f"{self.file}:{line}" if line else ", ".join([str(self.file), *wrong])
+
+
+def _located(error: ErrorDetails) -> Location:
+    """The section alone, for sections that do not go together."""
+    location = tuple(str(part) for part in error["loc"])
+    return location or (str(error.get("ctx", {}).get("section", "")),)
 
 
 def _read(file: Path) -> str:
@@ -101,19 +181,6 @@ def _variable_value(text: str, name: str) -> object:
             f"environment variable {name}: {error}", "lists and tables are written as JSON"
         ) from error
     return value
-
-
-def _fault(error: ErrorDetails, text: str, file: Path, variables: Mapping[Location, str]) -> str:
-    """One line: where, which setting, what is wrong, what to do."""
-    location = tuple(str(part) for part in error["loc"])
-    if not location:  # sections that do not go together
-        location = (str(error.get("ctx", {}).get("section", "")),)
-    place = f"environment variable {variables.get(location[:2])}"
-    if location[:2] not in variables:
-        line = _line_of(location, text)
-        wrong = [name for key, name in variables.items() if key[: len(location)] == location]
-        place = f"{file}:{line}" if line else ", ".join([str(file), *wrong])
-    return f"{place}: {'.'.join(location)}: {_reason(error, location)}"
 
 
 def _reason(error: ErrorDetails, location: Location) -> str:

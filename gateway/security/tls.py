@@ -11,7 +11,7 @@ import os
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, GatewayError
@@ -20,6 +20,9 @@ from gateway.runtime.strangers import WatchedTls
 from gateway.security.certificates import Issued, expires_at, is_fit, make_ca, make_server
 
 log = logging.getLogger(__name__)
+
+SOON_DAYS = 14
+"""A certificate that somebody else renews is about to end."""
 
 _LOOK_S = 3600.0
 _TLS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -96,7 +99,7 @@ class OwnCertificate(ServerTls):
         names, at = self._names(), self._clock()
         authority = own_authority(self._folder, names[0], at)
         certificate, key = self._folder / "server.crt", self._folder / "server.key"
-        present = _read(certificate) if certificate.exists() and key.exists() else b""
+        present = read_pem(certificate) if certificate.exists() and key.exists() else b""
         if not is_fit(present, authority.certificate, names, at):
             issued = make_server(names, authority, at)
             # Either file may be the last that is written before the power goes: is_fit would then
@@ -115,7 +118,7 @@ def own_authority(folder: Path, name: str, at: datetime) -> Issued:
     """The CA that is kept in the folder, made at the first call. Raises StorageError."""
     certificate, key = folder / "ca.crt", folder / "ca.key"
     if certificate.exists():
-        return Issued(_read(certificate), _read(key))
+        return Issued(read_pem(certificate), read_pem(key))
     made = make_ca(name, at)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -129,6 +132,28 @@ def own_authority(folder: Path, name: str, at: datetime) -> Issued:
     return made
 
 
+def own_fault(folder: Path, clock: Clock = now) -> ConfigurationError | None:
+    """Why the CA that is kept in the folder cannot be used; None also where there is none yet."""
+    certificate, key = folder / "ca.crt", folder / "ca.key"
+    if not certificate.exists():
+        return None
+    try:
+        ends = expires_at(read_pem(certificate))
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, _no_password)
+        read_pem(key)
+    except ConfigurationError as error:
+        return error
+    except (OSError, ValueError) as error:
+        return ConfigurationError(
+            f"the CA in {folder} cannot be used: {error}",
+            "put back a copy of ca.crt and ca.key, or remove both: clients must trust a new one",
+        )
+    if ends < clock():
+        hint = "remove ca.crt and ca.key: a new CA is made, which clients must trust"
+        return ConfigurationError(f"the CA in {folder} has ended", hint)
+    return None
+
+
 class GivenCertificate(ServerTls):
     """A certificate (with its chain) and a key in files; read again when they change."""
 
@@ -140,20 +165,26 @@ class GivenCertificate(ServerTls):
         self._loaded = (b"", b"")
         self.renew()
 
+    @property
+    def left(self) -> timedelta:
+        """How long the present one lasts, below 0 where it has ended. Raises ConfigurationError."""
+        return expires_at(self._loaded[0]) - self._clock()
+
     def renew(self) -> None:
         """Take up new files; say when the present one is about to end."""
-        files = (_read(self._certificate), _read(self._key))
+        files = (read_pem(self._certificate), read_pem(self._key))
         if files != self._loaded:
             self._load(self._certificate, self._key)
             self._loaded = files
-        left = expires_at(files[0]) - self._clock()
-        if left.days < 14:
+        left = self.left
+        if left.days < SOON_DAYS:
             log.warning(
                 "certificate_ends", extra={"path": str(self._certificate), "days": left.days}
             )
 
 
-def _read(path: Path) -> bytes:
+def read_pem(path: Path) -> bytes:
+    """A file with a certificate or a key. Raises ConfigurationError."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket
 
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.config.network import WebSocketSettings
-from gateway.errors import ConfigurationError, NotFoundError
+from gateway.errors import NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.http_connection import ConnectionLimits, Connections
@@ -33,6 +33,7 @@ from gateway.gates.http.origins import Names, Origins
 from gateway.gates.http.request_load import LoadLimits, RequestLoad, RequestStatistics
 from gateway.gates.http.responses import EXCEPTION_HANDLERS, refusal
 from gateway.gates.http.socket_connection import SocketConnection
+from gateway.runtime.ports import not_listening
 from gateway.runtime.strangers import quiet_libraries
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
@@ -183,7 +184,7 @@ async def serve(
     """
     settings = settings or ServerSettings()
     quiet_libraries()
-    with _bind(host, port) as listener:
+    with bind(host, port) as listener:
         _cut_off_stalled(listener, settings.stall_s)
         server = _Server(_uvicorn_config(app, settings))
         serving = asyncio.create_task(server.serve([listener]), name=f"server {host}")
@@ -197,16 +198,14 @@ async def serve(
             await server.cut_off()
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises ConfigurationError with who has the port."""
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     try:
         listener = socket.create_server((bare, port), family=family)
     except OSError as error:
-        raise ConfigurationError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            "another program may use the port; configure another one",
-        ) from error
+        raise not_listening("the gateway", host, port, error) from error
     # Inherited by what is accepted: asyncio's own loop sets it only where the protocol is named; an
     # answer then waits 40 ms for the acknowledgement of its head.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gateway.config.file import load_config
+from gateway.config.file import Given, load_config
 from gateway.config.settings import SHIPPED_PROFILES, Config, is_loopback
 from gateway.errors import ConfigurationError
 from tests.paths import ROOT
@@ -166,6 +166,36 @@ def test_an_external_broker_may_be_anywhere(tmp_path: Path) -> None:
 
 
 OPEN = "[security]\nenabled = true\n[http]\nhost = '0.0.0.0'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "http_port"),
+    [
+        ("[http]\nport = 8123\n", [], 8123),
+        ("[http]\nprot = 1\nport = 8123\n", ["http.prot"], 8123),
+        ("[http]\nport = 'x'\n[mqtt]\nport = -1\n", ["mqtt.port", "http.port"], 8000),
+        ("[htp]\nport = 1\n[http]\nport = 8123\n", ["htp"], 8123),
+        ("http = 3\n[mqtt]\nhost = '0.0.0.0'\n", ["http", "mqtt"], 8000),
+        ("[http]\nhost = '0.0.0.0'\n[mqtt]\nhost = '::'\n", ["mqtt", "http"], 8000),
+        ("[tls]\nmode = 'onw'\n" + OPEN, ["tls.mode"], 8000),
+        ("[mqtt]\nprot = 1\nusername = 'gw'\n", ["mqtt.prot"], 8000),
+    ],
+)
+def test_what_is_right_is_left_when_the_wrong_is_told(
+    tmp_path: Path, text: str, told: list[str], http_port: int
+) -> None:
+    given = Given.read(written(tmp_path, text), {})
+    config, faults = given.what_is_right()
+    assert [each.place.rpartition(": ")[2] for each in faults] == told
+    assert config.http.port == http_port
+
+
+def test_the_place_of_a_setting_is_where_it_was_written(tmp_path: Path) -> None:
+    path = written(tmp_path, "[http]\n\nport = 1\n")
+    given = Given.read(path, {"SOSA_GATEWAY_MQTT__PORT": "2"})
+    assert given.place("http", "port") == f"{path}:3: http.port"
+    assert given.place("mqtt", "port") == "environment variable SOSA_GATEWAY_MQTT__PORT: mqtt.port"
+    assert given.place("tls", "key") == f"{path}: tls.key"
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,10 @@ class EmbeddedBroker:
         try:
             await self._broker.start()
         except BrokerError as error:
-            place = f"{self._settings.host}:{self._settings.port}"
-            raise ConfigurationError(
-                f"the MQTT broker cannot listen on {place}: {error}"
-            ) from error
+            cause = error.__cause__  # amqtt wraps whatever is raised
+            if isinstance(cause, ConfigurationError):
+                raise cause from error
+            raise ConfigurationError(f"the MQTT broker does not start: {error}") from error
         self._telling = asyncio.create_task(self._broker.tell_status(), name="mqtt-status")
         return self
 

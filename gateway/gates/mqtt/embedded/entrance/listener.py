@@ -13,6 +13,7 @@ from functools import partial
 
 from gateway.gates.mqtt.embedded.entrance.openings import Opening, Openings
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
+from gateway.runtime.ports import not_listening
 from gateway.security.throttle import network_of
 
 log = logging.getLogger(__name__)
@@ -62,8 +63,8 @@ class Listener:
         return port
 
     async def start(self) -> None:
-        """Bind. Raises OSError."""
-        self._sockets = await _bound(self._settings.host, self._wanted_port)
+        """Bind. Raises ConfigurationError."""
+        self._sockets = await bound(self._settings.host, self._wanted_port)
         self._accepting = [
             asyncio.create_task(self._accept(each), name="mqtt-accept") for each in self._sockets
         ]
@@ -141,23 +142,29 @@ class Listener:
         return reader, self._writer(transport, protocol, reader, loop)
 
 
-async def _bound(host: str, port: int) -> list[socket.socket]:
-    """A listening socket for each address of the host."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(
-        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )
-    bound: list[socket.socket] = []
+async def bound(host: str, port: int) -> list[socket.socket]:
+    """A listening socket for each address of the host.
+
+    Raises ConfigurationError with who has the port.
+    """
+    sockets: list[socket.socket] = []
     try:
-        for family, _, _, _, address in dict.fromkeys(found):
-            bound.append(_listening(family, address))
+        await _bind(host, port, sockets)
     except OSError as error:
         # A name may have an address, as ::1, that this machine has not.
-        if error.errno not in _NO_ADDRESS or not bound:
-            for each in bound:
+        if error.errno not in _NO_ADDRESS or not sockets:
+            for each in sockets:
                 each.close()
-            raise
-    return bound
+            raise not_listening("the MQTT broker", host, port, error) from error
+    return sockets
+
+
+async def _bind(host: str, port: int, sockets: list[socket.socket]) -> None:
+    found = await asyncio.get_running_loop().getaddrinfo(
+        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    for family, _, _, _, address in dict.fromkeys(found):
+        sockets.append(_listening(family, address))
 
 
 def _listening(family: int, address: tuple[object, ...]) -> socket.socket:

@@ -1,0 +1,84 @@
+"""Certificates, the broker elsewhere, the landing zone: what a gateway is told to use and to trust.
+
+Place: each is read, or dialled, by the code that a gateway uses for it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gateway.admin.profile_checks import Finding
+from gateway.app.broker_settings import external_settings
+from gateway.cli.checking.folder import Where
+from gateway.config.settings import Config
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.gates.mqtt.external.trial import refusal
+from gateway.security.tls import SOON_DAYS, GivenCertificate, own_fault, read_pem
+from gateway.shipping import open_zone
+from gateway.shipping.zones import read_token
+
+BROKER_S = 5.0
+"""How long an external broker may take to answer."""
+
+
+def tls_findings(config: Config, where: Where) -> Iterator[Finding]:
+    """What is wrong with the files of [tls]."""
+    if config.tls.mode == "own":
+        fault = own_fault(config.gateway.data_dir / "tls")
+        if fault is not None:
+            yield Finding.of(where("tls", "mode"), fault)
+    elif config.tls.mode == "files":
+        yield from _given(config, where)
+
+
+def _given(config: Config, where: Where) -> Iterator[Finding]:
+    files = {name: Path(getattr(config.tls, name)) for name in ("certificate", "key")}
+    unread = []
+    for name, path in files.items():
+        try:
+            read_pem(path)
+        except ConfigurationError as error:
+            unread.append(Finding.of(where("tls", name), error))
+    yield from unread
+    if unread:
+        return
+    place = where("tls", "certificate")
+    try:
+        left = GivenCertificate(files["certificate"], files["key"]).left
+    except GatewayError as error:
+        yield Finding.of(place, error)
+        return
+    if left.days < 0:
+        reason = f"{files['certificate']} has ended {-left.days} days ago: no client will trust it"
+        yield Finding(place, reason, what_to_do="put a new one there")
+    elif left.days < SOON_DAYS:
+        reason = f"{files['certificate']} ends in {left.days} days"
+        yield Finding(place, reason, is_error=False, what_to_do="put a new one there in time")
+
+
+def broker_findings(config: Config, where: Where) -> Iterator[Finding]:
+    """Why an external broker would not be used: its files, its address, TLS, the login."""
+    if config.mqtt.mode != "external":
+        return
+    wrong = []
+    for name, read in (
+        ("password_file", config.mqtt.read_password),
+        ("ca_file", config.mqtt.client_context),
+    ):
+        try:
+            read()
+        except ConfigurationError as error:
+            wrong.append(Finding.of(where("mqtt", name), error))
+    yield from wrong
+    if not wrong and (error := refusal(external_settings(config), BROKER_S)):
+        yield Finding.of(where("mqtt", "host"), error)
+
+
+def shipping_findings(config: Config, where: Where) -> Iterator[Finding]:
+    """What is wrong with the address of the landing zone and its token; it is not asked."""
+    settings = config.shipping
+    try:
+        if settings.to:
+            open_zone(settings.to, settings.options, settings.token_file, settings.ca_file)
+            read_token(settings.token_file)
+    except ConfigurationError as error:
+        yield Finding.of(where("shipping", "to"), error)
