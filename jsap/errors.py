@@ -7,13 +7,18 @@
 Place: raised where a profile is read and where a template is bound, before anything is sent.
 """
 
+from collections.abc import Iterable
+from typing import Self
+
 
 class JsapError(ValueError):
     """A profile that cannot be used as it is.
 
     `path` is a JSON path in the file `source`, as `updates.SEND.forcedBindings.text`; `source` is
-    empty where it is not known.
+    empty where it is not known. `also` are others, found together with this one.
     """
+
+    also: "tuple[JsapError, ...]" = ()
 
     def __init__(self, path: str, reason: str, what_to_do: str, source: str = "") -> None:
         self.path = path
@@ -25,7 +30,13 @@ class JsapError(ValueError):
 
     def at(self, source: str) -> "JsapError":
         """The same error, in the file `source` unless one is named already."""
-        return JsapError(self.path, self.reason, self.what_to_do, self.source or source)
+        error = JsapError(self.path, self.reason, self.what_to_do, self.source or source)
+        return error.with_others([each.at(source) for each in self.also])
+
+    def with_others(self, others: "Iterable[JsapError]") -> Self:
+        """The same error, which tells of the others too."""
+        self.also = tuple(others)
+        return self
 
 
 class BindingError(JsapError):

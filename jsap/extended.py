@@ -12,7 +12,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 from typing import Any, TypeVar
@@ -120,6 +120,12 @@ class _Rule(_Item):
     on_start: bool | None = Field(default=None, alias="onStart")
 
 
+_MODELS: Mapping[str, type[_Item]] = {
+    "mappings": _Mapping,
+    "actuators": _Actuator,
+    "rules": _Rule,
+}
+
 _AnyItem = TypeVar("_AnyItem", bound=_Item)
 _Object = NamedNode | Literal
 
@@ -132,14 +138,23 @@ def mapping_quads(profile: Profile) -> list[Quad]:
     """
     if not isinstance(profile.extended, Mapping):
         return []
+    errors: list[JsapError] = []
     quads: list[Quad] = []
-    for path, mapping in _items(profile, "mappings", _Mapping):
-        quads += _Node(profile.namespaces, profile.source, path, mapping.id).mapping(mapping)
-    for path, actuator in _items(profile, "actuators", _Actuator):
-        quads += _Node(profile.namespaces, profile.source, path, actuator.id).actuator(actuator)
-    for path, rule in _items(profile, "rules", _Rule):
-        quads += _Node(profile.namespaces, profile.source, path, rule.id).rule(rule)
+    for member, model in _MODELS.items():
+        for path, item in _items(profile, member, model, errors):
+            try:
+                quads += _Node(profile.namespaces, profile.source, path, item.id).of(item)
+            except JsapError as error:
+                errors.append(error)
+    _raise(errors)
     return quads
+
+
+def _raise(errors: Sequence[JsapError]) -> None:
+    """The first, with the others."""
+    if errors:
+        first, *others = [each for error in errors for each in (error, *error.also)]
+        raise first.with_others(others)
 
 
 def one_mapping(members: object, namespaces: Mapping[str, str], path: str = "") -> list[Quad]:
@@ -246,27 +261,36 @@ def node_paths(profile: Profile) -> dict[str, str]:
     """
     if not isinstance(profile.extended, Mapping):
         return {}
-    return {
+    errors: list[JsapError] = []
+    paths = {
         iri(item.id, profile.namespaces).value: path
-        for member, model in (("mappings", _Mapping), ("actuators", _Actuator), ("rules", _Rule))
-        for path, item in _items(profile, member, model)
+        for member, model in _MODELS.items()
+        for path, item in _items(profile, member, model, errors)
     }
+    _raise(errors)
+    return paths
 
 
-def _items(profile: Profile, member: str, model: type[_AnyItem]) -> Iterator[tuple[str, _AnyItem]]:
+def _items(
+    profile: Profile, member: str, model: type[_Item], errors: list[JsapError]
+) -> Iterator[tuple[str, _Item]]:
+    """The good ones with their paths; what is wrong with the others is added to `errors`."""
     items: Any = profile.extended.get(member, ())
     if not isinstance(items, list | tuple):
-        raise JsapError(f"extended.{member}", "not a list", "write [...]", profile.source)
+        errors.append(JsapError(f"extended.{member}", "not a list", "write [...]", profile.source))
+        return
     seen: dict[str, str] = {}
     for index, item in enumerate(items):
         path = f"extended.{member}[{index}]"
         try:
             checked = model.model_validate(item)
         except ValidationError as error:
-            raise first_error(error, path, profile.source) from error
+            errors.append(first_error(error, path, profile.source))
+            continue
         if checked.id in seen:
             reason = f"{checked.id} is the id of {seen[checked.id]} too"
-            raise JsapError(f"{path}.id", reason, "give it its own", profile.source)
+            errors.append(JsapError(f"{path}.id", reason, "give it its own", profile.source))
+            continue
         seen[checked.id] = path
         yield path, checked
 
@@ -279,6 +303,16 @@ class _Node:
         self._source = source
         self._path = path
         self._subject = self._iri("id", node_id)
+
+    def of(self, item: _Item) -> Iterator[Quad]:
+        """The quads of whatever it is. Raises JsapError."""
+        match item:
+            case _Mapping():
+                yield from self.mapping(item)
+            case _Actuator():
+                yield from self.actuator(item)
+            case _Rule():
+                yield from self.rule(item)
 
     def mapping(self, mapping: _Mapping) -> Iterator[Quad]:
         """A gw:Mapping."""

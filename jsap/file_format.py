@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 
 from jsap.compatibility import put_right
 from jsap.errors import JsapError
@@ -267,13 +268,21 @@ _SURROGATE = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
 def first_error(error: ValidationError, under: str, source: str) -> JsapError:
-    """The first of pydantic's findings as ours; `under` is the JSON path of what was checked."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    path = json_path(under, first["loc"])
-    reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
-    if first["type"] in _WHAT_TO_DO:
-        return JsapError(path, reason, _WHAT_TO_DO[first["type"]], source)
-    given = f"{_shown(first['input'])} is given"
+    """Pydantic's findings as ours, the first with the others.
+
+    `under` is the JSON path of what was checked.
+    """
+    found = error.errors(include_url=False, include_context=False)
+    first, *others = [_error_of(each, under, source) for each in found]
+    return first.with_others(others)
+
+
+def _error_of(found: ErrorDetails, under: str, source: str) -> JsapError:
+    path = json_path(under, found["loc"])
+    reason = _REASONS.get(found["type"], found["msg"].removeprefix("Value error, "))
+    if found["type"] in _WHAT_TO_DO:
+        return JsapError(path, reason, _WHAT_TO_DO[found["type"]], source)
+    given = f"{_shown(found['input'])} is given"
     return JsapError(path, reason[:1].lower() + reason[1:], given, source)
 
 

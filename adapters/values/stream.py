@@ -168,7 +168,8 @@ def _unit(mapping: Mapping, member: str, text: str | None) -> str | None:
         return None
     known = unit_iri(text)
     if known is None:
-        _refuse_defect(mapping, member, iri_defect(text))
+        symbol = f"{text[:40]!a} is no unit that is known: name QUDT's IRI, or a symbol such as Cel"
+        _refuse_defect(mapping, member, iri_defect(text) if ":" in text else symbol)
     return known or text
 
 

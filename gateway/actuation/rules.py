@@ -178,7 +178,7 @@ class Republisher:
         refused: dict[str, str] = {}
         for fields in self._answer.fields():
             try:
-                rules.add(self._rule(fields))
+                rules.add(rule_of(fields, self._queries))
             except ValueError as error:
                 iri = _lexical(fields, "rule")
                 refused[iri] = str(error)
@@ -237,31 +237,35 @@ class Republisher:
         self._publisher.publish(topic, payload, rule.qos, rule.retain)
         self._note(rule.iri, topic, payload)
 
-    def _rule(self, row: Mapping[str, Term | None]) -> Rule:
-        iri = _lexical(row, "rule")
-        sparql = _lexical(row, "queryText")
-        query_id = _lexical(row, "queryId")
-        if query_id:
-            if query_id not in self._queries:
-                raise ValueError(f"the profile has no query {query_id}")
-            sparql = self._queries[query_id]
-        if not sparql:
-            raise ValueError("give gw:sparql or gw:query")
-        on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
-        if on not in {GW + "Added", GW + "Removed"}:
-            raise ValueError("gw:on is gw:Added or gw:Removed")
-        if qos not in {"0", "1", "2"}:
-            raise ValueError("gw:qos is 0, 1 or 2")
-        return Rule(
-            iri,
-            sparql,
-            _lexical(row, "topicTemplate"),
-            _lexical(row, "payloadTemplate"),
-            on_removed=on == GW + "Removed",
-            qos=int(qos),
-            retain=_lexical(row, "retain") in {"true", "1"},
-            on_start=_lexical(row, "onStart") in {"true", "1"},
-        )
+
+def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, str]) -> Rule:
+    """A rule from its row of the query RULES; `queries` are those that it may name.
+
+    Raises ValueError with what is wrong.
+    """
+    sparql = _lexical(row, "queryText")
+    query_id = _lexical(row, "queryId")
+    if query_id:
+        if query_id not in queries:
+            raise ValueError(f"the profile has no query {query_id}")
+        sparql = queries[query_id]
+    if not sparql:
+        raise ValueError("give gw:sparql or gw:query")
+    on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
+    if on not in {GW + "Added", GW + "Removed"}:
+        raise ValueError("gw:on is gw:Added or gw:Removed")
+    if qos not in {"0", "1", "2"}:
+        raise ValueError("gw:qos is 0, 1 or 2")
+    return Rule(
+        _lexical(row, "rule"),
+        sparql,
+        _lexical(row, "topicTemplate"),
+        _lexical(row, "payloadTemplate"),
+        on_removed=on == GW + "Removed",
+        qos=int(qos),
+        retain=_lexical(row, "retain") in {"true", "1"},
+        on_start=_lexical(row, "onStart") in {"true", "1"},
+    )
 
 
 def _lexical(row: Mapping[str, Term | None], name: str) -> str:

@@ -6,22 +6,26 @@ started and nothing is changed.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Triple
 
 from adapters.values.properties import BASE, VOCABULARY
 from adapters.values.units import unit_defect
 from gateway.actuation.actuators import Actuators
+from gateway.actuation.rules import rule_of
 from gateway.actuation.templates import ActuationTemplates
+from gateway.admin.mapping_graph import node_conditions
 from gateway.admin.onboarding.migration import inverted
-from gateway.engine import Notification
+from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError, SparqlSyntaxError
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
+from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
@@ -51,12 +55,14 @@ class Finding:
         return f"{kind}: {self.place}: {self.reason}{advice}"
 
 
-def profile_problem(error: Exception, place: str) -> Finding:
-    """The error at its own place where it knows one."""
+def profile_problems(error: Exception, place: str) -> Iterator[Finding]:
+    """The error, and those found with it, each at its own place where it knows one."""
     if not isinstance(error, JsapError):
-        return Finding(place, str(error))
-    path = f": {error.path}" if error.path else ""
-    return Finding(f"{error.source or place}{path}", f"{error.reason}; {error.what_to_do}")
+        yield Finding(place, str(error))
+        return
+    for each in (error, *error.also):
+        path = f": {each.path}" if each.path else ""
+        yield Finding(f"{each.source or place}{path}", each.reason, what_to_do=each.what_to_do)
 
 
 def profile_warnings(profile: Profile) -> Iterator[Finding]:
@@ -99,6 +105,9 @@ def _bound(template: Template) -> str:
     )
 
 
+GRAPH_QUERIES = frozenset({"MAPPINGS", "ACTUATORS", "RULES"})
+"""The queries by which the graph of mappings is read."""
+
 _OWN = (
     *("STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS", "RULES"),
     *("ACTUATORS", "REQUESTED", "ACTUATIONS", "OBSERVATIONS"),
@@ -115,15 +124,63 @@ def together_findings(together: Profiles, identity: Identity) -> Iterator[Findin
         ObservationTemplates(together, identity)
         AbsenceTemplates(together, identity)
         ActuationTemplates(together)
-        own = {name: together.query_text(name) for name in _OWN}
+        for name in _OWN:
+            together.query_text(name)
     except (JsapError, GatewayError) as error:
-        yield profile_problem(error, place)
+        yield from profile_problems(error, place)
         return
-    mappings = _answer(together.mappings, own["MAPPINGS"])
-    yield from _mappings(together.places, mappings)
     yield from _old_names(together, f"{identity.base_iri}property/")
-    yield from _actuators(together.places, _answer(together.mappings, own["ACTUATORS"]))
-    yield from _rules(together.places, _answer(together.mappings, own["RULES"]), together.queries)
+    yield from _graph_findings(together, together.mappings, together.places)
+
+
+def in_force(together: Profiles, identity: Identity, stored: Iterable[Quad]) -> list[Quad]:
+    """The graph of mappings of a gateway that starts with a store.
+
+    `stored` are the store's quads of that graph and of the graph of state.
+    """
+    store = QuadStore.open(None)
+    store.apply(quads_delta(stored))
+    store.apply(together.mappings_delta(store, identity.node))
+    return store.match(None, None, None, MAPPINGS_GRAPH)
+
+
+def stored_findings(together: Profiles, quads: Iterable[Quad], store: str) -> Iterator[Finding]:
+    """What is wrong with mappings, actuators and rules as they stand in the graph of mappings.
+
+    Those that stand there as in the profiles are told at their place in the file, the others by
+    `store` and their IRI.
+    """
+    said, written = _by_node(quads), _by_node(together.mappings)
+    changed = {node: told for node, told in said.items() if told != written.get(node)}
+    broken = set()
+    for node, told in changed.items():
+        for wrong in node_conditions(node, told):
+            broken.add(node)
+            yield Finding(f"{store}: {node}", wrong.what, what_to_do=wrong.what_to_do)
+    places = {node.value: f"{store}: {node}" for node in changed if isinstance(node, NamedNode)}
+    rest = [quad for node, told in said.items() if node not in broken for quad in told]
+    yield from _graph_findings(together, rest, {**together.places, **places})
+
+
+def _by_node(quads: Iterable[Quad]) -> dict[NamedNode | BlankNode, set[Quad]]:
+    nodes: dict[NamedNode | BlankNode, set[Quad]] = {}
+    for quad in quads:
+        if not isinstance(quad.subject, Triple):
+            nodes.setdefault(quad.subject, set()).add(quad)
+    return nodes
+
+
+def _graph_findings(
+    together: Profiles, quads: Iterable[Quad], places: Mapping[str, str]
+) -> Iterator[Finding]:
+    """By the tables that a gateway learns the quads with."""
+
+    def told(query: str) -> Notification:
+        return _answer(quads, together.query_text(query))
+
+    yield from _mappings(places, told("MAPPINGS"))
+    yield from _actuators(places, told("ACTUATORS"))
+    yield from _rules(places, told("RULES"), together.queries)
 
 
 def _old_names(together: Profiles, base: str) -> Iterator[Finding]:
@@ -174,20 +231,19 @@ def _actuators(homes: Mapping[str, str], told: Notification) -> Iterator[Finding
 
 
 def _rules(
-    homes: Mapping[str, str], rules: Notification, queries: Mapping[str, Template]
+    homes: Mapping[str, str], told: Notification, queries: Mapping[str, Template]
 ) -> Iterator[Finding]:
-    for rule in rules.added:
-        iri, query_id, text = str(rule["rule"]), rule.get("queryId"), rule.get("queryText")
-        place = homes.get(iri[1:-1], "")
-        if isinstance(query_id, Literal) and query_id.value not in queries:
-            yield Finding(
-                f"{place}.query", f"rule {iri}: no query {query_id.value} in the profiles"
-            )
-        elif isinstance(text, Literal):
+    """What keeps rules from being in force, by what puts them in force."""
+    texts = {name: template.text for name, template in queries.items()}
+    with closing(Engine.open(None)) as engine:
+        for row in told.added:
+            iri = str(row["rule"])
+            member = "query" if row.get("queryId") else "sparql"
             try:
-                parse_query(text.value)
-            except GatewayError as error:
-                yield Finding(f"{place}.sparql", f"rule {iri}: {error}")
+                engine.subscribe(rule_of(row, texts).sparql)
+            except (ValueError, GatewayError) as error:
+                place = homes.get(iri[1:-1], "")
+                yield Finding(f"{place}.{member}", f"rule {iri}: {error}")
 
 
 def _answer(quads: Iterable[Quad], text: str) -> Notification:

@@ -195,8 +195,9 @@ class ProfileReload:
         """The new profiles, and what brings their templates into force; in any thread."""
         new = self._files.load()
         findings = [*template_findings(new), *together_findings(new, self._identity)]
-        if findings:
-            told = "\n".join(f"{each.place}: {each.reason}" for each in findings[:10])
+        errors = [each for each in findings if each.is_error]
+        if errors:
+            told = "\n".join(map(str, errors[:10]))
             raise ConfigurationError(told, "correct the profile; the old one stays in force")
         for name in _SUBSCRIBED:
             if new.query_text(name) != self.profiles.query_text(name):

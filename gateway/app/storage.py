@@ -77,7 +77,7 @@ class Storage:
 @contextmanager
 def open_storage(config: Config) -> Iterator[Storage]:
     """Open store and journal. Raises ConfigurationError or StorageError with what to do."""
-    identity = Identity(config.gateway.base_iri, config.gateway.id)
+    identity = identity_of(config)
     files = ProfileFiles(config.jsap.profiles, remote_of(config))
     profiles = files.load()
     engine = _open_engine(config)
@@ -89,6 +89,11 @@ def open_storage(config: Config) -> Iterator[Storage]:
             scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
             shipper = shipper_of(config.shipping, journal)
             yield Storage(identity, files, profiles, journal, shipper, scheduler)
+
+
+def identity_of(config: Config) -> Identity:
+    """By which the gateway names itself and what it makes."""
+    return Identity(config.gateway.base_iri, config.gateway.id)
 
 
 def store_path(config: Config) -> Path | None:

@@ -1,37 +1,27 @@
 """`sosa-gateway check`: everything that would stop or surprise a gateway, told before it runs.
 
-Reads the configuration's profiles, their SPARQL, the mappings and rules in them, and the ontologies
-that ship; starts nothing, changes nothing.
+Asks, in the order of a start and by the code of it, for what a gateway would find: settings, folder
+of data, ports, certificates, the broker elsewhere, profiles, and what stands in its store. All is
+told at once; starts nothing, changes nothing.
 """
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pyoxigraph import RdfFormat, parse
 
 import ontologies
-from gateway.admin.profile_checks import (
-    Finding,
-    profile_problem,
-    profile_warnings,
-    template_findings,
-    together_findings,
-)
+from gateway.admin.profile_checks import Finding
+from gateway.cli.checking.folder import Where, folder_findings, identity_findings
+from gateway.cli.checking.links import broker_findings, shipping_findings, tls_findings
+from gateway.cli.checking.mappings import profile_findings, store_findings
+from gateway.cli.checking.ports import port_findings
 from gateway.cli.options import Commands, add_command, add_config, say
 from gateway.cli.verbs import VERBS
-from gateway.config.file import load_config
+from gateway.config.file import Given
 from gateway.config.settings import Config
-from gateway.errors import ConfigurationError
-from gateway.ingest.sosa import Identity
-from gateway.profiles import Profiles, read_profile
-from gateway.shipping import open_zone
-from gateway.shipping.zones import read_token
-from gateway.store.fetch import HttpFetch
-from gateway.store.remote import Remote
-from jsap.errors import JsapError
-from jsap.profile import Profile
 
 ONTOLOGIES = Path(ontologies.__path__[0])
 
@@ -42,7 +32,7 @@ def add(commands: Commands) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    return report(check(load_config(options.config, os.environ)))
+    return report(check(Given.read(options.config, os.environ), os.environ))
 
 
 def report(findings: Sequence[Finding]) -> int:
@@ -54,50 +44,33 @@ def report(findings: Sequence[Finding]) -> int:
     return 1 if errors else 0
 
 
-def check(config: Config) -> list[Finding]:
-    """Every finding, in the order in which the gateway would meet them."""
-    findings = [*_password(config), *_shipping(config), *_ontologies(ONTOLOGIES)]
-    profiles: dict[Path, Profile] = {}
-    fetch = HttpFetch(config.remote.load_bytes, config.remote.load_s)
-    remote = Remote(frozenset(config.remote.hosts), fetch)
-    for path in config.jsap.profiles:
-        try:
-            profiles[path] = read_profile(path, remote)
-        except (JsapError, OSError) as error:
-            findings.append(profile_problem(error, str(path)))
-    for profile in profiles.values():
-        findings += [*profile_warnings(profile), *template_findings(profile)]
-    if len(profiles) == len(config.jsap.profiles):
-        findings += _together(profiles, config)
-    return findings
+def check(given: Given, environ: Mapping[str, str]) -> list[Finding]:
+    """Every finding, each once, in the order in which a gateway would meet them."""
+    config, faults = given.what_is_right()
+    wrong = {fault.section for fault in faults}
+    findings = [Finding(fault.place, fault.reason) for fault in faults]
+    for sections, look in _LOOKS:
+        # What rests on settings that are wrong would be told of others.
+        if not wrong & sections:
+            findings += look(config, given.place)
+    findings += _ontologies(ONTOLOGIES)
+    if not wrong & {"jsap", "remote", "limits"}:
+        of_profiles, together = profile_findings(config)
+        findings += of_profiles
+        if not wrong & {"gateway", "store", "http", "tls"}:
+            findings += store_findings(config, together, given.place, environ)
+    return list(dict.fromkeys(findings))
 
 
-def _together(profiles: Mapping[Path, Profile], config: Config) -> Iterator[Finding]:
-    place = ", ".join(map(str, profiles))
-    try:
-        together = Profiles.of(list(profiles.values()), list(map(str, profiles)))
-    except JsapError as error:
-        yield profile_problem(error, place)
-        return
-    identity = Identity(config.gateway.base_iri, config.gateway.id)
-    yield from together_findings(together, identity)
-
-
-def _password(config: Config) -> Iterator[Finding]:
-    try:
-        config.mqtt.read_password()
-    except ConfigurationError as error:
-        yield Finding("mqtt", str(error))
-
-
-def _shipping(config: Config) -> Iterator[Finding]:
-    settings = config.shipping
-    try:
-        if settings.to:
-            open_zone(settings.to, settings.options, settings.token_file, settings.ca_file)
-            read_token(settings.token_file)
-    except ConfigurationError as error:
-        yield Finding("shipping", str(error))
+_LOOKS: Sequence[tuple[set[str], Callable[[Config, Where], Iterable[Finding]]]] = (
+    ({"gateway", "store", "http", "tls", "journal"}, folder_findings),
+    ({"gateway", "tls"}, tls_findings),
+    ({"gateway", "security"}, identity_findings),
+    ({"shipping"}, shipping_findings),
+    ({"gateway", "store", "mqtt", "http", "websocket", "tls"}, port_findings),
+    ({"gateway", "mqtt"}, broker_findings),
+)
+"""What is looked at, each with the sections of settings that it rests on."""
 
 
 def _ontologies(folder: Path) -> Iterator[Finding]:

@@ -1,23 +1,25 @@
 """`sosa-gateway jsap schema | check FILE | reload`: profiles, without a gateway but for `reload`.
 
-`check` reads a profile with what it includes beside it, its SPARQL and its endpoints; no host is
-asked.
+`check` reads a profile with what it includes beside it, its SPARQL, its endpoints, and its
+mappings, actuators and rules as a gateway would behind the profile that ships; no host is asked.
 """
 
 import argparse
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gateway.admin.profile_checks import (
     Finding,
-    profile_problem,
+    profile_problems,
     profile_warnings,
     template_findings,
 )
 from gateway.cli.asking import service
 from gateway.cli.check import report
+from gateway.cli.checking.mappings import extended_findings
 from gateway.cli.options import Commands, add_access, add_command, add_group, say
 from gateway.cli.verbs import VERBS
 from jsap.errors import JsapError
@@ -74,13 +76,14 @@ def check(path: Path, *, strict: bool = False) -> list[Finding]:
     try:
         profile = load_profile(path)
     except (JsapError, OSError) as error:
-        return [profile_problem(error, str(path))]
+        return [*profile_problems(error, str(path))]
     findings = [
         *profile_warnings(profile),
         *template_findings(profile),
         *_endpoints(path, profile),
+        *extended_findings(path, profile),
     ]
-    return [Finding(each.place, each.reason, each.is_error or strict) for each in findings]
+    return [replace(each, is_error=each.is_error or strict) for each in dict.fromkeys(findings)]
 
 
 def _endpoints(path: Path, profile: Profile) -> Iterator[Finding]:

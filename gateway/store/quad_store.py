@@ -87,7 +87,7 @@ class QuadStore:
         try:
             home = Memory(Store()) if path is None else Folder(path)
             return cls(home.store, home)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # as RocksDB has it, damage is of the latter
             raise unopened(path or Path(), error) from error
 
     def __contains__(self, quad: Quad) -> bool:

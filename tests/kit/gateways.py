@@ -358,6 +358,11 @@ class Program:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._said: list[str] = []
 
+    @property
+    def pid(self) -> int:
+        """By which the system knows it."""
+        return self._process.pid
+
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
             self._command,

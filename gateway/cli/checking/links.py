@@ -69,8 +69,9 @@ def broker_findings(config: Config, where: Where) -> Iterator[Finding]:
         except ConfigurationError as error:
             wrong.append(Finding.of(where("mqtt", name), error))
     yield from wrong
-    if not wrong and (error := refusal(external_settings(config), BROKER_S)):
-        yield Finding.of(where("mqtt", "host"), error)
+    refused = None if wrong else refusal(external_settings(config), BROKER_S)
+    if refused is not None:
+        yield Finding.of(where("mqtt", "host"), refused)
 
 
 def shipping_findings(config: Config, where: Where) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ def locks(path: Path) -> list[Path]:
     return sorted(path.glob("*/LOCK"))
 
 
-def unopened(path: Path, error: OSError) -> StorageError:
+def unopened(path: Path, error: Exception) -> StorageError:
     """Why the store in a folder does not open, by its cause where that can be seen."""
     return disk_error(
         f"the store in {path} does not open",
@@ -39,5 +39,5 @@ def stored_quads(path: Path, graphs: tuple[NamedNode, ...]) -> list[Quad]:
             return []
         store = Store.read_only(str(folder))
         return [q for graph in graphs for q in store.quads_for_pattern(None, None, None, graph)]
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise unopened(path, error) from error

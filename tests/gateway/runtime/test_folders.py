@@ -94,12 +94,21 @@ def damaged(folder: Path) -> Path:
     return folder / "store"
 
 
+def with_a_damaged_manifest(folder: Path) -> Path:
+    with held(folder):
+        pass
+    for path in (folder / "store").rglob("MANIFEST*"):
+        path.write_bytes(b"?")
+    return folder / "store"
+
+
 @pytest.mark.parametrize(
     ("make", "what", "what_to_do"),
     [
         (a_file, "store is a file, no folder", "move it away"),
         (below_a_file, "store is a file, no folder", "move it away"),
         (a_link_to_nowhere, "which is not there", "make that folder, mount its disk"),
+        (with_a_damaged_manifest, "Corruption: ", "its files are damaged"),
         (damaged, "current does not name a generation", "its files are damaged"),
     ],
 )

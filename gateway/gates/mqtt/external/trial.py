@@ -1,7 +1,7 @@
 """Whether an external broker takes us, tried once, with the settings of a gateway.
 
-Place: asked by `sosa-gateway check` before a gateway runs. The connection has a client id of its own
-and a clean start, so it takes no session away and leaves none. Source: MQTT 5.0, 3.1 and 3.2.
+Place: asked by `sosa-gateway check` before a gateway runs. It has a client id of its own and a
+clean start, so it takes no session away and leaves none. Source: MQTT 5.0, 3.1 and 3.2.
 """
 
 import errno

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adapters.values.units import unit_defect
-from gateway.cli.check import check
+from gateway.cli.checking.mappings import profile_findings
 from gateway.config.settings import Config
 from tests.gateway.admin.onboarding.house import a_house, config
 from tests.kit.gateways import mapping, write_profile
@@ -32,7 +32,8 @@ async def test_apply_and_try_refuse_it_and_say_which_there_is(tmp_path: Path, me
 def test_check_refuses_it_and_names_the_place(tmp_path: Path) -> None:
     profile = write_profile(tmp_path, [mapping("t", "t/+", selector="$.t", unit=WRONG)])
     given = Config.model_validate({"jsap": {"profiles": ["observations", str(profile)]}})
-    (found,) = [each for each in check(given.at(tmp_path)) if "DEG_C" in each.reason]
+    findings, _ = profile_findings(given.at(tmp_path))
+    (found,) = [each for each in findings if "DEG_C" in each.reason]
     assert found.is_error
     assert found.place.endswith("extended.mappings[0].unit")
 
