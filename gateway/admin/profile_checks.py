@@ -226,6 +226,10 @@ _KEYS = {
 def _actuators(homes: Mapping[str, str], told: Notification) -> Iterator[Finding]:
     actuators = Actuators()
     actuators.learn(told)
+    for iri, actuator in actuators.by_iri.items():
+        for member in ("unit", "device_unit"):
+            if defect := unit_defect(getattr(actuator, member)):
+                yield Finding(f"{homes.get(iri, iri)}.{_KEYS.get(member, member)}", defect)
     for iri, reason in actuators.errors.items():
         yield Finding(homes.get(iri, ""), f"actuator <{iri}>: {reason}")
 

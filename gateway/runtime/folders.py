@@ -69,7 +69,7 @@ def content_trouble(folder: Path) -> Trouble | None:
     others = f", and {len(wrong) - 1} more there" if len(wrong) > 1 else ""
     return Trouble(
         f"{_me()} may not use {wrong[0]}, which belongs to {_owner(wrong[0])}{others}",
-        f"give all to the user that runs the gateway: chown -R {_me()} {folder}",
+        _as_its_user(wrong[0], folder),
     )
 
 
@@ -122,8 +122,12 @@ def _full(place: Path, least_bytes: int) -> Trouble | None:
 def _denied(place: Path) -> Trouble:
     return Trouble(
         f"{_me()} may not write in {place}, which belongs to {_owner(place)}",
-        f"give it to the user that runs the gateway: chown -R {_me()} {place}; {_ELSEWHERE}",
+        f"{_as_its_user(place, place)}, {_ELSEWHERE}",
     )
+
+
+def _as_its_user(place: Path, folder: Path) -> str:
+    return f"run it as its owner (sudo -u {_owner(place)}), or chown -R {_me()} {folder}"
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -26,8 +26,12 @@ _LIBRARIES = {
         "socket.send() raised exception.": "",
         "SSL connection is closed": "",
     },
+    "amqtt.broker": {"Broker startup failed": ""},
 }
-"""What libraries say of peers, and how it is counted; "" for what is counted where it happens."""
+"""What libraries say of peers, and how it is counted; "" for what is counted where it happens.
+
+Of a broker that does not start, the error that is raised tells all.
+"""
 
 
 class Strangers:

@@ -79,7 +79,8 @@ def _of_somebody_else(folder: Path, place: str) -> Iterator[Finding]:
     is_open = bool(found.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
     if is_open and user not in {0, found.st_uid}:
         reason = f"{folder} is of another user and open to others, and we cannot close it"
-        yield Finding(place, reason, what_to_do=f"chown -R {user} {folder}")
+        hint = f"run it as the owner of the folder, or chown -R {user} {folder}"
+        yield Finding(place, reason, what_to_do=hint)
 
 
 def _too_little(config: Config, place: str) -> Iterator[Finding]:

@@ -17,8 +17,11 @@ import pytest
 from cryptography import x509
 from pyoxigraph import Literal, NamedNode, Quad
 
+from gateway.app.storage import identity_of
 from gateway.cli.command import main
+from gateway.config.file import load_config
 from gateway.config.settings import SHIPPED_PROFILES
+from gateway.profiles import Profiles
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, RDF, SOSA, SSN
 from gateway.security.certificates import make_ca, make_server
@@ -174,13 +177,22 @@ def test_a_mapping_that_is_known_to_be_inverted_is_a_warning(
 def test_what_an_update_made_of_a_profile_is_told_of_the_store(
     house: House, capsys: Captured
 ) -> None:
-    """The profile is loaded once; what was changed since is what a gateway starts with."""
-    profile = {"host": "h", "extended": {"mappings": [mapping("v", "t/+", selector="$.v")]}}
-    (house.folder / "own.jsap").write_text(json.dumps(profile), encoding="utf-8")
+    """As at a start: it stays as long as the profile does, then the profile is written over it."""
+    file = house.folder / "own.jsap"
+    members = mapping("v", "t/+", selector="$.v")
+    file.write_text(json.dumps({"extended": {"mappings": [members]}}), encoding="utf-8")
     house.write("", "own.jsap")
-    assert house.checked(capsys) == (0, ["all is well"])
-    # Other content than was loaded: it would be written over the node, and all is well.
-    house.insert(*said("urn:mapping:v", **{**GOOD, "format": "morse"}))
+    config = load_config(house.folder / "gateway.toml", {})
+    profiles, empty = Profiles.load(config.jsap.profiles), QuadStore.open(None)
+    loaded = profiles.mappings_delta(empty, identity_of(config).node)
+    house.insert(*loaded.added, *said("urn:mapping:v", format="scalar"))
+    code, lines = house.checked(capsys)
+    assert code == 1
+    assert lines[0].startswith("error: data/store: <urn:mapping:v>: format has several values")
+    file.write_text(
+        json.dumps({"extended": {"mappings": [{**members, "feature": "urn:other"}]}}),
+        encoding="utf-8",
+    )
     assert house.checked(capsys) == (0, ["all is well"])
 
 
@@ -492,6 +504,31 @@ def test_the_gateway_of_these_settings_is_asked_for_its_alarms(
         )
 
 
+def test_a_start_that_fails_says_the_same_without_a_traceback(house: House) -> None:
+    run = (sys.executable, "-m", "gateway", "run", "--config", str(house.folder / "gateway.toml"))
+    with socket.create_server((LOOPBACK, house.mqtt)):
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"port {house.mqtt}: another process (pid " in done.stderr
+    with running_here(house) as pid:
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"is in use by another gateway (pid {pid}, " in done.stderr
+    assert f"what to do: stop it (kill {pid}, " in done.stderr
+
+
+def test_a_gateway_that_lets_nobody_look_is_told_as_not_looked_at(
+    house: House, capsys: Captured
+) -> None:
+    with running_here(house.write("[security]\nenabled = true\n")):
+        code, lines = house.checked(capsys)
+    assert code == 0
+    (line,) = [each for each in lines if "was not asked for its alarms" in each]
+    assert line.startswith("warning: ")
+    assert "sosa-gateway login" in line
+
+
 async def broken_mapping(house: House) -> None:
     text = (
         f"INSERT DATA {{ GRAPH {MAPPINGS_GRAPH} "
@@ -534,6 +571,20 @@ async def broken_mapping(house: House) -> None:
                 ]
             },
             "extended.actuators[0]: actuator <urn:a>: topic 'a/+'",
+        ),
+        (
+            {
+                "actuators": [
+                    {
+                        "id": "urn:a",
+                        "topic": "a",
+                        "property": "urn:p",
+                        "feature": "urn:f",
+                        "unit": "unit:DEGC",
+                    }
+                ]
+            },
+            "extended.actuators[0].unit: QUDT has no unit DEGC; did you mean DEG_C?",
         ),
     ],
 )

@@ -33,6 +33,7 @@ from gateway.gates.mqtt.embedded.settings import (
     Rules,
     TopicAction,
 )
+from gateway.runtime.strangers import quiet_libraries
 
 __all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "Login", "TopicAction"]
 
@@ -90,6 +91,7 @@ class EmbeddedBroker:
         self._telling: asyncio.Task[None]
 
     async def __aenter__(self) -> Self:
+        quiet_libraries()
         self._broker = HardenedBroker(self._settings, self._rules)
         try:
             await self._broker.start()
