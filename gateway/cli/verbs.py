@@ -12,7 +12,7 @@ class Verb(NamedTuple):
 
 VERBS = {
     "run": Verb("run the gateway until SIGINT or SIGTERM", "run"),
-    "check": Verb("say what is wrong with configuration, profiles, mappings", "check"),
+    "check": Verb("say what would stop `run`, or surprise you, before it does", "check"),
     "demo": Verb("a gateway with simulated devices, live", "demo"),
     "login": Verb("say once which gateway the commands below ask", "login"),
     "logout": Verb("forget it", "login"),

@@ -28,12 +28,15 @@ from gateway.journal.record import Actuation, Origin, Position, Record
 from gateway.journal.sealing import Sealed, seal
 from gateway.journal.segment import Segment, cut_torn_tail, sync_folder
 from gateway.journal.space import Space
-from gateway.runtime.folders import held_by
+from gateway.runtime.folders import folder_trouble, held_by
 from gateway.runtime.holders import Holder, lock_holder
 
 log = logging.getLogger(__name__)
 
 _ACTUATIONS = 10_000
+
+_BLOCK_BYTES = 4_096
+"""With less free, the disk takes no line."""
 
 
 class Journal:
@@ -315,8 +318,11 @@ def claim(folder: Path) -> int:
 
 
 def broken(folder: Path, error: OSError) -> StorageError:
-    """The error for a disk that does not do its work."""
+    """The error for a disk that does not do its work, by its cause where that can be seen."""
+    found = folder_trouble(folder, _BLOCK_BYTES)
     return StorageError(
-        f"the journal in {folder} cannot be written: {error.strerror or error}",
-        "free disk space or mend the disk; nothing is acknowledged until then",
+        f"the journal in {folder} cannot be written: "
+        f"{found.what if found else error.strerror or error}",
+        f"{found.what_to_do if found else 'free disk space or mend the disk'}; "
+        "nothing is acknowledged until then",
     )
