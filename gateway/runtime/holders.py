@@ -85,7 +85,7 @@ def _holder(pid: int) -> Holder:
 
 
 def _short(word: str) -> str:
-    """Of a program by its path the name alone."""
+    """The name alone of a program that was started by its path."""
     return os.path.basename(word) if word.endswith("/sosa-gateway") else word
 
 

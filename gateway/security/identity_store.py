@@ -8,7 +8,7 @@ whole or not there, whatever ends the process. The file is its owner's alone (06
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gateway.errors import BadRequestError, NotFoundError, StorageError
@@ -70,19 +70,7 @@ class IdentityStore:
     def snapshot(self) -> Snapshot:
         """All that is in it now."""
         with self._connection() as connection:
-            connection.execute("BEGIN")
-            rows = connection.execute("SELECT * FROM identity ORDER BY name").fetchall()
-            keys = connection.execute(
-                "SELECT * FROM signing_key ORDER BY retired_at IS NOT NULL, created_at DESC"
-            ).fetchall()
-            revoked = connection.execute("SELECT jti FROM revoked_token").fetchall()
-        identities = [_identity(row) for row in rows]
-        return Snapshot(
-            {each.name: each for each in identities},
-            {each.client_id: each for each in identities if each.client_id},
-            tuple(SigningKey(*row) for row in keys),
-            frozenset(jti for (jti,) in revoked),
-        )
+            return _snapshot(connection)
 
     def add(self, identity: Identity) -> None:
         """A new identity. Raises BadRequestError where there is one of that name."""
@@ -189,6 +177,28 @@ def _identity(row: tuple[str, str, str, str | None, str, float, float]) -> Ident
         raise StorageError(
             f"the client {name!r} cannot be read: {error}", "revoke it, and add it again"
         ) from error
+
+
+def read_identities(path: Path) -> Snapshot:
+    """All that is in a file, which is not written. Raises StorageError."""
+    with _storage(path), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as there:
+        return _snapshot(there)
+
+
+def _snapshot(connection: sqlite3.Connection) -> Snapshot:
+    connection.execute("BEGIN")
+    rows = connection.execute("SELECT * FROM identity ORDER BY name").fetchall()
+    keys = connection.execute(
+        "SELECT * FROM signing_key ORDER BY retired_at IS NOT NULL, created_at DESC"
+    ).fetchall()
+    revoked = connection.execute("SELECT jti FROM revoked_token").fetchall()
+    identities = [_identity(row) for row in rows]
+    return Snapshot(
+        {each.name: each for each in identities},
+        {each.client_id: each for each in identities if each.client_id},
+        tuple(SigningKey(*row) for row in keys),
+        frozenset(jti for (jti,) in revoked),
+    )
 
 
 @contextmanager

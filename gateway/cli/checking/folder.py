@@ -15,7 +15,7 @@ from gateway.config.settings import Config
 from gateway.errors import GatewayError
 from gateway.runtime.folders import content_trouble, folder_trouble, held_by
 from gateway.runtime.holders import Holder, lock_holder, port_holder
-from gateway.security.identity_store import IdentityStore
+from gateway.security.identity_store import read_identities
 from gateway.store.disk.stored import locks
 
 Where = Callable[[str, str], str]
@@ -56,10 +56,10 @@ def folder_findings(config: Config, where: Where) -> Iterator[Finding]:
 def identity_findings(config: Config, where: Where) -> Iterator[Finding]:
     """What is wrong with the identities that are there."""
     path = identities_path(config)
-    if not config.security.enabled or not path.exists():
+    if not config.security.enabled or not path.exists() or not path.stat().st_size:
         return
     try:
-        IdentityStore(path).snapshot()
+        read_identities(path.absolute())
     except GatewayError as error:
         yield Finding.of(where("security", "enabled"), error)
 

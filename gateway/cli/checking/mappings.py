@@ -134,7 +134,7 @@ def _running(config: Config, where: Where, environ: Mapping[str, str]) -> Iterat
 
 
 def _alarms(config: Config, environ: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
-    """Those of the gateway of these settings, with the credentials that commands give it."""
+    """What the gateway of these settings tells, with the credentials that commands give it."""
     ca = config.gateway.data_dir / "tls" / "ca.crt"
     options = argparse.Namespace(
         url=_url(config), ca=ca if config.tls.mode == "own" else None, credentials=None

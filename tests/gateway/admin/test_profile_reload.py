@@ -82,6 +82,16 @@ async def test_what_is_included_is_followed_too(tmp_path: Path) -> None:
         assert told.values() == ["40"]
 
 
+async def test_a_profile_with_a_warning_is_taken_up_as_at_a_start(tmp_path: Path) -> None:
+    old = mapping("contact", "door/+", format="zigbee2mqtt", selector="contact")
+    old["property"] = "https://sosa-gateway.example/property/opening"
+    profile = write_profile(tmp_path, [TEMPERATURE])
+    async with running(settings(tmp_path, profile)) as gateway:
+        write_profile(tmp_path, [TEMPERATURE, old])
+        await until_reloaded(gateway, "changed")
+        assert (await state(gateway))["error"] == ""
+
+
 NAMES: JsonObject = {"namespaces": {"unit": "http://qudt.org/vocab/unit/"}}
 
 
