@@ -176,7 +176,13 @@ def _checked(model: type[_AnyItem], members: object, path: str) -> _AnyItem:
     try:
         return model.model_validate(members)
     except ValidationError as error:
-        raise first_error(error, path, "") from error
+        raise first_error(error, path, "", _names(model)) from error
+
+
+def _names(model: type[_Item]) -> list[str]:
+    """What the members are called in JSON."""
+    fields = model.model_fields.items()
+    return [str(each.validation_alias or each.alias or name) for name, each in fields]
 
 
 def _made(path: str, quads: Callable[[], Iterable[Quad]]) -> list[Quad]:

@@ -6,9 +6,10 @@ JSAP of the SEPA project, as its specification, its clients and its shipped file
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from enum import Enum
 from typing import Annotated, Any
 
@@ -267,19 +268,24 @@ _MAX_DIGITS = 1000
 _SURROGATE = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
-def first_error(error: ValidationError, under: str, source: str) -> JsapError:
+def first_error(
+    error: ValidationError, under: str, source: str, known: Sequence[str] = ()
+) -> JsapError:
     """Pydantic's findings as ours, the first with the others.
 
-    `under` is the JSON path of what was checked.
+    `under` is the JSON path of what was checked, `known` are the members that it may have.
     """
     found = error.errors(include_url=False, include_context=False)
-    first, *others = [_error_of(each, under, source) for each in found]
+    first, *others = [_error_of(each, under, source, known) for each in found]
     return first.with_others(others)
 
 
-def _error_of(found: ErrorDetails, under: str, source: str) -> JsapError:
+def _error_of(found: ErrorDetails, under: str, source: str, known: Sequence[str]) -> JsapError:
     path = json_path(under, found["loc"])
     reason = _REASONS.get(found["type"], found["msg"].removeprefix("Value error, "))
+    near = get_close_matches(str(found["loc"][-1]), known, n=1) if found["loc"] else []
+    if near and found["type"] == "extra_forbidden":
+        return JsapError(path, reason, f"did you mean {near[0]}?", source)
     if found["type"] in _WHAT_TO_DO:
         return JsapError(path, reason, _WHAT_TO_DO[found["type"]], source)
     given = f"{_shown(found['input'])} is given"

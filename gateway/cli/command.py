@@ -5,7 +5,6 @@ code: 0 done, 1 refused or failed, 2 wrong usage, 130 interrupted. What a comman
 when it is chosen, so that `version` does not pay for a broker: the one place where that is right.
 """
 
-import argparse
 import logging
 import os
 import sys
@@ -16,7 +15,7 @@ from typing import Protocol, cast
 
 from gateway import __version__
 from gateway.cli.asking.known_gateway import fill
-from gateway.cli.options import Action, Commands
+from gateway.cli.options import Action, Commands, Parser
 from gateway.cli.programs.archive import run_archive
 from gateway.cli.programs.benchmarks import run_bench
 from gateway.cli.verbs import VERBS, Verb
@@ -54,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str], verb: str) -> int:
-    options = _parser(verb).parse_args(given)
+    parser = _parser(verb)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        return _unknown_option(parser, verb, unknown[0])
     # Commands speak for themselves; those that log configure it.
     logging.getLogger("gateway").addHandler(logging.NullHandler())
     if getattr(options, "asks_gateway", False):
@@ -63,9 +65,9 @@ def _run(given: Sequence[str], verb: str) -> int:
     return command(options)
 
 
-def _parser(verb: str) -> argparse.ArgumentParser:
+def _parser(verb: str) -> Parser:
     """Knows all commands by name, and the options of those in the module of one."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "sosa-gateway", description="MQTT readings become SOSA triples; SPARQL tells what changed."
     )
     parser.add_argument("--version", action="version", version=__version__)
@@ -77,6 +79,15 @@ def _parser(verb: str) -> argparse.ArgumentParser:
         if not chosen or module != chosen:
             commands.add_parser(name, help=purpose)
     return parser
+
+
+def _unknown_option(parser: Parser, verb: str, word: str) -> int:
+    """Usage, so exit code 2; an option that is nearly one is told."""
+    near = get_close_matches(word.partition("=")[0], sorted(set(parser.option_names())), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"sosa-gateway {verb} --help lists them"
+    what = "option" if word.startswith("-") else "argument"
+    sys.stderr.write(f"error: there is no {what} {word!r} here\nwhat to do: {hint}\n")
+    return 2
 
 
 def _unknown(verb: str) -> int:

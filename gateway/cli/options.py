@@ -2,13 +2,31 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Action = Callable[[argparse.Namespace], int]
 """Runs a command; gives the exit code."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells wrong usage as every other error is told: what is wrong, and what to do."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit code 2."""
+        sys.stderr.write(f"error: {message}\nwhat to do: {self.prog} --help\n")
+        raise SystemExit(2)
+
+    def option_names(self) -> Iterator[str]:
+        """Every option of this one and of its commands."""
+        for action in self._actions:
+            yield from (name for name in action.option_strings if name.startswith("--"))
+            if isinstance(action.choices, dict):
+                for each in action.choices.values():
+                    yield from each.option_names() if isinstance(each, Parser) else ()
+
 
 HTTP_URL = "http://127.0.0.1:8000"
 

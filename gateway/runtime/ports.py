@@ -10,6 +10,7 @@ from gateway.errors import ConfigurationError
 from gateway.runtime.holders import Holder, port_holder
 
 _FIRST_OF_USERS = 1024
+_SETTINGS = "[http] port, [websocket] port, [mqtt] port, those of [tls]; in gateway.example.toml"
 
 
 def not_listening(what: str, host: str, port: int, error: OSError) -> ConfigurationError:
@@ -23,7 +24,7 @@ def _cause(host: str, port: int, error: OSError) -> tuple[str, str]:
         return f"there is no host {host}", "correct the name, or bind 127.0.0.1"
     if error.errno == errno.EADDRINUSE:
         holder = port_holder(port) or Holder(0)
-        return f"{holder} uses the port", "end it, or configure another port"
+        return f"{holder} uses the port", f"end it, or set another port: {_SETTINGS}"
     if error.errno == errno.EADDRNOTAVAIL:
         return f"this machine has no address {host}", "bind one that it has, or 127.0.0.1"
     if error.errno == errno.EACCES and port < _FIRST_OF_USERS:

@@ -189,7 +189,8 @@ def read_pem(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigurationError(
-            f"cannot read {path}: {error.strerror}", "name files that the gateway may read"
+            f"cannot read {path}: {error.strerror}",
+            "name files that the gateway may read: [tls] certificate, key",
         ) from error
 
 

@@ -32,6 +32,8 @@ from gateway.sparql.triples_parser import Blanks
 ORDER_KEYS = 6
 """Elements that a key of ORDER BY counts: it becomes several before the store sorts by it."""
 
+QUERY_FORMS = frozenset({"SELECT", "CONSTRUCT", "ASK", "DESCRIBE"})
+
 _Columns = tuple[Projection, ...] | None
 
 _GROUP_KEY_STARTS = CONSTRAINT_STARTS | {"var"}
@@ -54,6 +56,8 @@ class QueryParser(GroupParser):
                 query = self._body(QueryForm.ASK, self._dataset, self._where)
             case "DESCRIBE":
                 query = self._describe()
+            case "INSERT" | "DELETE" | "WITH" | "LOAD" | "CLEAR" | "DROP" | "CREATE":
+                self.fail("a QUERY: this is an UPDATE, for /update or `sosa-gateway update`")
             case _:
                 self.fail("SELECT, CONSTRUCT, ASK or DESCRIBE")
         if self.key is not END:

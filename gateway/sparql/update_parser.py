@@ -26,7 +26,7 @@ from gateway.sparql.algebra import (
 )
 from gateway.sparql.cursor import END
 from gateway.sparql.parameters import Parameters
-from gateway.sparql.query_parser import QueryParser
+from gateway.sparql.query_parser import QUERY_FORMS, QueryParser
 from gateway.sparql.scope import walk
 from gateway.sparql.triples_parser import TRIPLES_STARTS, Blanks
 
@@ -57,6 +57,8 @@ class UpdateParser(QueryParser):
             if not self.accept(";"):
                 break
             self.prologue()
+        if not operations and self.key in QUERY_FORMS:
+            self.fail("an operation: this is a QUERY, for /query or `sosa-gateway query`")
         if self.key is not END:
             self.fail("; or an operation")
         return Update(tuple(operations))

@@ -444,7 +444,9 @@ class Mosquitto:
 
 
 @contextmanager
-def mosquitto(folder: Path, port: int | None = None) -> Iterator[Mosquitto]:
+def mosquitto(
+    folder: Path, port: int | None = None, *, anonymous: bool = True
+) -> Iterator[Mosquitto]:
     """Mosquitto, for the time of the context; without it the test is skipped."""
     program = shutil.which("mosquitto") or shutil.which("/usr/sbin/mosquitto")
     if program is None:
@@ -452,7 +454,7 @@ def mosquitto(folder: Path, port: int | None = None) -> Iterator[Mosquitto]:
     port = port or free_port()
     file = folder / "mosquitto.conf"
     file.write_text(
-        f"listener {port} {LOOPBACK}\nallow_anonymous true\npersistence false\n"
+        f"listener {port} {LOOPBACK}\nallow_anonymous {str(anonymous).lower()}\npersistence false\n"
         f"max_inflight_messages 1000\nmax_queued_messages 0\n"
         "log_dest stderr\nlog_type information\nlog_type subscribe\n",
         encoding="utf-8",

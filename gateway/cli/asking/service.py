@@ -55,7 +55,8 @@ def read_text(argument: str) -> str:
             return sys.stdin.read()
         return Path(argument[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadRequestError(f"cannot read {argument[1:]}: {error}") from error
+        hint = "name a file in UTF-8, or write the text itself, without @"
+        raise BadRequestError(f"cannot read {argument[1:]}: {_cause(error)}", hint) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +94,20 @@ class Access:
 _EVERYBODY = Access()
 
 
+def _cause(error: Exception) -> str:
+    """Why a file could not be used, for people."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
 def _credentials(file: Path) -> tuple[str, str]:
     try:
         members = json.loads(file.read_text(encoding="utf-8"))
         return str(members["client_id"]), str(members["client_secret"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(
-            f"{file} has no credentials: {error!r}",
+            f"{file} has no credentials: {_cause(error)}",
             "name the file of: sosa-gateway client add NAME --credentials FILE",
         ) from error
 

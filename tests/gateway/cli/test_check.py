@@ -350,7 +350,7 @@ def test_ports_in_use_are_told_with_who_has_them(house: House, capsys: Captured)
     assert code == 1
     (line,) = [line for line in lines if "http.port: " in line]
     assert f"port {house.http}: another process (pid " in line
-    assert line.endswith("uses the port; end it, or configure another port")
+    assert line.endswith("in gateway.example.toml")
 
 
 def test_a_port_that_is_given_twice_is_told(house: House, capsys: Captured) -> None:
