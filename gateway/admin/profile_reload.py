@@ -48,15 +48,25 @@ class ProfileFiles:
     {PosixPath('nowhere.jsap'): None}
     """
 
-    def __init__(self, paths: Sequence[Path], remote: Remote | None = None) -> None:
-        self.read: dict[Path, Stamp] = dict.fromkeys(paths)
-        self._paths = paths
+    def __init__(
+        self, paths: Sequence[Path], remote: Remote | None = None, saved: Path | None = None
+    ) -> None:
+        """`saved` is a last one, which need not be there."""
+        self._paths = (*paths, *([saved] if saved is not None else ()))
+        self.read: dict[Path, Stamp] = dict.fromkeys(self._paths)
+        self._saved = saved
         self._remote = remote
 
     def load(self) -> Profiles:
         """Read them all; `read` has their stamps of before. Raises ConfigurationError."""
         self.read = {path: _stamp(path) for path in self._paths}
-        return Profiles.load(self._paths, self._remote, self._opened)
+        there = [path for path in self._paths if path != self._saved or self.read[path]]
+        return Profiles.load(there, self._remote, self._opened)
+
+    @property
+    def names(self) -> list[str]:
+        """What is read, and what should be."""
+        return [str(path) for path, stamp in self.read.items() if stamp or path != self._saved]
 
     def look(self) -> dict[Path, Stamp]:
         """The stamps of now."""
@@ -109,7 +119,7 @@ class ProfileReload:
     @property
     def files(self) -> list[str]:
         """The files that are looked at."""
-        return list(map(str, self._files.read))
+        return self._files.names
 
     def state(self) -> dict[str, object]:
         """Which files are looked at, since when they are in force, and why newer ones are not."""

@@ -10,6 +10,7 @@ from gateway.admin.onboarding.changes import history
 from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
+from gateway.admin.saved_queries import SavedQueries
 from gateway.app.health import Health
 from gateway.app.stages import Stages
 from gateway.config.settings import Config
@@ -45,6 +46,7 @@ def json_interface(
         RawMessagesGate(raw, identity),
         stages.onboarding,
         control.reload,
+        SavedQueries(config.saved_profile, control.reload),
         ActuatorsGate(control.actuating, identity.actuation_iri("")),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool),

@@ -78,7 +78,7 @@ class Storage:
 def open_storage(config: Config) -> Iterator[Storage]:
     """Open store and journal. Raises ConfigurationError or StorageError with what to do."""
     identity = identity_of(config)
-    files = ProfileFiles(config.jsap.profiles, remote_of(config))
+    files = ProfileFiles(config.jsap.profiles, remote_of(config), config.saved_profile)
     profiles = files.load()
     engine = _open_engine(config)
     origin = Origin(identity.gateway, identity.base_iri)

@@ -223,6 +223,11 @@ class Config(Section):
         """What the gateway calls itself at an external broker."""
         return self.mqtt.client_id or f"sosa-gateway-{self.gateway.id}"
 
+    @property
+    def saved_profile(self) -> Path:
+        """A JSAP profile behind the listed ones, of what people save; it need not be there."""
+        return self.gateway.data_dir / "saved.jsap"
+
     def at(self, folder: Path) -> Self:
         """The same settings, relative paths taken from `folder`."""
         gateway = self.gateway.model_copy(update={"data_dir": folder / self.gateway.data_dir})

@@ -42,7 +42,8 @@ def profile_findings(config: Config) -> tuple[list[Finding], Profiles | None]:
     findings: list[Finding] = []
     profiles: dict[Path, Profile] = {}
     remote = remote_of(config)
-    for path in config.jsap.profiles:
+    paths = [*config.jsap.profiles, *filter(Path.exists, [config.saved_profile])]
+    for path in paths:
         try:
             profiles[path] = read_profile(path, remote)
         except (JsapError, OSError) as error:
@@ -50,7 +51,7 @@ def profile_findings(config: Config) -> tuple[list[Finding], Profiles | None]:
     for profile in profiles.values():
         findings += [*profile_warnings(profile), *template_findings(profile)]
     parts = [part for path, each in profiles.items() if (part := _put(findings, [each], [path]))]
-    if len(parts) < len(config.jsap.profiles):
+    if len(parts) < len(paths):
         return findings, None
     together = _put(findings, list(profiles.values()), list(profiles))
     if together is not None:

@@ -17,6 +17,7 @@ from gateway.gates.admin import (
     quarantine,
     raw_messages,
     rehearsal,
+    saved,
     why,
 )
 from gateway.gates.http import health
@@ -35,6 +36,8 @@ ROUTERS = tuple(
         mappings.mapper,
         profiles.operator,
         profiles.mapper,
+        saved.reader,
+        saved.writer,
         rehearsal.router,
         why.router,
         quarantine.router,

@@ -80,6 +80,12 @@ class JsonRouter:
         """A handler of POST, as by `get`."""
         return self._json("POST", path, summary=summary, told=told, errors=errors, answers=answers)
 
+    def put(
+        self, path: str, summary: str, told: str, *errors: int
+    ) -> Callable[[Dependency], Dependency]:
+        """A handler of PUT, as by `get`."""
+        return self._json("PUT", path, summary=summary, told=told, errors=errors, answers=None)
+
     def delete(
         self, path: str, summary: str, told: str, *errors: int
     ) -> Callable[[Dependency], Dependency]:
