@@ -21,7 +21,9 @@ from adapters.values.memory import Memory
 from adapters.values.message import Message
 from adapters.values.observation import Observation
 from adapters.values.repetition import LastResults
+from gateway.actuation.rules import Rule
 from gateway.admin.onboarding.trial import EPOCH, Writing, written
+from gateway.admin.rehearsal.commands import Commands
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
 from gateway.engine import Engine, Limits, SubscribeRequest
@@ -67,6 +69,7 @@ class Script:
     gave: tuple[str, ...] = ()
     time_s: float = 20.0
     limits: Limits = UNLIMITED
+    rules: tuple[Rule, ...] = ()
 
 
 class _Side:
@@ -84,7 +87,9 @@ class _Side:
         self._duplicates = Duplicates()
         self._current_state = CurrentState(self.templates, script.identity, script.latest)
         self._engine = Engine.open(limits=script.limits)
+        self.commands = Commands()
         self._spuids: dict[str, int] = {}
+        self._rules: dict[str, Rule] = {}
         self._fill(script, memory)
 
     def hear(self, message: Message) -> tuple[list[Observation], tuple[Fault, ...]]:
@@ -105,13 +110,27 @@ class _Side:
                 new.append(seen)
         return new, tuple(faults)
 
-    def write(self, records: Sequence[Record]) -> None:
+    def write(self, records: Sequence[Record], message: Message) -> None:
         """As the gateway would, retention included."""
         if not records:
             return
         outcome = self._engine.update(self._current_state.request(records).updates)
         for notification in outcome.notifications:
-            self.answers[self._spuids[notification.spuid]].take(notification)
+            rule = self._rules.get(notification.spuid)
+            if rule is not None:
+                self.commands.take(rule, notification, message)
+            else:
+                self.answers[self._spuids[notification.spuid]].take(notification)
+
+    def follow(self, rule: Rule) -> None:
+        """Have a rule say what it would send; what the engine refuses is told."""
+        try:
+            first = self._engine.subscribe(SubscribeRequest(rule.sparql))
+        except GatewayError as error:
+            self.commands.errors[rule.iri] = str(error)
+            return
+        self._rules[first.spuid] = rule
+        self.commands.take(rule, first, None)
 
     def ask(self, number: int, query: Asked) -> None:
         """Subscribe; what the engine refuses is told."""
@@ -142,6 +161,8 @@ def rehearse(script: Script) -> Members:
     for number, query in enumerate(script.queries if script.quads is not None else ()):
         old.ask(number, query)
         new.ask(number, query)
+    for rule in script.rules if script.quads is not None else ():
+        new.follow(rule)
     seen, sequence, rehearsed = Differences(), 1, 0
     for message in script.messages:
         if monotonic() > end:
@@ -152,6 +173,7 @@ def rehearse(script: Script) -> Members:
         "messages": rehearsed,
         "kept": len(script.messages),
         **seen.members(),
+        **new.commands.members(script.rules),
         "subscriptions": [
             _query_differences(query, old, new, number)
             for number, query in enumerate(script.queries)
@@ -177,8 +199,8 @@ def _play(message: Message, old: _Side, new: _Side, seen: Differences, sequence:
         else:
             triples = [_triples(record, old.writing) for record in records]
             seen.compare(message, pair, triples)
-    old.write(sides[0])
-    new.write(sides[1])
+    old.write(sides[0], message)
+    new.write(sides[1], message)
     return sequence + len(pairs)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Quad
 
 from adapters.values.message import Message
+from gateway.actuation.rules import Rule
 from gateway.admin.onboarding.changes import require_good
 from gateway.admin.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.admin.rehearsal.rehearsal import Asked, Script
@@ -49,11 +50,12 @@ Wanted = Callable[[Nodes], Mapping[NamedNode, frozenset[Quad]]]
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What is rehearsed on: messages, the store's quads (None: too many), standing queries."""
+    """What is rehearsed on: messages, the store's quads (None: too many), queries, rules."""
 
     messages: Sequence[RawMessage]
     quads: bytes | None
     queries: Sequence[Asked]
+    rules: Sequence[Rule] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class RehearsalRunner:
             tuple(gave),
             TIME_S,
             self._conditions.limits,
+            tuple(ground.rules),
         )
 
 

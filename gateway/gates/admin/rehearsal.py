@@ -5,7 +5,7 @@ messages of topics that it may receive, on the graphs that it may query.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends
 from pydantic import Field
@@ -19,6 +19,7 @@ from pyoxigraph import (
     serialize,
 )
 
+from gateway.actuation.rules import Rule
 from gateway.admin.onboarding.edits import Edits
 from gateway.admin.onboarding.nodes import InNodes, Nodes, is_mapping, nodes_of
 from gateway.admin.rehearsal.rehearsal import Asked
@@ -29,7 +30,7 @@ from gateway.gates.admin.mapping_bodies import ApplyBody
 from gateway.gates.admin.rehearsal_answers import Report
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf, Requires
-from gateway.gates.http.json_body import JsonBody
+from gateway.gates.http.json_body import Body, JsonBody
 from gateway.gates.http.json_router import JsonRouter
 from gateway.gates.protocol.payload_json import topic_filter
 from gateway.gates.sparql.query_pool import QueryPool
@@ -48,15 +49,33 @@ MOST_QUADS = 50_000
 _EVERYTHING = "SELECT ?s ?p ?o ?g {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }} LIMIT {}"
 
 
+class RuleBody(Body):
+    """A republish rule as in a profile, its query as text."""
+
+    id: Annotated[str, Field(min_length=1, max_length=2000)] = "the rule"
+    sparql: Annotated[str, Field(min_length=1, max_length=65_536)]
+    topic: Annotated[str, Field(min_length=1, max_length=65_535)]
+    payload: Annotated[str, Field(max_length=65_536)]
+    on: Literal["added", "removed"] = "added"
+    on_start: bool = Field(default=False, alias="onStart")
+
+    def rule(self) -> Rule:
+        """As the gateway follows it."""
+        removed = self.on == "removed"
+        return Rule(self.id, self.sparql, self.topic, self.payload, removed, on_start=self.on_start)
+
+
 class RehearseBody(ApplyBody):
     """Edits as for apply, and a JSAP profile whose mappings are added or replaced.
 
-    `topic` chooses among the messages; `queries` are rehearsed beside the standing ones.
+    `topic` chooses among the messages; `queries` are rehearsed beside the standing ones; of `rules`
+    it is told what they would have sent.
     """
 
     profile: dict[str, Any] | None = None
     topic: str | None = None
     queries: Annotated[tuple[str, ...], Field(max_length=50, strict=False)] = ()
+    rules: Annotated[tuple[RuleBody, ...], Field(max_length=20, strict=False)] = ()
 
     def wanted(self, nodes: Nodes) -> Mapping[NamedNode, frozenset[Quad]]:
         """What changed nodes are to say. Raises a ClientError."""
@@ -91,7 +110,8 @@ class RehearsalGate:
         if policy.query is None:
             queries += await self._rehearsals.standing()
         quads = await self._pool.run(lambda _: self._copy(policy), caller)
-        report = await self._rehearsals.rehearse(body.wanted, Ground(messages, quads, queries))
+        ground = Ground(messages, quads, queries, [each.rule() for each in body.rules])
+        report = await self._rehearsals.rehearse(body.wanted, ground)
         skipped = "" if quads is not None else f"the store has more than {MOST_QUADS} quads"
         return Report.model_validate(report | {"subscriptions_skipped": skipped})
 

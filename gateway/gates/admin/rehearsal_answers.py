@@ -69,11 +69,35 @@ class SubscriptionDifference(Answer):
     counts: dict[str, int] = Field(default_factory=dict)
 
 
+class Because(Answer):
+    """The message that a command would have followed."""
+
+    topic: str
+    received_at: str
+
+
+class CommandTold(Answer):
+    """What a rule would have sent; `message` is null for what it says at the start."""
+
+    rule: str
+    topic: str
+    payload: str
+    message: Because | None
+
+
+class RuleFailure(Answer):
+    """Why a rule could not be followed, or a row of it not be sent."""
+
+    rule: str
+    reason: str
+
+
 class Report(Answer):
     """What would differ; `kept` messages were there, `messages` of them were rehearsed.
 
     `counts` are of all differences, of which the first of each kind are told.
-    `subscriptions_skipped` says why no query was asked.
+    `subscriptions_skipped` says why no query was asked, and no rule followed. `commands` are the
+    first of `commands_count` that `rules` would have sent.
     """
 
     messages: int
@@ -85,3 +109,6 @@ class Report(Answer):
     triples: TriplesDifference
     subscriptions: list[SubscriptionDifference]
     subscriptions_skipped: str
+    commands: list[CommandTold] = Field(default_factory=list)
+    commands_count: int = 0
+    rules_failed: list[RuleFailure] = Field(default_factory=list)

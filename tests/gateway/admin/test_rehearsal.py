@@ -234,3 +234,26 @@ async def test_a_client_rehearses_what_its_rights_let_it_see(tmp_path: Path) -> 
         assert nothing["messages"] == 5
         seen = [row for each in nothing["subscriptions"] for row in each["removed"]]
         assert len(seen) == 3, "of the messages alone, which it may receive"
+
+
+async def test_what_rules_would_have_sent_is_told_with_the_message(tmp_path: Path) -> None:
+    rules = [
+        {"id": "fan", "sparql": PREFIXES + WARM, "topic": "fan/{v}", "payload": '{"on":{v}}'},
+        {"id": "off", "sparql": PREFIXES + WARM, "topic": "off", "payload": "", "on": "removed"},
+        {"id": "bad", "sparql": "SELECT", "topic": "t", "payload": ""},
+        {"id": "empty", "sparql": PREFIXES + WARM, "topic": "{nothing}", "payload": ""},
+    ]
+    sent: list[tuple[str, str]] = []
+    profile = write_profile(tmp_path, [TEMPERATURE])
+    async with running(settings(tmp_path, profile)) as gateway, asking(gateway) as client:
+        for number in (29, 31, 30, 32):
+            await publish(gateway.mqtt_port, [("room/a", b'{"t":%d}' % number)])
+        told = await rehearse(client, rules=rules)
+        sent = [(each["rule"], each["topic"]) for each in told["commands"]]
+        assert sent == [("fan", "fan/31"), ("off", "off"), ("fan", "fan/32")]
+        assert told["commands_count"] == 3
+        assert told["commands"][0]["payload"] == '{"on":31}'
+        assert told["commands"][0]["message"]["topic"] == "room/a"
+        assert {each["rule"] for each in told["rules_failed"]} == {"bad", "empty"}
+        assert gateway.statistics()["commands_out"] == 0
+        assert "commands" not in await rehearse(client)
