@@ -78,10 +78,25 @@ class Run:
 _RUN_OF = attrgetter("predicate", "graph_name")
 
 
-def runs(delta: Delta, predicates: Container[Term | None] | None = None) -> list[Run]:
-    """The quads of a Delta in its order, removed ones first; of these predicates, if given."""
+def runs(
+    delta: Delta,
+    predicates: Container[Term | None] | None = None,
+    graphs: Container[GraphName] = (),
+) -> list[Run]:
+    """The quads of a Delta in its order, removed ones first.
+
+    Where `predicates` are given, those that have one of them, or stand in one of `graphs`.
+    """
     sides: Sequence[tuple[bool, Iterable[Quad]]] = ((False, delta.removed), (True, delta.added))
-    if predicates is not None:
+    if predicates is not None and graphs:
+        sides = [
+            (
+                is_added,
+                [q for q in side if q.predicate in predicates or q.graph_name in graphs],
+            )
+            for is_added, side in sides
+        ]
+    elif predicates is not None:
         sides = [
             (is_added, [quad for quad in side if quad.predicate in predicates])
             for is_added, side in sides
@@ -143,6 +158,7 @@ class LuttIndex(Generic[Owner]):
         # By predicate first: most changed quads have one that nobody asks for, and are done.
         self._predicates: dict[Term | None, dict[Place, Table[Owner]]] = {}
         self._known_ways: dict[tuple[Term, GraphName], _Ways[Owner]] = {}
+        self._whole_graphs: frozenset[GraphName] | None = frozenset()
 
     def insert(self, entry: LuttEntry, owner: Owner) -> None:
         """Let the owner be told of quads that match the entry."""
@@ -150,6 +166,7 @@ class LuttIndex(Generic[Owner]):
         place, key = _place(entry)
         tables = self._predicates.setdefault(entry.predicate, {})
         tables.setdefault(place, {}).setdefault(key, {})[owner] = None
+        self._note_graphs()
 
     def remove(self, entry: LuttEntry, owner: Owner) -> None:
         """The reverse of `insert`; leaves no empty table behind."""
@@ -164,10 +181,19 @@ class LuttIndex(Generic[Owner]):
             del tables[place]
         if not tables:
             del self._predicates[entry.predicate]
+        self._note_graphs()
+
+    def _note_graphs(self) -> None:
+        """The graphs of which any predicate is asked for; None where it is of any graph."""
+        graphs = {graph for graph, _ in self._predicates.get(None, ())}
+        named = frozenset(graph for graph in graphs if graph is not None)
+        self._whole_graphs = None if None in graphs else named
 
     def runs(self, delta: Delta) -> list[Run]:
         """The quads of a Delta but for those with a predicate that nobody asks for."""
-        return runs(delta, None if None in self._predicates else self._predicates)
+        if self._whole_graphs is None:
+            return runs(delta)
+        return runs(delta, self._predicates, self._whole_graphs)
 
     def match(self, delta: Delta, changed: Iterable[Run] | None = None) -> dict[Owner, Artq]:
         """The owners that the change may concern, each with its ARTQ, in order of the change.
