@@ -88,7 +88,8 @@ class Profiles:
             raise ConfigurationError(str(error), "sosa-gateway check tells more") from error
         except OSError as error:
             raise ConfigurationError(
-                f"a JSAP profile cannot be read: {error}", "correct [jsap] profiles"
+                f"the JSAP profile {error.filename} cannot be read: {error.strerror}",
+                "correct [jsap] profiles, or let the gateway read the file",
             ) from error
 
     @classmethod

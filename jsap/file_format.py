@@ -245,9 +245,27 @@ def profile_part(members: Mapping[str, object], source: str) -> tuple[ProfilePar
         raise JsapError(path, reason, r"write \ud83d\ude00, or the character itself", source)
     right, warnings = put_right(members)
     try:
-        return ProfilePart.model_validate(right), warnings
+        part = ProfilePart.model_validate(right)
+        return part, [*warnings, *_misspelt(right)]
     except ValidationError as error:
         raise first_error(error, "", source) from error
+
+
+def _misspelt(members: Mapping[str, object]) -> Iterator[str]:
+    """Members are free, so one that is nearly one of JSAP's can only be warned of."""
+    yield from _nearly(members, ProfilePart, "")
+    for group in ("updates", "queries"):
+        entries = members.get(group)
+        for key, entry in entries.items() if isinstance(entries, Mapping) else ():
+            yield from _nearly(entry, EntryPart, f"{group}.{key}.")
+
+
+def _nearly(members: object, model: type[_Part], under: str) -> Iterator[str]:
+    known = set(model.model_json_schema(by_alias=True)["properties"]) | set(model.model_fields)
+    for name in members if isinstance(members, Mapping) else ():
+        near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.85)
+        if near:
+            yield f"{under}{name}: no member of JSAP, so it says nothing; did you mean {near[0]}?"
 
 
 def _unwritable(value: object, path: str) -> Iterator[str]:

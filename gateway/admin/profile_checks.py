@@ -58,7 +58,10 @@ class Finding:
 def profile_problems(error: Exception, place: str) -> Iterator[Finding]:
     """The error, and those found with it, each at its own place where it knows one."""
     if not isinstance(error, JsapError):
-        yield Finding(place, str(error))
+        reason = getattr(error, "strerror", None) or str(error)
+        yield Finding(
+            place, reason, what_to_do="correct the name, or let the gateway read the file"
+        )
         return
     for each in (error, *error.also):
         path = f": {each.path}" if each.path else ""

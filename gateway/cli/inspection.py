@@ -104,7 +104,7 @@ def _rehearse(options: argparse.Namespace) -> int:
 def _changes(argument: str) -> dict[str, Any]:
     """The body of a request; what has none of its members is a profile."""
     try:
-        members = json.loads(service.read_text(argument))
+        members = json.loads(service.read_text(argument, "JSON"))
     except ValueError as error:
         raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
     if not isinstance(members, dict):

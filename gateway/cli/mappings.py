@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlencode
 
 from gateway.cli.asking import service
 from gateway.cli.inspection import add_inspection
+from gateway.cli.near_topics import near_filter
 from gateway.cli.options import Commands, add_action, add_group
 from gateway.cli.verbs import VERBS
 from gateway.errors import BadRequestError
@@ -119,11 +120,14 @@ _OTHERS = (
 
 def _unknown(options: argparse.Namespace) -> int:
     answer = _ask(options, "GET", "/mappings/unknown")
-    lines = [_topic_lines(each) for each in answer["topics"]]
+    known = _ask(options, "GET", "/mappings")["mappings"] if answer["topics"] else []
+    filters = [str(each["topic"]) for each in known if "topic" in each]
+    lines = [_topic_lines(each, filters) for each in answer["topics"]]
     return _tell(options, answer, _or(lines, "topics that no mapping reads"))
 
 
-def _topic_lines(topic: Members) -> list[Line]:
+def _topic_lines(topic: Members, filters: Sequence[str]) -> list[Line]:
+    near = near_filter(topic["topic"], filters)
     payloads = [
         each.get("payload", each.get("payloadBase64")) for each in topic.get("payloads", ())
     ]
@@ -132,8 +136,14 @@ def _topic_lines(topic: Members) -> list[Line]:
         ("heard", f"{topic['count']} times, {topic['first']} to {topic['last']}"),
         *(("payload", each) for each in payloads),
         ("looks like", topic["family"] or "nothing that is known"),
+        *([("nearly", f"{near}, which a mapping reads: is it a typo?")] if near else []),
         *((each.get("id", ""), _guess(each)) for each in topic["guesses"]),
+        ("what to do", _TO_MAP if topic["guesses"] else _TO_ADD),
     ]
+
+
+_TO_MAP = "correct the topic, or: sosa-gateway mapping confirm ID"
+_TO_ADD = "correct the topic, or add a mapping of it (docs/mappings.md)"
 
 
 def _guess(guess: Members) -> str:
@@ -295,9 +305,12 @@ def _apply(options: argparse.Namespace) -> int:
 
 def _json(argument: str) -> Any:
     try:
-        return json.loads(service.read_text(argument))
+        return json.loads(service.read_text(argument, "JSON"))
     except ValueError as error:
-        raise BadRequestError(f"this is no JSON: {error}", "docs/mappings.md shows it") from error
+        raise BadRequestError(f"this is no JSON: {error}", _NO_JSON) from error
+
+
+_NO_JSON = "docs/mappings.md shows it; SPARQL is for: sosa-gateway update @FILE"
 
 
 def _undo(options: argparse.Namespace) -> int:

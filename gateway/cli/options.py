@@ -1,8 +1,10 @@
 """What commands have in common: parsers, where a gateway is, how to get in, the configuration."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -11,12 +13,24 @@ Action = Callable[[argparse.Namespace], int]
 """Runs a command; gives the exit code."""
 
 
+_NO_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
+"""What argparse says of a word that is none of those to choose from."""
+
+_NAMES = {"COMMAND": "command"}
+
+
 class Parser(argparse.ArgumentParser):
     """Tells wrong usage as every other error is told: what is wrong, and what to do."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit code 2."""
-        sys.stderr.write(f"error: {message}\nwhat to do: {self.prog} --help\n")
+        """Exit code 2; a word that is nearly one of those to choose from is told."""
+        hint = f"{self.prog} --help"
+        if found := _NO_CHOICE.fullmatch(message):
+            what, word, known = found.groups()
+            near = get_close_matches(word, re.findall(r"'([^']*)'", known), n=1)
+            message = f"there is no {_NAMES.get(what, what)} {word!r} here"
+            hint = f"did you mean {near[0]}?" if near else hint
+        sys.stderr.write(f"error: {message}\nwhat to do: {hint}\n")
         raise SystemExit(2)
 
     def option_names(self) -> Iterator[str]:

@@ -61,7 +61,12 @@ def _list(options: argparse.Namespace) -> int:
     lines = [line for entry in answer["entries"] for line in _entry_lines(entry)]
     if answer["next"] is not None:
         lines.append(f"more: --before {answer['next']}")
+    if lines:
+        lines.append(_TO_DO)
     return _tell(options, answer, lines or ["nothing is in quarantine"])
+
+
+_TO_DO = "what to do: correct the device or its mapping; then quarantine replay ID, or discard ID"
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gateway.config.settings import Config
+from gateway.config.settings import SHIPPED_PROFILES, Config
 from gateway.errors import ConfigurationError
 
 ENVIRONMENT_PREFIX = "SOSA_GATEWAY_"
@@ -129,7 +129,8 @@ def _read(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"cannot read {file}: {error}", "name a readable TOML file with --config"
+            f"cannot read {file}: {getattr(error, 'strerror', None) or error}",
+            "name a readable TOML file with --config",
         ) from error
 
 
@@ -189,10 +190,33 @@ def _reason(error: ErrorDetails, location: Location) -> str:
     if error["type"] == "model_type":
         return f"write it as a table [{location[0]}]"
     reason = error["msg"].removeprefix("Value error, ")
+    if error["type"] in _WRONG_TYPES:
+        reason = f"{_shown(error['input'])} is {_WRONG_TYPES[error['type']]}"
     if len(location) < 2 or location[1] not in _section(location[0]):
         return reason
     default = _section(location[0])[location[1]].default
-    return f"{reason}; the default is {json.dumps(default, default=str)}"
+    return f"{reason}; the default is {_shown(default)}"
+
+
+_WRONG_TYPES = {
+    "int_parsing": "no whole number",
+    "int_type": "no whole number",
+    "int_from_float": "no whole number",
+    "float_parsing": "no number",
+    "float_type": "no number",
+    "bool_parsing": "neither true nor false",
+    "bool_type": "neither true nor false",
+    "string_type": "no text; write it in quotes",
+}
+
+
+def _shown(value: object) -> str:
+    """As TOML and JSON write it; of files that ship their names."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, Path) and value.parent == SHIPPED_PROFILES:
+        return json.dumps(value.stem)
+    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def _unknown(location: Location) -> str:

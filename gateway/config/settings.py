@@ -5,6 +5,7 @@ and hands it on, no other part reads a file or the environment by itself.
 """
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -67,8 +68,14 @@ _ACTUATION, _ORIGIN = ActuationLimits(), Origin()
 
 def _profile_path(path: Path) -> Path:
     """A bare word names a profile that ships; everything else is the path of a file."""
-    bare = len(path.parts) == 1 and not path.suffix
-    return SHIPPED_PROFILES / f"{path}.jsap" if bare else path
+    if len(path.parts) != 1 or path.suffix:
+        return path
+    ships = sorted(each.stem for each in SHIPPED_PROFILES.glob("*.jsap"))
+    if path.name not in ships:
+        near = get_close_matches(path.name, ships, n=1)
+        known = f"did you mean '{near[0]}'?" if near else f"those are {', '.join(ships)};"
+        raise ValueError(f"no profile '{path}' ships; {known} The name of a file ends in .jsap")
+    return SHIPPED_PROFILES / f"{path}.jsap"
 
 
 ProfilePath = Annotated[Path, AfterValidator(_profile_path)]

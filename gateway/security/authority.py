@@ -44,6 +44,7 @@ _SEPATEST_S = 5.0
 _TICK_S = 0.5
 _REMEMBERED = 4096
 _JWT = "eyJ"
+_LOGIN = "`sosa-gateway client list` names who may come; the password is its secret, or its token"
 """How every JSON Web Token begins: a JSON object in base64url."""
 
 
@@ -205,7 +206,8 @@ class Authority:
         self._throttle.attempt(address, name)
         known = await self._passwords.verify(stored or None, secret)
         if not known or identity is None:
-            log.warning("login_refused", extra={"identity": name[:256], "address": address})
+            told = {"identity": name[:256], "address": address, "hint": _LOGIN}
+            log.warning("login_refused", extra=told)
             raise UnknownClientError(
                 "the client is unknown or its secret is wrong",
                 "register, or ask the gateway's administrator",

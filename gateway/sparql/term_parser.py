@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from gateway.rdf.namespaces import XSD
+from gateway.rdf.namespaces import GW, QUDT, RDF, RDFS, SOSA, SSN, TIME, UNIT, XSD
 from gateway.sparql.bounds.counter import FormCounter
 from gateway.sparql.iris import is_absolute, resolve
 from gateway.sparql.parameters import Parameters
@@ -28,6 +28,19 @@ BOOLEANS = {
 LITERAL_STARTS = frozenset({"string", "+", "-", *NUMBER_TYPES, *BOOLEANS})
 
 Constant = TypeVar("Constant", NamedNode, Literal)
+
+_USUAL = {
+    "gw": GW,
+    "qudt": QUDT,
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "sosa": SOSA,
+    "ssn": SSN,
+    "time": TIME,
+    "unit": UNIT,
+    "xsd": XSD,
+}
+"""What people mean who forget to say it."""
 
 _ESCAPED = re.compile(r"\\(.)")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
@@ -79,7 +92,8 @@ class TermParser(FormCounter):
         prefix, _, local = token.text.partition(":")
         namespace = self.prefixes.get(prefix)
         if namespace is None:
-            raise self.error(f"the prefix {prefix}: is not declared", token.start)
+            usual = f"; add PREFIX {prefix}: <{_USUAL[prefix]}>" if prefix in _USUAL else ""
+            raise self.error(f"the prefix {prefix}: is not declared{usual}", token.start)
         if "\\" in local:
             local = _ESCAPED.sub(r"\1", local)
         return self._named_node(namespace + local, token)

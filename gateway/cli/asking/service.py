@@ -30,6 +30,7 @@ from gateway.errors import (
     ClientError,
     ConfigurationError,
     GatewayError,
+    InvalidTokenError,
     UnreachableError,
 )
 
@@ -46,9 +47,11 @@ RESULT_TYPES = {
 Bindings = Mapping[str, Mapping[str, str]]
 
 
-def read_text(argument: str) -> str:
-    """SPARQL given as it is, as @FILE, or as @- for standard input."""
+def read_text(argument: str, what: str = "SPARQL") -> str:
+    """A text given as it is, as @FILE, or as @- for standard input."""
     if not argument.startswith("@"):
+        if not any(sign.isspace() for sign in argument) and Path(argument).is_file():
+            raise BadRequestError(f"{argument} is a file, and no {what}", f"write @{argument}")
         return argument
     try:
         if argument == "@-":
@@ -86,7 +89,7 @@ class Access:
             "/".join([*place.split("/")[:3], "oauth", "token"]),
             {**basic, "Content-Type": "application/x-www-form-urlencoded"},
             "grant_type=client_credentials",
-            self.context(),
+            self,
         )
         return {"Authorization": f"Bearer {json.loads(answer)['access_token']}"}
 
@@ -134,7 +137,7 @@ def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> An
     if body is not None:
         headers["Content-Type"] = "application/json"
     text = None if body is None else json.dumps(body)
-    answer = _send(url, method, headers, text, access.context())
+    answer = _send(url, method, headers, text, access)
     return json.loads(answer) if answer else None
 
 
@@ -172,7 +175,7 @@ def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[
     except ConnectionClosed as error:
         raise UnreachableError(f"{url} closed the connection: {error}") from error
     except (OSError, WebSocketException) as error:
-        raise unreachable(url, error) from error
+        raise unreachable(url, error, access.ca) from error
 
 
 def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: bool) -> None:
@@ -188,20 +191,20 @@ def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: b
 
 def _ask(url: str, content_type: str, text: str, accept: str, access: Access) -> str:
     headers = {"Content-Type": f"{content_type}; charset=utf-8", "Accept": accept}
-    return _post(url, {**headers, **access.headers(url)}, text, access.context())
+    return _post(url, {**headers, **access.headers(url)}, text, access)
 
 
-def _post(url: str, headers: Mapping[str, str], text: str, tls: ssl.SSLContext) -> str:
-    return _send(url, "POST", headers, text, tls)
+def _post(url: str, headers: Mapping[str, str], text: str, access: Access) -> str:
+    return _send(url, "POST", headers, text, access)
 
 
 def _send(
-    url: str, method: str, headers: Mapping[str, str], text: str | None, tls: ssl.SSLContext
+    url: str, method: str, headers: Mapping[str, str], text: str | None, access: Access
 ) -> str:
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
     # Only http and https come here: urllib would read file: URLs too.
-    data = None if text is None else text.encode()
+    data, tls = None if text is None else text.encode(), access.context()
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
@@ -211,7 +214,7 @@ def _send(
             refusal = _refusal(error.read().decode(errors="replace"), str(error))
             raise _with_hint(refusal, error.code, headers) from error
     except (OSError, HTTPException) as error:
-        raise unreachable(url, error) from error
+        raise unreachable(url, error, access.ca) from error
     return body.decode()
 
 
@@ -235,7 +238,11 @@ def _refusal(body: str, otherwise: str) -> GatewayError:
 
 
 def _error(members: Mapping[str, Any]) -> ClientError:
-    return ClientError(f"{members['error']}: {members.get('error_description', '')}")
+    said = f"{members['error']}: {members.get('error_description', '')}"
+    return ClientError(said, _AGAIN if members["error"] == InvalidTokenError.code else "")
+
+
+_AGAIN = "type it again, which takes a new token; [security] of the gateway says how long one lives"
 
 
 def _notification(message: str | bytes) -> Mapping[str, Any]:

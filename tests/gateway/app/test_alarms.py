@@ -17,6 +17,7 @@ from tests.kit.gateways import (
     WAIT_S,
     Device,
     free_port,
+    mosquitto,
     running,
     settings,
     write_profile,
@@ -38,7 +39,15 @@ async def test_a_broker_that_nobody_answers_at_is_an_alarm(tmp_path: Path) -> No
     port = free_port()
     async with running(settings(tmp_path, write_profile(tmp_path), mosquitto=port)) as gateway:
         (told,) = await _until(gateway, "broker")
-        assert told == f"{LOOPBACK}:{port}: [Errno 111] Connection refused"
+        assert told == f"{LOOPBACK}:{port}: nothing listens at {LOOPBACK}:{port}"
+
+
+async def test_a_login_that_the_broker_refuses_is_an_alarm(tmp_path: Path) -> None:
+    with mosquitto(tmp_path, anonymous=False) as broker:
+        config = settings(tmp_path, write_profile(tmp_path), mosquitto=broker.port)
+        async with running(config) as gateway:
+            (told,) = await _until(gateway, "broker")
+            assert told == f"{LOOPBACK}:{broker.port}: it refused us: Not authorized"
 
 
 async def test_profiles_that_are_wrong_are_an_alarm_until_they_are_corrected(

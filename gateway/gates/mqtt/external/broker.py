@@ -32,6 +32,7 @@ from gateway.gates.mqtt.external.held_filters import HeldFilters
 from gateway.gates.mqtt.external.message_copies import MessageCopies
 from gateway.gates.mqtt.external.session_filters import SessionFilters
 from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.mqtt.external.trial import unreachable
 from gateway.gates.mqtt.external.waker import Waker
 from gateway.ingest.inbox import Delivery, Inbox
 from gateway.runtime.clocks import SYSTEM_CLOCKS
@@ -184,7 +185,7 @@ class ExternalBroker:
                 self._settings.host, self._settings.port, clean_start=False, properties=properties
             )
         except OSError as error:
-            self._reason = str(error)
+            self._reason = unreachable(self._settings, error).description
             return False
         return True
 
@@ -261,7 +262,7 @@ class ExternalBroker:
             client.disconnect()
             return
         log.info("broker_connected", extra={"host": self._settings.host})
-        self._fault = ""
+        self._fault = self._reason = ""
         self.connections += 1
         state = self._settings.host_state
         if state is not None:
@@ -283,7 +284,8 @@ class ExternalBroker:
         _properties: Properties | None,
     ) -> None:
         log.info("broker_disconnected", extra={"reason": str(reason)})
-        self._fault = f"the connection was lost: {reason}"
+        # After a refusal it is we who went: that is no cause.
+        self._fault = self._reason or f"the connection was lost: {reason}"
 
     def _on_answer(
         self,

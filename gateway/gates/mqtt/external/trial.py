@@ -26,7 +26,7 @@ def refusal(settings: ExternalSettings, timeout_s: float) -> ConfigurationError 
     try:
         reason = _answer(settings, timeout_s)
     except OSError as error:
-        return _unreachable(settings, error)
+        return unreachable(settings, error)
     place = _place(settings)
     if reason is None:
         other = "say tls = false" if settings.tls else "say [mqtt] tls = true where it wants TLS"
@@ -67,7 +67,8 @@ def _answer(settings: ExternalSettings, timeout_s: float) -> ReasonCode | None:
     return answers[0] if answers else None
 
 
-def _unreachable(settings: ExternalSettings, error: OSError) -> ConfigurationError:
+def unreachable(settings: ExternalSettings, error: OSError) -> ConfigurationError:
+    """Why it could not be dialled, by the cause."""
     place = _place(settings)
     if isinstance(error, ssl.SSLCertVerificationError):
         return ConfigurationError(
