@@ -248,7 +248,7 @@ def test_with_security_and_tls_every_host_is_taken(tmp_path: Path) -> None:
         ("[store]\nzzz = 1\n", "gateway.toml:2: store.zzz: unknown setting; known are kind, late"),
         ("port = 1\n", "gateway.toml:1: port: unknown setting; known are gateway, store, engine"),
         ("http = 1\n", "gateway.toml:1: http: write it as a table [http]"),
-        ('[http]\nport = "x"\n', "gateway.toml:2: http.port: Input should be a valid integer"),
+        ('[http]\nport = "x"\n', 'gateway.toml:2: http.port: "x" is no whole number'),
         ("[http]\nport = 65536\n", "the default is 8000"),
         ("http.port = -1\n", "gateway.toml:1: http.port: "),
         ("[jsap]\nprofiles = []\n", "gateway.toml:2: jsap.profiles: "),
@@ -274,7 +274,7 @@ def test_all_wrong_settings_are_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
-        ("SOSA_GATEWAY_HTTP__PORT", "x", "variable SOSA_GATEWAY_HTTP__PORT: http.port: Input"),
+        ("SOSA_GATEWAY_HTTP__PORT", "x", 'variable SOSA_GATEWAY_HTTP__PORT: http.port: "x" is no'),
         ("SOSA_GATEWAY_HTTP__PROT", "1", "variable SOSA_GATEWAY_HTTP__PROT: http.prot: unknown"),
         ("SOSA_GATEWAY_HTP__PORT", "1", "SOSA_GATEWAY_HTP__PORT: htp: unknown setting; did you"),
         ("SOSA_GATEWAY_MQTT__USERS", "{", "environment variable SOSA_GATEWAY_MQTT__USERS: "),

@@ -13,11 +13,11 @@ _HEAD = """# Mistakes of a first day
 
 What people type, what they read then, and what they do. Each row is tried, as a person would, by
 [tests/gateway/cli/mistakes](../tests/gateway/cli/mistakes/table.py); `…` stands for what differs.
-Before all else: `sosa-gateway check` tells all that is wrong with a folder, `sosa-gateway alarms` what
-is wrong with a gateway that runs, `sosa-gateway quarantine list` which messages are.
+Before all else: `sosa-gateway check` tells all that is wrong with a folder, `sosa-gateway alarms`
+what is wrong with a gateway that runs, `sosa-gateway quarantine list` which messages are.
 
-The exit code is 0 for what was done, even if it lists something wrong, 1 for what was refused or has
-failed, 2 for a command that is not understood, 130 after Ctrl-C.
+The exit code is 0 for what was done, even if it lists something wrong, 1 for what was refused or
+has failed, 2 for a command that is not understood, 130 after Ctrl-C.
 """
 
 
