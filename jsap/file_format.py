@@ -11,6 +11,7 @@ from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import (
@@ -261,11 +262,21 @@ def _misspelt(members: Mapping[str, object]) -> Iterator[str]:
 
 
 def _nearly(members: object, model: type[_Part], under: str) -> Iterator[str]:
-    known = set(model.model_json_schema(by_alias=True)["properties"]) | set(model.model_fields)
+    known = _written(model)
     for name in members if isinstance(members, Mapping) else ():
         near = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.85)
         if near:
             yield f"{under}{name}: no member of JSAP, so it says nothing; did you mean {near[0]}?"
+
+
+@cache
+def _written(model: type[_Part]) -> frozenset[str]:
+    """The members of a part as files write them."""
+    names: set[str] = set()
+    for name, member in model.model_fields.items():
+        alias = member.validation_alias
+        names |= {name, *map(str, alias.choices if isinstance(alias, AliasChoices) else [alias])}
+    return frozenset(names)
 
 
 def _unwritable(value: object, path: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ SPARQL 1.1 Protocol over HTTP, SPARQL 1.1 Subscribe over WebSocket.
 """
 
 import json
+import os
 import re
 import ssl
 import sys
@@ -50,7 +51,8 @@ Bindings = Mapping[str, Mapping[str, str]]
 def read_text(argument: str, what: str = "SPARQL") -> str:
     """A text given as it is, as @FILE, or as @- for standard input."""
     if not argument.startswith("@"):
-        if not any(sign.isspace() for sign in argument) and Path(argument).is_file():
+        # `Path.is_file` raises for a text that is too long for a name.
+        if not any(map(str.isspace, argument)) and os.path.isfile(argument):
             raise BadRequestError(f"{argument} is a file, and no {what}", f"write @{argument}")
         return argument
     try:

@@ -7,17 +7,20 @@ import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from gateway.cli.asking.known_gateway import Login, base_url, fill, login_file, subscribe_url
+from gateway.cli.asking.service import read_text
 from gateway.cli.command import main
 from gateway.errors import BadRequestError, ConfigurationError
 from gateway.security.tls import OwnCertificate
 from tests.kit.gateways import LOOPBACK
 
+NEXT_YEAR = datetime.now(UTC) + timedelta(days=365)
 NOBODY = Namespace(url=None, ca=None, credentials=None)
 
 
@@ -161,6 +164,13 @@ def test_the_true_cause_is_told(home: Path, capsys: pytest.CaptureFixture[str]) 
         assert main(["login", f"https://{LOOPBACK}:{port}", *ca]) == 0
         assert main(["subscribe", "ASK {}", "--url", f"ws://{LOOPBACK}:{port}"]) == 1
         assert "speaks TLS" in capsys.readouterr().err
+    late = OwnCertificate(home / "late", lambda: (LOOPBACK,), lambda: NEXT_YEAR)
+    with listening(late.context) as port:  # the clock of who asks is behind
+        assert "is not yet valid" in told(f"https://{LOOPBACK}:{port}", "--ca", str(late.ca_path))
+        assert "timedatectl" in told(f"https://{LOOPBACK}:{port}", "--ca", str(late.ca_path))
+    named = OwnCertificate(home / "named", lambda: ("hall.lan",))
+    with listening(named.context) as port:
+        assert "[http] hosts" in told(f"https://{LOOPBACK}:{port}", "--ca", str(named.ca_path))
     with listening() as port:
         assert "does not speak TLS" in told(f"https://{LOOPBACK}:{port}")
     assert "there is no host 'nowhere.invalid'" in told("http://nowhere.invalid")
@@ -168,3 +178,11 @@ def test_the_true_cause_is_told(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert "cannot use" in told("https://127.0.0.1:1", "--ca", "absent.crt")
     with listening(is_closed=True) as port:
         assert "--credentials FILE" in told(f"http://{LOOPBACK}:{port}")
+
+
+def test_a_long_text_without_spaces_is_no_file(home: Path) -> None:
+    (home / "a.rq").write_text("ASK {}")
+    assert read_text(long := f"ASK{{<urn:{'a' * 5_000}><urn:b>1}}") == long
+    with pytest.raises(BadRequestError, match=r"a\.rq is a file, and no SPARQL \(write @a\.rq\)"):
+        read_text("a.rq")
+    assert read_text("@a.rq") == "ASK {}"

@@ -18,7 +18,7 @@ def _applied(**wrong: str) -> str:
         "property": "urn:my:temperature",
         "feature": "urn:my:loft",
     }
-    return shlex.quote(json.dumps({"add": [members | wrong]}))
+    return shlex.quote(json.dumps({"add": [{**wrong, **members, **wrong}]}))
 
 
 MEANING = (
