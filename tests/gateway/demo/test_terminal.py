@@ -141,7 +141,8 @@ def test_a_signal_while_it_loads_leaves_the_terminal_as_it_was(
     with emulated([*GATEWAY, "demo"], environment(tmp_path), tmp_path) as screen:
         screen.until(lambda lines: any("program" in line for line in lines))
         after = screen.end(number)
-    assert screen.process.returncode == status
+    # CPython ends by SIGINT itself where it came within an exec, as that of a dataclass.
+    assert screen.process.returncode in {status, -number}
     assert screen.is_left_as_it_was
     assert "Traceback" not in after
 
