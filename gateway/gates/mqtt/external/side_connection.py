@@ -25,9 +25,10 @@ LIVE = SubscribeOptions(qos=1, noLocal=True, retainHandling=SubscribeOptions.RET
 class SideConnection:
     """Subscribes to `filters`, again at each connection.
 
-    In paho's thread `on_message` is called with each message, `on_refused` where the broker does
-    not let us in. With a `window` that many messages of QoS 1 or 2 may be on their way to us, and
-    `acknowledge` says that one is done with; without one they are acknowledged at once.
+    In paho's thread `on_message` is called with each message, `on_refused` where the broker
+    does not let us in, once until it says otherwise. With a `window` that many messages of QoS
+    1 or 2 may be on their way to us, and `acknowledge` says that one is done with; without one
+    they are acknowledged at once.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class SideConnection:
         self._mark = settings.mark
         self._filters = [(each, options) for each in filters]
         self._on_refused = on_refused
+        self._refused_for = ""
         self._window = window
 
     def open(self, *, clean_start: bool | Literal[3] = MQTT_CLEAN_START_FIRST_ONLY) -> None:
@@ -88,8 +90,10 @@ class SideConnection:
         reason: ReasonCode,
         properties: Properties | None,
     ) -> None:
+        before, self._refused_for = self._refused_for, str(reason) if reason.is_failure else ""
         if reason.is_failure:
-            self._on_refused(reason)
+            if self._refused_for != before:
+                self._on_refused(reason)
             return
         self.largest = getattr(properties, "MaximumPacketSize", 0)
         client.subscribe(self._filters)
