@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
-from tests.kit.gateways import free_port
+from tests.kit.gateways import WAIT_S, free_port
 from tests.paths import SHARED
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("ports of the demo")]
@@ -105,14 +106,20 @@ def test_the_demo_ends_well_on_ctrl_c() -> None:
 
 @contextmanager
 def taken(port: int) -> Iterator[None]:
-    """Nobody else can listen on it, whoever has it."""
-    try:
-        holder = socket.create_server(("127.0.0.1", port))
-    except OSError:
-        yield
-        return
-    with holder:
-        yield
+    """Nobody else can listen on it: another test may have it for a while, a broker for good."""
+    end = monotonic() + WAIT_S
+    while True:
+        try:
+            holder = socket.create_server(("127.0.0.1", port))
+        except OSError:
+            if monotonic() > end:
+                yield
+                return
+            sleep(0.1)
+        else:
+            with holder:
+                yield
+            return
 
 
 def test_the_demo_moves_when_its_ports_are_taken() -> None:
