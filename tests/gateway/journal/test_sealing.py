@@ -261,6 +261,7 @@ def test_what_was_seen_under_another_id_keeps_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [b"no gzip", gzip.compress(b'{"q":1}\n'), gzip.compress(b"x" * 99)[:20], b"\x1f\x8b\x08\0" * 9],
+    ids=["no gzip", "no header", "cut off", "no gzip inside"],
 )
 def test_what_is_no_segment_is_told_as_a_value_error(tmp_path: Path, content: bytes) -> None:
     digest = hashlib.sha256(content).hexdigest()[:12]
