@@ -59,6 +59,7 @@ class AlarmWatch:
         self._now = now
         self._alarms: dict[_Key, Alarm] = {}
         self._listeners: list[Told] = []
+        self._failing: set[str] = set()
 
     def on_change(self, listener: Told) -> None:
         """Have `listener` told after each change, and now of what there is already."""
@@ -104,8 +105,13 @@ class AlarmWatch:
         for source in self._sources:
             try:
                 yield from source()
-            except Exception:  # a defect of one source hides none of the others
-                log.exception("alarm_source_failed")
+            except Exception as error:  # a defect of one source hides none of the others
+                name = getattr(source, "__qualname__", "a source")
+                if name not in self._failing:
+                    log.exception("alarm_source_failed")
+                self._failing.add(name)
+                what = f"what is wrong there cannot be told: {error!r}"
+                yield Condition(AlarmKind.ENDED, name, what, "report this defect with the log")
 
     def _renewed(self, key: _Key, said: Condition) -> Alarm | None:
         """What is to be told of a condition that holds; None where it has been."""

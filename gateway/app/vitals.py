@@ -17,6 +17,7 @@ from gateway.runtime.alarms import AlarmKind, Condition
 
 _SAMPLE_S = 1.0
 _PROBE_S = 10.0
+_PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Vitals:
         self._busy_since = {flow.name: started for flow in flows}
         self._fault = ""
         self._probed = -_PROBE_S
+        self._probing: asyncio.Task[str] | None = None
 
     async def run(self) -> None:
         """Sample for ever."""
@@ -70,11 +72,26 @@ class Vitals:
                 self._busy_since[flow.name] = now
 
     async def probe(self) -> None:
-        """Try whether the folder can be written, unless that was tried a moment ago."""
+        """Try whether the folder can be written, unless that was tried a moment ago.
+
+        A disk that hangs holds nobody up: it is a fault until it answers.
+        """
         now = monotonic()
-        if now - self._probed >= _PROBE_S:
+        if self._probing is None and now - self._probed >= _PROBE_S:
             self._probed = now
-            self._fault = await asyncio.to_thread(_write_fault, self._folder)
+            work = asyncio.to_thread(_write_fault, self._folder)
+            self._probing = asyncio.create_task(work, name="disk probe")
+        probing = self._probing
+        if probing is None:
+            return
+        await asyncio.wait({probing}, timeout=_PATIENCE_S)
+        if self._probing is not probing:
+            return  # another who asked has seen its end
+        if probing.done():
+            self._probing = None
+            self._fault = probing.result()
+        else:
+            self._fault = "it does not answer"
 
     def conditions(self) -> Iterator[Condition]:
         """What keeps the gateway from its work; as far as the folder goes, at the last probe."""

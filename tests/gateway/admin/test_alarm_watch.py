@@ -44,12 +44,17 @@ def test_texts_that_change_raise_nothing_anew() -> None:
     assert (watch.raised, watch.cleared) == (1, 0)
 
 
-def test_a_source_that_raises_hides_no_other() -> None:
+def test_a_source_that_raises_hides_no_other_and_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken() -> list[Condition]:
         raise RuntimeError("a defect")
 
     watch = AlarmWatch([broken, lambda: [_wrong("a")]], lambda: NOON)
-    assert _whats(watch.look()) == ["wrong"]
+    told, wrong = "what is wrong there cannot be told: RuntimeError('a defect')", "wrong"
+    for _ in range(3):
+        assert _whats(watch.look()) == [told, wrong]
+    assert [each.message for each in caplog.records].count("alarm_source_failed") == 1
 
 
 def test_any_number_of_one_kind_is_bounded_and_told() -> None:

@@ -1,8 +1,12 @@
 """Stalled flows, threads that are gone, folders that cannot be written."""
 
+import threading
 from pathlib import Path
 from time import monotonic
 
+import pytest
+
+from gateway.app import vitals as module
 from gateway.app.vitals import Flow, Vitals
 
 
@@ -65,3 +69,17 @@ async def test_folder_that_cannot_be_written_is_an_alarm(tmp_path: Path) -> None
     (alarm,) = await _wrong(_vitals(Stage(), missing))
     assert alarm == f"{missing}: it cannot be written: No such file or directory"
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_disk_that_hangs_holds_nobody_up_and_is_a_fault_until_it_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    monkeypatch.setattr(module, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(module, "_write_fault", lambda _: "" if answers.wait(20) else "late")
+    vitals = _vitals(Stage(), tmp_path)
+    assert await _wrong(vitals) == [f"{tmp_path}: it does not answer"]
+    assert await _wrong(vitals) == [f"{tmp_path}: it does not answer"]
+    answers.set()
+    monkeypatch.setattr(module, "_PATIENCE_S", 20.0)
+    assert await _wrong(vitals) == []
