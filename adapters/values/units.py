@@ -23,7 +23,7 @@ OWN = "https://sosa-gateway.example/ns#"
 MAX_CHARS = 32
 
 # QUDT local name -> spellings; products in UCUM's form (_ucum makes it of the others).
-_SPELLINGS = {
+SPELLINGS = {
     # temperature, ratios, counts
     "DEG_C": "Cel °C degC",
     "DEG_F": "[degF] °F degF",
@@ -279,7 +279,7 @@ def _ucum(text: str) -> str:
 
 _UNITS = {
     spelling if spelling in {"/", "/100", "/1000"} else _ucum(spelling): namespace + name
-    for namespace, table in ((UNIT, _SPELLINGS), (OWN, _OF_DEVICES))
+    for namespace, table in ((UNIT, SPELLINGS), (OWN, _OF_DEVICES))
     for name, spellings in table.items()
     for spelling in spellings.split()
 }

@@ -17,10 +17,12 @@ from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.app.subscribers import rendering_limits
 from gateway.config.settings import Config, LimitsSettings
+from gateway.dashboard import STATIC
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.http.page import PageGate
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
@@ -58,6 +60,7 @@ async def serving(
             *sparql.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
             *json_interface(stages, health, pool, security.guard, config).routes(),
+            *PageGate(STATIC).routes(),
         ]
         sockets: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),

@@ -1,8 +1,12 @@
 """Pages that are made of what the code says: `python -m tests.kit.pages` writes them anew.
 
 docs/properties.md is made of ontologies/properties.ttl, the tables of each family's page of its
-cases below tests/data/families, between two comments.
+cases below tests/data/families, between two comments; what the web page calls properties and units
+is made of the same vocabulary and of the crosswalk of units.
 """
+
+import json
+import re
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,12 +22,13 @@ from adapters.values.message import Message
 from adapters.values.observation import Observation
 from adapters.values.properties import BASE, VOCABULARY, Kind, Property, Shape
 from adapters.values.proposal import Proposal
-from adapters.values.units import UNIT
+from adapters.values.units import SPELLINGS, UNIT
 from bench.families.cases import cases
 from tests.paths import DATA, ROOT
 
 BEGIN = "<!-- made of the cases by tests/kit/pages.py -->"
 END = "<!-- end -->"
+PAGE_VOCABULARY = ROOT / "gateway/dashboard/web/src/vocabulary.json"
 MOST_ROWS = 80
 MOST_MESSAGES = 12
 LONGEST = 60
@@ -169,6 +174,45 @@ def family_pages() -> Iterator[tuple[Path, str]]:
             yield page, f"{text.rstrip()}\n\n## What it says, and what it is\n\n{tables}\n"
 
 
+def page_vocabulary() -> str:
+    """What the web page calls properties and units: gateway/dashboard/web/src/vocabulary.json."""
+    properties = {
+        name: {"label": each.label, "kind": each.kind.value, "shape": each.shape.value}
+        for name, each in VOCABULARY.items()
+    }
+    units = {name: _symbol(spellings.split()) for name, spellings in SPELLINGS.items()}
+    told = {"base": BASE, "properties": properties, "units": units}
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+
+
+def _symbol(spellings: Sequence[str]) -> str:
+    """A unit as people write it.
+
+    >>> _symbol(["[degF]", "°F"]), _symbol(["uS.cm-1"]), _symbol(["m3.h-1"]), _symbol(["count"])
+    ('°F', 'µS/cm', 'm³/h', '')
+    """
+    plain = [each for each in spellings if not re.search(r"[\[\]{}#]|^/", each)]
+    first = next((each for each in plain if each in _WRITTEN), plain[0] if plain else "")
+    first = _WRITTEN.get(first, first)
+    if re.fullmatch(r"[a-z]{4,}", first):
+        return "" if first == "count" else first
+    over, *under = re.sub(r"^u(?=[A-Z]|[gmls]\b)", "µ", first).split(".")
+    rest = "".join(
+        f"/{each[:-2] + each[-1].replace('1', '')}" if "-" in each else f"·{each}" for each in under
+    )
+    text = ("" if over == "1" else over) + rest
+    return re.sub(r"(?<=[a-z])[23]", lambda power: "⁰¹²³"[int(power[0])], text)
+
+
+_WRITTEN = {
+    **{each: each for each in ("°C", "°F", "‰", "ppm", "ppb", "mmHg", "Ω", "kΩ", "MΩ", "°")},
+    **{each: each for each in ("bpm", "rpm", "mph", "cfm", "L", "mL", "L.s-1", "L.min-1", "L.h-1")},
+    "%RH": "%",
+    "mg.L-1": "mg.L-1",
+    "[g]": "g",
+}
+"""Spellings that are how people write a unit, or what they write instead."""
+
 _TOGETHER = {
     "bluetooth": ("ruuvi", "theengs"),
     "generic": ("json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"),
@@ -179,5 +223,6 @@ _TOGETHER = {
 
 if __name__ == "__main__":
     (ROOT / "docs" / "properties.md").write_text(properties_page(), encoding="utf-8")
+    PAGE_VOCABULARY.write_text(page_vocabulary(), encoding="utf-8")
     for path, text in family_pages():
         path.write_text(text, encoding="utf-8")

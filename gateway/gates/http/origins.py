@@ -5,8 +5,9 @@ page to loopback and to the local network, so a request passes only with an expe
 DNS rebinding) and, where it names an Origin, with that of the gateway itself or one that is
 configured (against foreign pages). A GET that a page makes a browser load (an image, an object, a
 frame, a link) names no Origin, and how it loads tells of the answer: there `Sec-Fetch-Site` must
-say that no other page asks, or `Referer` that it is one of those that may. Clients that are no
-browsers send none of these and pass. Sources: Fetch standard, "CORS protocol"; W3C Fetch Metadata
+say that no other page asks, or `Referer` that it is one of those that may. The page itself may be
+opened from anywhere, as by a link in a mail: it is the same for everybody and holds no data. Clients
+that are no browsers send none of these and pass. Sources: Fetch standard, "CORS protocol"; W3C Fetch Metadata
 Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110, section 10.1.3 (Referer).
 
 What CORS means here: by default no page of another origin may call at all, so there is nobody to
@@ -25,6 +26,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.gates.http.page import PAGE
 from gateway.gates.http.responses import refusal
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -135,7 +137,7 @@ class Origins:
             return
         named = _named(scope)
         origins = named[b"origin"]
-        refused = self._refuse(named)
+        refused = self._refuse(scope, named)
         if refused is not None:
             await refused(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -145,7 +147,7 @@ class Origins:
         else:
             await self._app(scope, receive, _with_headers(send, origins))
 
-    def _refuse(self, named: Mapping[bytes, Sequence[str]]) -> Response | None:
+    def _refuse(self, scope: Scope, named: Mapping[bytes, Sequence[str]]) -> Response | None:
         hosts, origins = named[b"host"], named[b"origin"]
         if len(hosts) != 1 or not self._names.serves(hosts[0]):
             return refusal(
@@ -153,7 +155,9 @@ class Origins:
                 "this Host is not served here (call it by an address, or add it to [http] hosts)",
                 403,
             )
-        if origins:
+        if scope["path"] == PAGE and scope["type"] == "http" and not origins:
+            is_admitted = True
+        elif origins:
             is_admitted = all(self._names.admits(each, hosts[0]) for each in origins)
         else:
             sites, referers = named[b"sec-fetch-site"], named[b"referer"]
