@@ -57,7 +57,7 @@ async def serving(
         http: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
-            *json_interface(stages, health, pool, security.guard, config).routes(),
+            *json_interface(stages, health, pool, security, config).routes(),
         ]
         sockets: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
