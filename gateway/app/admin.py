@@ -11,7 +11,9 @@ from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
+from gateway.app.access import access_gates
 from gateway.app.health import Health
+from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.config.settings import Config
 from gateway.engine import Limits
@@ -28,17 +30,17 @@ from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.sparql.delayed import DelayedGate
 from gateway.gates.sparql.query_pool import QueryPool
-from gateway.security.guard import Guard
 
 
 def json_interface(
-    stages: Stages, health: Health, pool: QueryPool, guard: Guard, config: Config
+    stages: Stages, health: Health, pool: QueryPool, security: Security, config: Config
 ) -> JsonInterface:
     """The JSON routes of a gateway whose parts are all there."""
     storage, reception = stages.storage, stages.reception
     control, raw = stages.control, reception.raw
     identity, quarantine = storage.identity, reception.quarantine
     gates: tuple[object, ...] = (
+        *access_gates(security),
         DelayedGate(storage.scheduler),
         HealthGate(health),
         AlarmsGate(health),
@@ -52,7 +54,9 @@ def json_interface(
         WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool),
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
-    return JsonInterface(ROUTERS, Served({type(gate): gate for gate in gates}, guard, limits))
+    return JsonInterface(
+        ROUTERS, Served({type(gate): gate for gate in gates}, security.guard, limits)
+    )
 
 
 def _provenance(stages: Stages) -> Provenance:

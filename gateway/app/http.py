@@ -20,9 +20,9 @@ from gateway.config.settings import Config, LimitsSettings
 from gateway.dashboard import STATIC
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
+from gateway.gates.http.page import PageGate
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
-from gateway.gates.http.page import PageGate
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
@@ -59,7 +59,7 @@ async def serving(
         http: list[BaseRoute] = [
             *sparql.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
-            *json_interface(stages, health, pool, security.guard, config).routes(),
+            *json_interface(stages, health, pool, security, config).routes(),
             *PageGate(STATIC).routes(),
         ]
         sockets: list[BaseRoute] = [

@@ -77,7 +77,8 @@ class Issued:
 class Authority:
     """A `Guard` over an identity store; all in the event loop's thread, `run` is its task.
 
-    Raises StorageError where the store cannot be read.
+    `passwords` verifies secrets, `throttle` counts who fails to show them. Raises StorageError
+    where the store cannot be read.
     """
 
     def __init__(
@@ -89,8 +90,8 @@ class Authority:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._passwords = Passwords()
-        self._throttle = Throttle(time.monotonic, settings.throttle)
+        self.passwords = Passwords()
+        self.throttle = Throttle(time.monotonic, settings.throttle)
         self._watches = Watches()
         self._claims: OrderedDict[str, Claims] = OrderedDict()
         self._public = _sepatest() if settings.sepatest else {}
@@ -126,6 +127,11 @@ class Authority:
             snapshot = await asyncio.to_thread(self._store.snapshot)
             self._version = version
             self._take(snapshot)
+
+    async def follow(self) -> None:
+        """Take up a change that was just made, and end what it ends. Raises StorageError."""
+        await self.refresh()
+        self._watches.look(self._fault)
 
     def principal(self, authorization: str | None) -> Principal:
         """The client of a Bearer token that is in force; raises an UnauthorizedError."""
@@ -176,6 +182,12 @@ class Authority:
             return _ended("the rights of the client have changed")
         return None
 
+    @property
+    def clients(self) -> list[Identity]:
+        """Who may come, by name, SEPA's test identity left out."""
+        public = self._public
+        return [each for name, each in self._snapshot.identities.items() if name not in public]
+
     def policy(self, name: str) -> Policy | None:
         """What an identity may do now; None: there is no such identity (any more)."""
         identity = self._snapshot.identities.get(name)
@@ -189,22 +201,22 @@ class Authority:
         if not password.startswith(_JWT):
             identity = await self._verified(name, password, address)
             return Principal(identity.name, identity.policy, since=self._clock())
-        self._throttle.attempt(address, name)
+        self.throttle.attempt(address, name)
         principal = self._bearer(password)
         identity_shown = self._snapshot.login(name)
         if identity_shown is None or identity_shown.name != principal.identity:
             raise UnknownClientError("the token is not that of this client")
-        self._throttle.succeeded(address, name)
+        self.throttle.succeeded(address, name)
         return principal
 
     async def _verified(self, name: str, secret: str, address: str) -> Identity:
         """The identity with this secret; who is remembered cannot be locked out by others."""
         identity = self._snapshot.login(name)
         stored = identity.secret_hash if identity else ""
-        if identity is not None and stored and self._passwords.remembers(stored, secret):
+        if identity is not None and stored and self.passwords.remembers(stored, secret):
             return identity
-        self._throttle.attempt(address, name)
-        known = await self._passwords.verify(stored or None, secret)
+        self.throttle.attempt(address, name)
+        known = await self.passwords.verify(stored or None, secret)
         if not known or identity is None:
             told = {"identity": name[:256], "address": address, "hint": _LOGIN}
             log.warning("login_refused", extra=told)
@@ -212,7 +224,7 @@ class Authority:
                 "the client is unknown or its secret is wrong",
                 "register, or ask the gateway's administrator",
             )
-        self._throttle.succeeded(address, name)
+        self.throttle.succeeded(address, name)
         return identity
 
     async def issue(self, client_id: str, secret: str, address: str) -> Issued:
@@ -234,9 +246,9 @@ class Authority:
         """
         if name in self._public:
             return Credentials(name, name)
-        self._throttle.attempt(address, name)
+        self.throttle.attempt(address, name)
         credentials = new_credentials()
-        secret_hash = await self._passwords.hash(credentials.client_secret)
+        secret_hash = await self.passwords.hash(credentials.client_secret)
         registered = await asyncio.to_thread(
             self._store.register, name, credentials.client_id, secret_hash, self._clock()
         )
@@ -246,7 +258,7 @@ class Authority:
                 "this identity may not register",
                 "ask the gateway's administrator: sosa-gateway client add",
             )
-        self._throttle.succeeded(address, name)
+        self.throttle.succeeded(address, name)
         log.info("client_registered", extra={"identity": name, "address": address})
         await self.refresh()
         return credentials
@@ -260,8 +272,7 @@ class Authority:
         await asyncio.to_thread(
             self._store.revoke_token, claims.token_id, claims.expires_at, self._clock()
         )
-        await self.refresh()
-        self._watches.look(self._fault)
+        await self.follow()
 
     @property
     def issuer(self) -> str:

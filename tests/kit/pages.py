@@ -7,7 +7,6 @@ is made of the same vocabulary and of the crosswalk of units.
 
 import json
 import re
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias

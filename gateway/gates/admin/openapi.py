@@ -20,6 +20,7 @@ from gateway.gates.admin import (
     saved,
     why,
 )
+from gateway.gates.admin.access import me
 from gateway.gates.http import health
 from gateway.gates.http.json_interface import Json, described
 from gateway.gates.http.json_router import DESCRIPTIONS, ERRORS
@@ -29,6 +30,7 @@ from gateway.gates.sparql import delayed
 ROUTERS = tuple(
     router.api
     for router in (
+        me.router,
         delayed.router,
         health.router,
         alarms.router,

@@ -61,7 +61,7 @@ class JsonRouter:
         self, *dependencies: Dependency, is_public: bool = False, errors: tuple[int, ...] = ERRORS
     ) -> None:
         """Whoever asks is not even asked for a token where the router `is_public`."""
-        guards = () if is_public else (_known, *dependencies)
+        guards = dependencies if is_public else (_known, *dependencies)
         self.api = APIRouter(
             dependencies=[Depends(each) for each in guards],
             generate_unique_id_function=_operation_id,

@@ -6,9 +6,9 @@ DNS rebinding) and, where it names an Origin, with that of the gateway itself or
 configured (against foreign pages). A GET that a page makes a browser load (an image, an object, a
 frame, a link) names no Origin, and how it loads tells of the answer: there `Sec-Fetch-Site` must
 say that no other page asks, or `Referer` that it is one of those that may. The page itself may be
-opened from anywhere, as by a link in a mail: it is the same for everybody and holds no data. Clients
-that are no browsers send none of these and pass. Sources: Fetch standard, "CORS protocol"; W3C Fetch Metadata
-Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110, section 10.1.3 (Referer).
+opened from anywhere, as by a link in a mail: it is the same for everybody and holds no data.
+Clients that are no browsers send none of these and pass. Sources: Fetch standard, "CORS protocol";
+W3C Fetch Metadata Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110, section 10.1.3 (Referer).
 
 What CORS means here: by default no page of another origin may call at all, so there is nobody to
 answer to; the pages of a configured origin may read every answer, and their preflights are

@@ -52,8 +52,8 @@ _ASSETS = "assets/"
 _UNBUILT = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>sosa-gateway</title>
 <h1>The gateway runs. Its page was not built.</h1>
-<p>In a checkout: <code>make dashboard</code> (Node.js 18 or newer, which Debian has), then load this
-page again. Everything else works: <code>sosa-gateway --help</code>, /query, /subscribe.</p>
+<p>In a checkout: <code>make dashboard</code> (Node.js 18 or newer, which Debian has), then load
+this page again. Everything else works: <code>sosa-gateway --help</code>, /query, /subscribe.</p>
 """
 
 
