@@ -8,7 +8,8 @@ frame, a link) names no Origin, and how it loads tells of the answer: there `Sec
 say that no other page asks, or `Referer` that it is one of those that may. The page itself may be
 opened from anywhere, as by a link in a mail: it is the same for everybody and holds no data.
 Clients that are no browsers send none of these and pass. Sources: Fetch standard, "CORS protocol";
-W3C Fetch Metadata Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110, section 10.1.3 (Referer).
+W3C Fetch Metadata Request Headers; RFC 6455, section 10.2; RFC 6454; RFC 9110,
+section 10.1.3 (Referer).
 
 What CORS means here: by default no page of another origin may call at all, so there is nobody to
 answer to; the pages of a configured origin may read every answer, and their preflights are
