@@ -7,6 +7,8 @@ SETUP := $(VENV)/.setup
 SETUP_DEV := $(VENV)/.setup-dev
 SPARKPLUG_CLIENT := $(VENV)/clients/sparkplug/.setup
 INTEROP := build/interop
+WEB := gateway/dashboard/web
+PAGE := gateway/dashboard/static/index.html
 
 PACKAGES := adapters bench gateway jsap ontologies spark_batch
 
@@ -21,7 +23,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow announce check format bench bench-archive mosquitto chromium sparkplug-client interop clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive mosquitto chromium sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -29,15 +31,17 @@ help: ## this list
 
 setup: $(SETUP_DEV) ## .venv with everything that development needs
 
-run: $(SETUP) ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
+run: $(SETUP) dashboard-if-can ## the demo: a gateway, simulated devices, standing queries (Ctrl-C ends it)
 	$(BIN)/sosa-gateway demo
 
-test: announce $(SETUP_DEV) mosquitto chromium sparkplug-client interop ## every test but the slow ones
+dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
+
+test: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -q --doctest-modules $(PACKAGES)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
 	$(BIN)/pytest -m "alone and not slow"
 
-test-slow: announce $(SETUP_DEV) mosquitto chromium sparkplug-client interop ## the long kill, soak and fuzz runs
+test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -57,7 +61,7 @@ bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars; 6 mi
 	$(BIN)/sosa-gateway archive bench
 
 clean: ## remove what make and the tools made; /data stays
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist *.egg-info $(dir $(PAGE)) $(WEB)/node_modules
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -86,6 +90,7 @@ announce:
 	  "test $(SETUP_DEV) -nt pyproject.toml && test $(SETUP_DEV) -nt constraints.txt"; \
 	lacks "mosquitto with apt-get" "command -v mosquitto && command -v mosquitto_pub"; \
 	lacks "chromium with apt-get" "command -v chromium"; \
+	lacks "the page's packages into $(WEB)/node_modules" "test -e $(WEB)/node_modules/.ready"; \
 	lacks "pysparkplug into $(dir $(SPARKPLUG_CLIENT))" "test -e $(SPARKPLUG_CLIENT)"; \
 	lacks "nodejs and npm with apt-get" "{ command -v node && command -v npm; } || \
 	  { test -e $(INTEROP)/sepa-js/.ready && test -e $(INTEROP)/zigbee/.ready; }"; \
@@ -108,6 +113,27 @@ chromium:
 	  { echo "chromium is missing; installing it with apt-get" >&2; \
 	    $(APT) update && $(APT_INSTALL) chromium; } || \
 	  echo "no chromium: the tests that need it will be skipped" >&2
+
+# Without the page the gateway does all else, and says at its address how to get it.
+dashboard-if-can:
+	@$(MAKE) --no-print-directory dashboard || \
+	  echo "no page at the gateway's address: it needs Node.js 18 or newer (apt-get install nodejs npm), then: make dashboard" >&2
+
+$(PAGE): $(WEB)/node_modules/.ready $(shell find $(WEB) -path $(WEB)/node_modules -prune -o -type f -print)
+	cd $(WEB) && npm run --silent build -- --logLevel warn
+	@touch $@
+
+$(WEB)/node_modules/.ready: $(WEB)/package.json $(WEB)/package-lock.json
+	@$(NODE)
+	cd $(WEB) && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# Debian has it; what is there already may be older.
+NODE = command -v node >/dev/null && command -v npm >/dev/null || \
+	  { echo "node is missing; installing it with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) nodejs npm; } && \
+	  node -e 'process.exit(Number(parseInt(process.versions.node) < 18))' || \
+	  { echo "$$(node --version) is older than Node.js 18" >&2; exit 1; }
 
 # A client of another make, which needs another paho than we do: its test is skipped without it.
 sparkplug-client: $(SETUP_DEV)
@@ -149,9 +175,7 @@ $(INTEROP)/homeassistant/.ready: | $(BIN)/python
 $(INTEROP)/sepa-js/.ready: PACKAGE := $(SEPA_JS)
 $(INTEROP)/zigbee/.ready: PACKAGE := $(ZIGBEE)
 $(INTEROP)/sepa-js/.ready $(INTEROP)/zigbee/.ready:
-	@command -v node >/dev/null && command -v npm >/dev/null || \
-	  { echo "node is missing; installing it with apt-get" >&2; \
-	    $(APT) update && $(APT_INSTALL) nodejs npm; }
+	@$(NODE)
 	mkdir -p $(@D)
 	npm install --silent --no-audit --no-fund --prefix $(@D) $(PACKAGE)
 	cd $(@D) && node -e 'require("$(PACKAGE)".replace(/(.)@.*/, "$$1"))'
