@@ -42,15 +42,17 @@ export interface Stream {
 const LONGEST_TREND = 64;
 const BUFFERED_MS = 60_000;
 
+// Each begins with a class and has OPTIONALs of one pattern: the gateway answers such a form at once,
+// without a process of its own for the first answer.
 const READINGS = `SELECT ?o ?sensor ?property ?place ?value ?unit ?at ?ingested ?suspect {
-  ?o sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ; sosa:hasFeatureOfInterest ?place ;
-     sosa:hasSimpleResult ?value ; sosa:resultTime ?at ; gw:ingestedAt ?ingested
-  OPTIONAL { ?o sosa:hasResult ?quantity . ?quantity qudt:hasUnit ?unit }
+  ?o a sosa:Observation ; sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ;
+     sosa:hasFeatureOfInterest ?place ; sosa:hasSimpleResult ?value ; sosa:resultTime ?at ; gw:ingestedAt ?ingested
+  OPTIONAL { ?o sosa:hasResult/qudt:hasUnit ?unit }
   OPTIONAL { ?o gw:clockSuspect ?suspect } }`;
 
 const ABSENCES = `SELECT ?sensor ?property ?place ?since ?reason {
-  ?stream gw:absentSince ?since ; gw:absenceReason ?reason ; gw:ofSensor ?sensor ;
-          gw:ofProperty ?property ; gw:ofFeature ?place }`;
+  ?stream a gw:Stream ; gw:absentSince ?since ; gw:absenceReason ?reason ;
+          gw:ofSensor ?sensor ; gw:ofProperty ?property ; gw:ofFeature ?place }`;
 
 const LABELS = "SELECT ?thing ?label { ?thing rdfs:label ?label }";
 
