@@ -20,6 +20,8 @@ from gateway.gates.http.operations import ServerSettings
 from gateway.gates.mqtt.embedded.settings import Authenticate, Authorize, Login, TopicAction
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.security.authority import Authority, AuthoritySettings
+from gateway.security.claim import Claims
+from gateway.security.clients import Clients
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
@@ -32,12 +34,15 @@ from gateway.security.tls import GivenCertificate, OwnCertificate, ServerTls
 class Security:
     """The guard of every gate, and TLS of every server.
 
-    `authority` is None where nobody is asked who they are, `tls` where all is in clear text.
+    `authority`, `clients` and `claims` are None where nobody is asked who they are, `tls` where all
+    is in clear text.
     """
 
     guard: Guard
     authority: Authority | None = None
     tls: ServerTls | None = None
+    clients: Clients | None = None
+    claims: Claims | None = None
 
     def routes(self) -> list[BaseRoute]:
         """The endpoints at which clients get their tokens."""
@@ -65,7 +70,11 @@ class Security:
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[object, object, None]]]:
         """What runs as long as the gates are open, by name."""
-        followed = {"authority": self.authority, "certificate": self.tls}
+        followed = {
+            "authority": self.authority,
+            "certificate": self.tls,
+            "claim": self.claims,
+        }
         return {name: each.run for name, each in followed.items() if each is not None}
 
     def update_rights(self, identity: str) -> Rights:
@@ -110,8 +119,9 @@ def security(config: Config) -> Security:
         sepatest=security.sepatest,
         throttle=ThrottleLimits(security.address_failures, security.identity_failures),
     )
-    authority = Authority(IdentityStore(identities_path(config)), settings)
-    return Security(authority, authority, tls)
+    store = IdentityStore(identities_path(config))
+    authority = Authority(store, settings)
+    return Security(authority, authority, tls, Clients(store, authority), Claims(store, authority))
 
 
 def _tls(config: Config) -> ServerTls | None:

@@ -1,4 +1,4 @@
-"""`sosa-gateway client`, `keys`, `ca` and `mqtt-user`: who may get in, as an administrator says it.
+"""`sosa-gateway client`, `claim`, `keys`, `ca`, `mqtt-user`: who may get in, as the owner says it.
 
 The commands write to the gateway's data_dir; one that runs takes the changes up within a second.
 """
@@ -16,8 +16,10 @@ from gateway.app.security import identities_path, own_certificate, token_lifetim
 from gateway.cli.options import Commands, add_command, add_group, say
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
-from gateway.errors import BadRequestError, ConfigurationError, StorageError
-from gateway.security.authority import SEPATEST, Credentials, new_credentials
+from gateway.errors import ConfigurationError, StorageError
+from gateway.security.authority import Credentials, new_credentials
+from gateway.security.claim import TRIES, VALID_S, offer
+from gateway.security.clients import checked_name, state_of
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.passwords import hash_password
@@ -26,13 +28,13 @@ from gateway.security.policy_text import policy_of, words_of
 from gateway.security.private_files import keep_private
 from gateway.security.tokens import new_key
 
-_MOST_NAME = 256
 _PARTS = ("query", "subscribe", "update", "publish", "receive", "may")
 
 
 def add(commands: Commands) -> None:
-    """The commands `client`, `keys`, `ca` and `mqtt-user`."""
+    """The commands `client`, `claim`, `keys`, `ca` and `mqtt-user`."""
     _add_client(add_group(commands, "client", VERBS["client"].purpose))
+    _parser(commands, "claim", _claim, VERBS["claim"].purpose)
     _add_keys(add_group(commands, "keys", VERBS["keys"].purpose))
     _parser(commands, "ca", _ca, VERBS["ca"].purpose)
     user = add_command(commands, "mqtt-user", _mqtt_user, VERBS["mqtt-user"].purpose)
@@ -140,7 +142,7 @@ def _policy(options: argparse.Namespace) -> Policy:
 
 
 def _add(options: argparse.Namespace) -> int:
-    name = _checked(options.name)
+    name = checked_name(options.name)
     now = time.time()
     wanted = options.secret or options.credentials
     credentials = new_credentials() if wanted else Credentials("", "")
@@ -166,14 +168,6 @@ def _add(options: argparse.Namespace) -> int:
     elif not options.credentials:
         _say(f"{name} may register within {options.register_within:g} hours")
     return 0
-
-
-def _checked(name: str) -> str:
-    if not name or len(name) > _MOST_NAME or not name.isprintable():
-        raise BadRequestError(f"{name!r} is no name", f"use 1 to {_MOST_NAME} printable characters")
-    if name == SEPATEST:
-        raise BadRequestError(f"{SEPATEST} is not made here", "set [security] sepatest = true")
-    return name
 
 
 def _write(path: Path, credentials: Credentials) -> None:
@@ -210,18 +204,32 @@ def _list(options: argparse.Namespace) -> int:
     for identity in _store(options).snapshot().identities.values():
         rights = words_of(identity.policy)
         if options.json:
-            members = {"name": identity.name, "kind": identity.kind, "state": _state(identity, now)}
+            members = {
+                "name": identity.name,
+                "kind": identity.kind,
+                "state": state_of(identity, now),
+            }
             _say(json.dumps({**members, **rights}, ensure_ascii=False))
         else:
             listed = "  ".join(f"--{part} {' '.join(words)}" for part, words in rights.items())
-            _say(f"{identity.name}  {identity.kind}  {_state(identity, now)}  {listed}".rstrip())
+            _say(f"{identity.name}  {identity.kind}  {state_of(identity, now)}  {listed}".rstrip())
     return 0
 
 
-def _state(identity: Identity, now: float) -> str:
-    if identity.client_id:
-        return "registered"
-    return "may-register" if identity.register_until > now else "registration-expired"
+def _claim(options: argparse.Namespace) -> int:
+    """For a gateway that asks who its clients are; it may be running."""
+    config = load_config(options.config, os.environ)
+    if not config.security.enabled:
+        raise ConfigurationError(
+            "this gateway asks nobody who they are", "say [security] enabled = true first"
+        )
+    code = offer(_store(options))
+    _say(
+        code,
+        f"good for {VALID_S / 3600:g} h in which the gateway runs, once, for {TRIES} tries: who "
+        "gives it to the gateway is its first client, with all rights",
+    )
+    return 0
 
 
 def _rotate(options: argparse.Namespace) -> int:

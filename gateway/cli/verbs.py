@@ -26,6 +26,7 @@ VERBS = {
         "jsap",
     ),
     "client": Verb("let clients in, change their rights, revoke them", "security"),
+    "claim": Verb("print a code that makes a browser the first client", "security"),
     "keys": Verb("the keys that sign tokens", "security"),
     "ca": Verb("print the path of the certificate that clients are to trust", "security"),
     "archive": Verb("jobs on Spark; see sosa-gateway archive --help"),

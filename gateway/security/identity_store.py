@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from gateway.errors import BadRequestError, NotFoundError, StorageError
+from gateway.errors import BadRequestError, ConflictError, NotFoundError, StorageError
 from gateway.runtime.folders import disk_error
 from gateway.security.identity import Identity, Kind, SigningKey, Snapshot
-from gateway.security.policy import Policy
+from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.policy_text import decode_policy, encode_policy
 
 _BUSY_S = 5.0
@@ -28,6 +28,10 @@ CREATE TABLE IF NOT EXISTS signing_key (
     kid TEXT PRIMARY KEY, private_pem BLOB NOT NULL, created_at REAL NOT NULL, retired_at REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS revoked_token (jti TEXT PRIMARY KEY, expires_at REAL NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS claim (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    code_hash TEXT NOT NULL, left_s REAL NOT NULL, tries INTEGER NOT NULL
+) STRICT;
 """
 
 
@@ -73,13 +77,11 @@ class IdentityStore:
             return _snapshot(connection)
 
     def add(self, identity: Identity) -> None:
-        """A new identity. Raises BadRequestError where there is one of that name."""
+        """A new identity, after which no code is taken. Raises ConflictError for a known name."""
         with self._connection() as connection:
-            added = connection.execute(
-                "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?, ?, ?, ?)", _row(identity)
-            )
-            if not added.rowcount:
-                raise BadRequestError(
+            connection.execute("DELETE FROM claim")
+            if not _added(connection, identity):
+                raise ConflictError(
                     f"there is a client {identity.name!r} already",
                     "change it with `client change`, or revoke it first",
                 )
@@ -107,6 +109,17 @@ class IdentityStore:
         with self._connection() as connection:
             _require(connection.execute("DELETE FROM identity WHERE name = ?", (name,)), name)
 
+    def revoke_but_last(self, name: str) -> None:
+        """As `revoke`; the last one that has all rights stays. Raises ConflictError too."""
+        with self._connection() as connection:
+            before = _with_all_rights(connection)
+            _require(connection.execute("DELETE FROM identity WHERE name = ?", (name,)), name)
+            if before and not _with_all_rights(connection):
+                raise ConflictError(
+                    f"{name!r} is the last client with all rights",
+                    "let another one in first, or use `sosa-gateway client revoke`",
+                )
+
     def revoke_tokens(self, name: str, now: float) -> None:
         """Revoke every token that was issued until now. Raises NotFoundError."""
         with self._connection() as connection:
@@ -123,6 +136,38 @@ class IdentityStore:
                 "INSERT OR IGNORE INTO revoked_token VALUES (?, ?)", (jti, expires_at)
             )
 
+    def offer_claim(self, code_hash: str, valid_s: float, tries: int) -> None:
+        """Take a code that makes somebody the first client, in place of another one.
+
+        Raises ConflictError where there are clients already.
+        """
+        with self._connection() as connection:
+            if connection.execute("SELECT 1 FROM identity").fetchone():
+                raise _claimed()
+            row = (code_hash, valid_s, tries)
+            connection.execute("INSERT OR REPLACE INTO claim VALUES (1, ?, ?, ?)", row)
+
+    def charge_claim(self, seconds: float) -> None:
+        """Take time off the code; one that has too little left is forgotten."""
+        with self._connection() as connection:
+            if connection.execute("SELECT 1 FROM claim").fetchone():
+                connection.execute("DELETE FROM claim WHERE left_s < ?", (seconds,))
+                connection.execute("UPDATE claim SET left_s = left_s - ?", (seconds,))
+
+    def try_claim(self) -> str | None:
+        """The code's hash, at the cost of one of its tries; None: there is no code to be tried."""
+        with self._connection() as connection:
+            left = connection.execute("UPDATE claim SET tries = tries - 1 WHERE tries > 0")
+            found = connection.execute("SELECT code_hash FROM claim").fetchone()
+            return found[0] if left.rowcount else None
+
+    def claim(self, code_hash: str, identity: Identity) -> bool:
+        """Make this the first identity, and forget the code; False where either is gone."""
+        with self._connection() as connection:
+            code = connection.execute("DELETE FROM claim WHERE code_hash = ?", (code_hash,))
+            is_first = not connection.execute("SELECT 1 FROM identity").fetchone()
+            return bool(code.rowcount) and is_first and _added(connection, identity)
+
     def first_key(self, key: SigningKey) -> None:
         """Take the key unless there is one: two processes may start at once."""
         with self._connection() as connection:
@@ -137,6 +182,29 @@ class IdentityStore:
             )
             connection.execute("DELETE FROM signing_key WHERE retired_at <= ?", (forget_before,))
             _insert(connection, key)
+
+
+def _added(connection: sqlite3.Connection, identity: Identity) -> bool:
+    """Whether name and client id were nobody's."""
+    added = connection.execute(
+        "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?, ?, ?, ?)", _row(identity)
+    )
+    return bool(added.rowcount)
+
+
+def _with_all_rights(connection: sqlite3.Connection) -> int:
+    """How many can come and do everything."""
+    counted: tuple[int] = connection.execute(
+        "SELECT count(*) FROM identity WHERE policy = ? AND client_id IS NOT NULL",
+        (encode_policy(EVERYTHING),),
+    ).fetchone()
+    return counted[0]
+
+
+def _claimed() -> ConflictError:
+    return ConflictError(
+        "this gateway has clients already", "ask one of them, or see `sosa-gateway client list`"
+    )
 
 
 def _insert(connection: sqlite3.Connection, key: SigningKey) -> None:

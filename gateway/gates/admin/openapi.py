@@ -20,7 +20,7 @@ from gateway.gates.admin import (
     saved,
     why,
 )
-from gateway.gates.admin.access import me
+from gateway.gates.admin.access import claim, clients, me
 from gateway.gates.http import health
 from gateway.gates.http.json_interface import Json, described
 from gateway.gates.http.json_router import DESCRIPTIONS, ERRORS
@@ -31,6 +31,8 @@ ROUTERS = tuple(
     router.api
     for router in (
         me.router,
+        clients.router,
+        claim.router,
         delayed.router,
         health.router,
         alarms.router,

@@ -11,10 +11,11 @@ from typing import Annotated, Generic, TypeVar
 from fastapi import Depends
 from starlette.requests import Request
 
+from gateway.errors import ForbiddenError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.request_body import RequestLimits
 from gateway.security.guard import Guard, OpenGuard
-from gateway.security.policy import Capability
+from gateway.security.policy import EVERYTHING, Capability
 
 _Gate = TypeVar("_Gate")
 
@@ -52,6 +53,15 @@ class Requires:
     async def __call__(self, caller: AnyCaller) -> None:
         """Raise what the guard raises, and ForbiddenError."""
         caller.principal.require(self._capability)
+
+
+async def require_everything(caller: AnyCaller) -> None:
+    """Raise what the guard raises, and ForbiddenError for who has not all rights there are."""
+    if caller.principal.policy != EVERYTHING:
+        raise ForbiddenError(
+            "this needs all rights there are",
+            "ask who has them, or use `sosa-gateway client` on the gateway's machine",
+        )
 
 
 class GateOf(Generic[_Gate]):

@@ -46,7 +46,11 @@ class JsonBody(Generic[_Some]):
         self.model = model
 
     async def __call__(self, request: Request, _: AnyCaller) -> _Some:
-        """Read it, once it is known who sends it; an empty one is {}.
+        """Read it, once it is known who sends it; raises as `read` does."""
+        return await self.read(request)
+
+    async def read(self, request: Request) -> _Some:
+        """The body, checked; an empty one is {}.
 
         Raises UnsupportedMediaTypeError, BadRequestError with the JSON path of what is wrong, and
         what `read_body` raises.
@@ -63,6 +67,14 @@ class JsonBody(Generic[_Some]):
         except (ValueError, ArithmeticError, RecursionError) as error:
             raise BadRequestError(f"the body is not JSON: {error}", "send a JSON object") from error
         return checked(model, members)
+
+
+class PublicBody(JsonBody[_Some]):
+    """As `JsonBody`, of anybody: behind other bounds than rights."""
+
+    async def __call__(self, request: Request) -> _Some:  # type: ignore[override]
+        """Read it; raises as `read` does."""
+        return await self.read(request)
 
 
 def checked(model: type[_Some], members: object) -> _Some:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.errors import BadRequestError, NotFoundError, StorageError
+from gateway.errors import BadRequestError, ConflictError, NotFoundError, StorageError
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Policy
@@ -58,7 +58,7 @@ def test_the_version_changes_with_every_commit_of_anyone(tmp_path: Path) -> None
 
 def test_an_identity_is_added_once_and_changed_only_where_it_is(tmp_path: Path) -> None:
     store = store_of(tmp_path, identity("lamp"))
-    with pytest.raises(BadRequestError, match="lamp"):
+    with pytest.raises(ConflictError, match="lamp"):
         store.add(identity("lamp"))
     with pytest.raises(NotFoundError, match="nobody"):
         store.revoke("nobody")

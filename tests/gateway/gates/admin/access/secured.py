@@ -18,7 +18,7 @@ from tests.kit.gateways import LOOPBACK, running, settings, write_profile
 
 POLICIES = {
     "boss": EVERYTHING,
-    "reader": Policy(query=None),
+    "reader": Policy(query=None, subscribe=None),
     "operator": Policy(capabilities=frozenset({Capability.OPERATIONS, Capability.MAPPINGS})),
     "nearly": Policy(None, None, None, None, None),
 }

@@ -62,7 +62,7 @@ async def test_who_shows_nothing_is_told_that_a_token_is_needed_and_no_more(
             {part: ["all"] for part in PARTS} | {"may": ALL},
         ),
         ("operator", ["mappings", "operations"], False, {"may": ["mappings", "operations"]}),
-        ("reader", [], False, {"query": ["all"]}),
+        ("reader", [], False, {"query": ["all"], "subscribe": ["all"]}),
     ],
 )
 async def test_a_client_is_told_who_it_is_and_what_it_may_do(
