@@ -13,6 +13,7 @@ from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
 from gateway.app.access import access_gates
 from gateway.app.health import Health
+from gateway.app.looking import looking_gates
 from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.config.settings import Config
@@ -23,11 +24,11 @@ from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
 from gateway.gates.admin.rehearsal import RehearsalGate
-from gateway.gates.admin.why import WhyGate
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate
 from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.request_body import RequestLimits
+from gateway.gates.looking.why import WhyGate
 from gateway.gates.sparql.delayed import DelayedGate
 from gateway.gates.sparql.query_pool import QueryPool
 
@@ -52,6 +53,7 @@ def json_interface(
         ActuatorsGate(control.actuating, identity.actuation_iri("")),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool),
+        *looking_gates(stages, health, pool),
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(

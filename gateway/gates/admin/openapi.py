@@ -18,12 +18,12 @@ from gateway.gates.admin import (
     raw_messages,
     rehearsal,
     saved,
-    why,
 )
 from gateway.gates.admin.access import claim, clients, me
 from gateway.gates.http import health
 from gateway.gates.http.json_interface import Json, described
 from gateway.gates.http.json_router import DESCRIPTIONS, ERRORS
+from gateway.gates.looking import routers as looking
 from gateway.gates.protocol.media_types import GRAPHS, RESULTS
 from gateway.gates.sparql import delayed
 
@@ -43,11 +43,11 @@ ROUTERS = tuple(
         saved.reader,
         saved.writer,
         rehearsal.router,
-        why.router,
         quarantine.router,
         raw_messages.router,
         actuators.commands,
         actuators.router,
+        *looking.ROUTERS,
     )
 )
 """The JSON interface of a gateway, whole."""

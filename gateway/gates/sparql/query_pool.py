@@ -99,6 +99,11 @@ class QueryPool:
         """Drop what waits; what runs may end by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def time_s(self) -> float:
+        """How long a QUERY may take."""
+        return self._limits.rendering.timeout_s
+
     async def answer(self, operation: Operation, accept: str, caller: Caller) -> Answer:
         """The result in a media type that `accept` chooses. Raises a GatewayError."""
         acceptable = Acceptable.of(accept)

@@ -18,7 +18,10 @@ from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.engine import QueryRequest
 from gateway.errors import BadRequestError, ForbiddenError
-from gateway.gates.admin.why_answers import (
+from gateway.gates.http.caller import Caller
+from gateway.gates.http.dependencies import AnyCaller, GateOf
+from gateway.gates.http.json_router import JsonRouter
+from gateway.gates.looking.why_answers import (
     KeptMessage,
     LineTold,
     MappingTold,
@@ -26,9 +29,6 @@ from gateway.gates.admin.why_answers import (
     TemplateTold,
     WhyTold,
 )
-from gateway.gates.http.caller import Caller
-from gateway.gates.http.dependencies import AnyCaller, GateOf
-from gateway.gates.http.json_router import JsonRouter
 from gateway.gates.protocol.payload_json import payload_members
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.rdf.document_form import require_form

@@ -1,0 +1,1 @@
+"""Looking into a running gateway: why a query is quiet, where things came from, what flows."""

@@ -1,0 +1,199 @@
+"""Why is this quiet, by HTTP: which part of a query takes its rows away; docs/looking.md."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from fastapi import Depends
+from pydantic import Field
+from pyoxigraph import NamedNode
+
+from adapters.values.mapping import Mapping as TopicMapping
+from gateway.admin.alarm_watch import Alarm
+from gateway.admin.looking.near import Near
+from gateway.admin.looking.quiet import (
+    MOST_ASKED,
+    MOST_COUNTED,
+    Quiet,
+    Surroundings,
+    require_answerable,
+    why_quiet,
+)
+from gateway.admin.looking.troubles import Before
+from gateway.errors import BadRequestError, NotFoundError
+from gateway.gates.http.caller import Caller
+from gateway.gates.http.dependencies import AnyCaller, GateOf
+from gateway.gates.http.json_body import Body, JsonBody
+from gateway.gates.http.json_router import Answer, JsonRouter
+from gateway.gates.http.rendering import BoundedBody
+from gateway.gates.looking.questions import Questions
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.ingest.quarantine import Quarantine
+from gateway.rdf.dataset import Dataset
+from gateway.security.policy import Capability
+from gateway.sparql.algebra import Query, QueryForm
+from gateway.sparql.parser import parse_query
+from gateway.sparql.written import Writer
+from jsap.template import Template
+
+PATH = "/why/quiet"
+
+_LONGEST = 65_536
+
+
+class QuietBody(Body):
+    """A query, or the name of one of the profiles or of the saved ones."""
+
+    hint: ClassVar[str] = 'give {"query": …} or {"name": …}; docs/looking.md shows it'
+
+    query: Annotated[str, Field(max_length=_LONGEST)] = ""
+    name: Annotated[str, Field(max_length=200)] = ""
+
+
+class LinkTold(Answer):
+    """Where there is more about it: what kind of thing, and its IRI or id."""
+
+    kind: str
+    id: str
+
+
+class NearTold(Answer):
+    """What would be a row but for one thing; since when, and where to go, where that is known."""
+
+    what: str
+    reason: str
+    advice: str
+    since: str = ""
+    link: LinkTold | None = None
+
+    @classmethod
+    def of(cls, near: Near) -> "NearTold":
+        """As JSON, without what is not known."""
+        told: dict[str, object] = {
+            "what": near.what,
+            "reason": near.reason,
+            "advice": near.advice,
+        }
+        if near.since:
+            told["since"] = near.since
+        if near.link is not None:
+            told["link"] = LinkTold(kind=near.link.kind, id=near.link.id)
+        return cls.model_validate(told)
+
+
+class PartTold(Answer):
+    """A part of the query, its solutions alone and joined with all before it."""
+
+    text: str
+    alone: int
+    joined: int
+
+
+class QuietTold(Answer):
+    """Why a query has so many rows; counts that are `most` may be more."""
+
+    query: str
+    rows: int
+    patterns: list[PartTold]
+    first_starved: int | None = Field(description="the place in `patterns`, from 0")
+    near: list[NearTold]
+    most: int
+    whole: bool = Field(description="whether there was time for all of it")
+
+
+@dataclass(frozen=True, slots=True)
+class QuietSources:
+    """What a gateway is asked for: its queries by name, mappings, quarantine, alarms, the time."""
+
+    queries: Callable[[], Mapping[str, Template]]
+    mappings: Callable[[], Sequence[TopicMapping]]
+    quarantine: Quarantine
+    alarms: Callable[[], Awaitable[Sequence[Alarm]]]
+    now: Callable[[], datetime]
+
+
+class QuietGate:
+    """The endpoint /why/quiet."""
+
+    def __init__(self, pool: QueryPool, sources: QuietSources) -> None:
+        self._pool = pool
+        self._sources = sources
+
+    async def quiet(self, text: str, name: str, caller: Caller) -> QuietTold:
+        """The answer. Raises a GatewayError."""
+        text, dataset = self._asked(text, name)
+        query = parse_query(text)
+        require_answerable(query)
+        dataset = dataset or query.dataset
+        policy, sources = caller.principal.policy, self._sources
+        is_operator = Capability.OPERATIONS in policy.capabilities
+        alarms = await sources.alarms() if is_operator else ()
+        before = Before(sources.mappings(), sources.quarantine, alarms, policy)
+        around = Surroundings(sources.now(), before.near)
+
+        def work(body: BoundedBody) -> Quiet:
+            time_s = _SHARE * self._pool.time_s
+            asks = Questions(
+                self._pool,
+                body,
+                rights=policy.query_rights,
+                dataset=dataset,
+                most=MOST_ASKED,
+                time_s=time_s,
+            )
+            return why_quiet(query, asks, lambda: _count_rows(query, asks), around)
+
+        return _told(text, await self._pool.run(work, caller))
+
+    def _asked(self, text: str, name: str) -> tuple[str, Dataset | None]:
+        """The text and, of a named query, its graphs."""
+        if bool(text) == bool(name):
+            raise BadRequestError("give a query or a name, one of them", QuietBody.hint)
+        if text:
+            return text, None
+        template = self._sources.queries().get(name)
+        if template is None:
+            raise NotFoundError(f"no query is called {name}", "GET /queries lists them")
+        graphs = template.graphs
+        default, named = graphs.default_graph_uri, graphs.named_graph_uri
+        return template.text, Dataset.chosen(map(NamedNode, default), map(NamedNode, named))
+
+
+_SHARE = 0.8
+"""Of the time that a QUERY has; what is known by then is told."""
+
+
+def _count_rows(query: Query, asks: Questions) -> int:
+    """The rows of a SELECT, the solutions of a CONSTRUCT, whether an ASK is true."""
+    is_select = query.form is QueryForm.SELECT
+    select = query if is_select else replace(query, form=QueryForm.SELECT, projection=None)
+    most = 1 if query.form is QueryForm.ASK else MOST_COUNTED
+    return asks.count(f"{{ {{ {Writer.of(query).select(select)} }} }}", most)
+
+
+def _told(text: str, quiet: Quiet) -> QuietTold:
+    return QuietTold(
+        query=text,
+        rows=quiet.rows,
+        patterns=[
+            PartTold(text=each.text, alone=each.alone, joined=each.joined) for each in quiet.parts
+        ],
+        first_starved=quiet.first_starved,
+        near=list(map(NearTold.of, quiet.near)),
+        most=MOST_COUNTED,
+        whole=quiet.is_whole,
+    )
+
+
+router = JsonRouter()
+
+
+@router.post(PATH, "why is this query quiet?", "what takes its rows away", 404)
+async def quiet(
+    caller: AnyCaller,
+    gate: Annotated[QuietGate, Depends(GateOf(QuietGate))],
+    body: Annotated[QuietBody, Depends(JsonBody(QuietBody))],
+) -> QuietTold:
+    """With the rights of who asks, as of a QUERY; within its limits."""
+    return await gate.quiet(body.query, body.name, caller)
