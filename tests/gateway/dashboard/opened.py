@@ -51,9 +51,9 @@ def house() -> list[JsonObject]:
     ]
 
 
-def settings(folder: Path, **limits: int) -> Config:
+def settings(folder: Path) -> Config:
     """The settings of the house's gateway."""
-    return gateways.settings(folder, gateways.write_profile(folder, house()), **limits)
+    return gateways.settings(folder, gateways.write_profile(folder, house()))
 
 
 def publish(gateway: Gateway, *publications: tuple[str, bytes]) -> None:

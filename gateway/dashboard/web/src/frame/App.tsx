@@ -12,7 +12,7 @@ import { texts } from "../texts";
 import { Keys } from "./keys";
 import { follow } from "./news";
 import { PageOf } from "./pages";
-import { Sidebar } from "./Sidebar";
+import { Foot, Sidebar } from "./Sidebar";
 import { SignIn } from "./SignIn";
 import { Truth } from "./Truth";
 import { UndoLine } from "./undo";
@@ -74,6 +74,9 @@ function Inside() {
         <Truth />
         <Cut />
         <Page page={page} />
+        <footer>
+          <Foot />
+        </footer>
       </div>
       <UndoLine />
       <Keys />

@@ -36,21 +36,28 @@ export function Sidebar() {
           ))}
         </ul>
       </nav>
-      <div class="foot">
-        <Connected />
-        {me.value?.identity && (
-          <>
-            <bdi class="told">{me.value.identity}</bdi>
-            <button type="button" class="plain" onClick={() => void signOut()}>
-              {texts.frame.signOut}
-            </button>
-          </>
-        )}
-        <button type="button" class="plain" onClick={showKeys} aria-label={texts.frame.keys}>
-          <kbd>?</kbd>
-        </button>
-      </div>
+      <Foot />
     </header>
+  );
+}
+
+/** Whether the page is live, and who is signed in; on a phone it stands below the page. */
+export function Foot() {
+  return (
+    <div class="foot">
+      <Connected />
+      {me.value?.identity && (
+        <>
+          <bdi class="told">{me.value.identity}</bdi>
+          <button type="button" class="plain" onClick={() => void signOut()}>
+            {texts.frame.signOut}
+          </button>
+        </>
+      )}
+      <button type="button" class="plain" onClick={showKeys} aria-label={texts.frame.keys}>
+        <kbd>?</kbd>
+      </button>
+    </div>
   );
 }
 

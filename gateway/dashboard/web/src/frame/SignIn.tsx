@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { Copy, Problem } from "../parts";
 import { ApiError, api } from "../protocol/http";
-import { ended, me, signIn } from "../protocol/session";
+import { ended, introduce, me, signIn } from "../protocol/session";
 import { texts } from "../texts";
 
 interface Claimed {
@@ -69,6 +69,8 @@ function ClaimForm({ onClaimed }: { onClaimed(): void }) {
       setClaimed(told);
     } catch (error) {
       setProblem((error as Error).message);
+      // Somebody else was faster: from now on one signs in.
+      if (error instanceof ApiError && error.status === 409) await introduce();
     }
   };
   if (claimed) {

@@ -44,8 +44,9 @@ export interface Request {
 /** The answer, whatever its status below 400 is. Raises ApiError and AwayError. */
 export async function send(path: string, request: Request = {}): Promise<Response> {
   const headers = new Headers(request.headers);
-  const bearer = await token();
-  if (bearer !== null && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${bearer}`);
+  // The request for a token has credentials instead.
+  const bearer = headers.has("Authorization") ? null : await token();
+  if (bearer !== null) headers.set("Authorization", `Bearer ${bearer}`);
   if (request.json !== undefined) headers.set("Content-Type", "application/json");
   const limits = [AbortSignal.timeout(request.patienceMs ?? PATIENCE_MS)];
   if (request.signal) limits.push(request.signal);

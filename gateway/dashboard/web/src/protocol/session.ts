@@ -26,10 +26,11 @@ interface Granted {
   expires_in: number;
 }
 
+/** A token is renewed so long before its end, or when half of its time is over. */
 const EARLY_MS = 20_000;
 
 let credentials: Credentials | null = null;
-let granted: { token: string; until: number } | null = null;
+let granted: { token: string; renewed: number } | null = null;
 let asking: Promise<string | null> | null = null;
 
 /** null until the gateway has said who asks. */
@@ -47,7 +48,7 @@ export function may(capability: Capability): boolean {
 /** A token that holds for the next seconds; null where nobody is asked who they are. */
 async function token(fresh = false): Promise<string | null> {
   if (!credentials) return null;
-  if (!fresh && granted && granted.until - EARLY_MS > Date.now()) return granted.token;
+  if (!fresh && granted && granted.renewed > Date.now()) return granted.token;
   asking ??= grant(credentials).finally(() => {
     asking = null;
   });
@@ -61,9 +62,8 @@ async function grant({ id, secret }: Credentials): Promise<string> {
     body: new URLSearchParams({ grant_type: "client_credentials" }),
   });
   const told = (await answer.json()) as Granted;
-  // A token of a few seconds is renewed when half of it is over.
-  const lasting = Math.max(told.expires_in * 1000, 2 * EARLY_MS);
-  granted = { token: told.access_token, until: Date.now() + lasting };
+  const lasting = told.expires_in * 1000;
+  granted = { token: told.access_token, renewed: Date.now() + lasting - Math.min(EARLY_MS, lasting / 2) };
   return granted.token;
 }
 
