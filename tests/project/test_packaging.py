@@ -22,7 +22,11 @@ from tests.paths import ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
 PACKAGES = ("adapters", "gateway", "jsap", "ontologies", "spark_batch")
-NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")
+NOT_SOURCE = shutil.ignore_patterns(
+    ".[!n]*", "__pycache__", "build", "dist", "*.egg-info", "node_modules"
+)
+WEB = ROOT / "gateway" / "dashboard" / "web"
+"""Sources of the page: in the source distribution, not in the wheel, which has what is built."""
 
 
 def data_files(package: str) -> set[str]:
@@ -30,7 +34,7 @@ def data_files(package: str) -> set[str]:
     return {
         str(path.relative_to(ROOT / package))
         for path in (ROOT / package).rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"}
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and WEB not in path.parents
     }
 
 
@@ -44,7 +48,8 @@ def test_the_wheel_has_every_file_of_a_package(package: str) -> None:
     files = data_files(package)
     assert "py.typed" in files
     assert [each for each in files if not any(fnmatch.fnmatch(each, p) for p in patterns)] == []
-    assert [each for each in patterns if not fnmatch.filter(files, each)] == []
+    built = [each for each in patterns if not each.startswith("dashboard/static/")]
+    assert [each for each in built if not fnmatch.filter(files, each)] == []
 
 
 def test_the_wheel_has_the_packages_of_the_product_and_no_others() -> None:
@@ -159,7 +164,7 @@ def has_what_it_should(sdist: Path, wheel: Path) -> None:
         str(path.relative_to(ROOT))
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.suffix != ".pyc" and WEB not in path.parents
     }
     assert any(
         name.endswith(".data/data/share/sosa-gateway/gateway.example.toml") for name in packed
@@ -168,6 +173,8 @@ def has_what_it_should(sdist: Path, wheel: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert own | {"README.md", "Makefile", "constraints.txt", "docs/http.md"} <= names
     assert {"tests/conftest.py", "bench/__main__.py", "gateway.example.toml"} <= names
+    assert {str(WEB.relative_to(ROOT) / "package-lock.json")} <= names
+    assert not [name for name in names if "node_modules" in name]
 
 
 def tries_without_the_extra(command: Path, folder: Path) -> None:

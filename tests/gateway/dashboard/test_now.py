@@ -19,7 +19,7 @@ async def test_a_house_is_seen_live_and_found_by_name(tmp_path: Path) -> None:
         await expect(warm.locator(".value")).to_have_text("25.8 °C")
         await expect(office.locator(".line", has_text="occupancy")).to_contain_text("nobody")
         await expect(office.locator(".line", has_text="opening")).to_contain_text("open")
-        await expect(page.locator("[data-connection]")).to_have_attribute("data-connection", "live")
+        await expect(page.locator(".sidebar [data-connection]")).to_have_attribute("data-connection", "live")
         await expect(page.get_by_text("All is well")).to_be_visible()
         await expect(page.get_by_text("5 streams")).to_be_visible()
         await send(gateway, ("home/office/temperature", b"26.5"))
