@@ -160,5 +160,6 @@ def _on_signals(stop: threading.Event, terminal: Terminal) -> None:
 
 def _addresses(gateway: Gateway, ports: Ports) -> str:
     """WebSockets are on the HTTP port as well; why a port is another one than ever is told too."""
-    told = [f"mqtt://127.0.0.1:{gateway.mqtt_port}", f"http://127.0.0.1:{gateway.http_port}"]
+    page = f"in a browser: http://127.0.0.1:{gateway.http_port}/"
+    told = [page, f"MQTT at {gateway.mqtt_port}"]
     return "  ".join([*told, *(each.partition(",")[0] for each in ports.moved)])

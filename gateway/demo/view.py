@@ -143,8 +143,8 @@ def _parts(sight: Sight, width: int) -> Iterator[Part]:
 def _head(sight: Sight) -> list[Text]:
     rate = sight.now.rate("readings_in", sight.before)
     readings = f"{sight.now.count('readings_in')} readings, {rate:.0f}/s"
-    latencies = f"stored in {sight.stored_ms:.0f} ms, told in {sight.told_ms:.0f} ms"
-    below = Text(f" {sight.addresses}   {latencies}", "dim")
+    latencies = f"stored {sight.stored_ms:.0f} ms, told {sight.told_ms:.0f} ms"
+    below = Text(f" {sight.addresses}  {latencies}", "dim")
     if sight.alarms:
         below = Text(f" alarm: {'; '.join(sight.alarms)}", "red")
     return [heading(sight.now.elapsed_s, readings, sight.status), below]
