@@ -6,14 +6,13 @@ journal; these are lost with the process and filled from the journal's end at a 
 
 import threading
 from array import array
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 from adapters.values.observation import StreamKey
 from adapters.values.result import BOOLEAN, NUMERIC
 from gateway.journal import Record
-from gateway.journal.record import micros
 
 POINTS = 64
 TOTAL_BYTES = 1 << 20
@@ -105,7 +104,8 @@ class Sparklines:
 
     def __init__(self, total_bytes: int = TOTAL_BYTES) -> None:
         self._most = total_bytes // STREAM_BYTES
-        self._lines: OrderedDict[StreamKey, _Line] = OrderedDict()
+        self._lines: dict[StreamKey, _Line] = {}
+        self._full_until_s = -inf
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -130,9 +130,10 @@ class Sparklines:
         value = number(seen.lexical, seen.datatype)
         if value is None:
             return
-        heard_s = micros(record.ingested_at) / 1e6
         time = seen.phenomenon_time
-        time_s = heard_s if time is None or record.clock_suspect else micros(time) / 1e6
+        heard_s = time_s = record.ingested_at.timestamp()
+        if time is not None and not record.clock_suspect:
+            time_s = time.timestamp()
         stream = seen.stream
         line = self._lines.get(stream)
         if line is None or line.unit != seen.unit:
@@ -141,12 +142,19 @@ class Sparklines:
             line = self._lines[stream] = _Line(seen.unit, time_s)
         line.heard_s = heard_s
         line.add(time_s, value)
-        self._lines.move_to_end(stream)
 
     def _room(self, now_s: float) -> bool:
-        """Have the stream give way that was heard of longest ago, if that is long."""
-        oldest = next(iter(self._lines))
-        if now_s - self._lines[oldest].heard_s < QUIET_S:
+        """Have the stream give way that was heard of longest ago, if that is long.
+
+        Looked for no sooner than there can be one, since every new stream asks; a clock that went
+        back is none to wait for.
+        """
+        if self._full_until_s - QUIET_S <= now_s < self._full_until_s:
+            return False
+        oldest = min(self._lines, key=lambda stream: self._lines[stream].heard_s)
+        quiet_from_s = self._lines[oldest].heard_s + QUIET_S
+        if now_s < quiet_from_s:
+            self._full_until_s = min(quiet_from_s, now_s + QUIET_S)
             return False
         del self._lines[oldest]
         return True
