@@ -21,6 +21,7 @@ from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.raw_messages import RawMessages
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
+from gateway.ingest.sparklines import Sparklines
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -56,7 +57,9 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
-        self.ingest.recover(profiles.query_text, clocks.now)
+        self.sparklines = Sparklines()
+        self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
+        self.ingest.on_records(accepted=self.sparklines.take)
 
     @property
     def scheduler(self) -> Scheduler:

@@ -119,6 +119,10 @@ class CurrentState:
         """Whether something is known of a stream now."""
         return self._retention.knows(stream)
 
+    def streams(self) -> list[Stream]:
+        """Every stream that the store has or had something of, in no order; in any thread."""
+        return self._retention.streams()
+
     def applied_query(self) -> str:
         """SELECT of the journal position in the store as `?position`."""
         state = _STATE.replace("?gateway", str(self.identity.node))

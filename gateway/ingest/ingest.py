@@ -32,6 +32,7 @@ from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
+from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.statistics import IngestStatistics
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
@@ -48,6 +49,7 @@ OnRecords = Callable[[Sequence[Record]], None]
 
 _GROUP = 256
 _REPLAY = 1000
+_RECALLED = 100_000
 _LAST_S = 2.0
 """What is in the inbox when the gateway is to stop has so long."""
 
@@ -111,10 +113,11 @@ class Ingest:
         """Have `listener` told what messages say beyond observations, in the ingest thread."""
         self._on_notices.append(listener)
 
-    def on_records(self, *, accepted: OnRecords, stored: OnRecords) -> None:
+    def on_records(self, *, accepted: OnRecords, stored: OnRecords | None = None) -> None:
         """Have observations told: in the ingest thread as they come, when the store has them."""
         self._on_accepted.append(accepted)
-        self._on_stored.append(stored)
+        if stored is not None:
+            self._on_stored.append(stored)
 
     def note(self, notices: Sequence[Notice], when: datetime) -> None:
         """Have what is known of streams by other ways than their messages said; in any thread."""
@@ -131,16 +134,23 @@ class Ingest:
         self._absences.templates = absences
 
     def recover(
-        self, query_text: Callable[[str], str], now: Callable[[], datetime] = SYSTEM_CLOCKS.now
+        self,
+        query_text: Callable[[str], str],
+        now: Callable[[], datetime] = SYSTEM_CLOCKS.now,
+        sparklines: Sparklines | None = None,
     ) -> None:
         """Bring the store, and what is known of it, to where the journal is; before `run`.
 
         Replays what the journal has and the store has not. `query_text` gives the text of the
         profiles' queries STREAMS, SERIES and WATCHED; `now` is the wall clock, from which on the
-        streams that the store knows are waited for.
+        streams that the store knows are waited for. `sparklines` are drawn from the same records
+        that copies are told by.
         """
         engine = self._scheduler.engine
-        self._filter.recall(self._journal.tail(100_000))
+        latest = self._journal.tail(_RECALLED)
+        self._filter.recall(latest)
+        if sparklines is not None:
+            sparklines.take(latest)
         known = Recovery(
             self._current_state, self._absences, self._filter.plausibility, self._mappings.memory
         )

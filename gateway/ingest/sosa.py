@@ -42,8 +42,7 @@ class Identity:
 
     def stream(self, stream: StreamKey) -> NamedNode:
         """The IRI of a stream, the same for the same sensor, property and feature."""
-        digest = blake2b("\n".join(stream).encode(), digest_size=12).hexdigest()
-        return NamedNode(f"{self.base_iri}{self.gateway}/stream/{digest}")
+        return NamedNode(f"{self.base_iri}{self.gateway}/stream/{stream_id(stream)}")
 
     def series(self, stream: StreamKey, unit: str) -> NamedNode:
         """The IRI of the observations of a stream in one unit."""
@@ -76,6 +75,11 @@ class Identity:
     def node(self) -> NamedNode:
         """The gateway itself."""
         return NamedNode(f"{self.base_iri}{self.gateway}")
+
+
+def stream_id(stream: StreamKey) -> str:
+    """The last part of a stream's IRI: 24 hexadecimal digits."""
+    return blake2b("\n".join(stream).encode(), digest_size=12).hexdigest()
 
 
 def payload_literal(payload: bytes) -> tuple[str, str]:

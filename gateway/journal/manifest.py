@@ -58,6 +58,16 @@ class Manifest:
             items = list(self._events.items.values())
         return sorted(items, key=lambda item: (item.name.start, item.count))
 
+    def last_times(self) -> dict[str, int]:
+        """When the newest line of each segment in the folder came, in µs, by the segment's name."""
+        with self._lock:
+            items = dict(self._events.items)
+        return {
+            name: max(item.first_time, item.last_time)
+            for name, item in items.items()
+            if not item.name.is_gap
+        }
+
     def unshipped(self) -> list[Sealed]:
         """What still has to reach a landing zone, oldest first."""
         return [item for item in self.sealed() if not self.is_shipped(item)]

@@ -65,6 +65,10 @@ class Retention:
         """The unit that the stream was last told in, where no number of it is left."""
         self._units.setdefault(stream, unit)
 
+    def streams(self) -> list[Stream]:
+        """Every stream of which something was told, in no order; in any thread."""
+        return list(self._streams)
+
     def knows(self, stream: Stream) -> bool:
         """Whether the store has an observation of the stream."""
         return bool(self._streams.get(stream))

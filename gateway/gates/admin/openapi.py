@@ -18,6 +18,7 @@ from gateway.gates.admin import (
     raw_messages,
     rehearsal,
     saved,
+    streams,
 )
 from gateway.gates.admin.access import claim, clients, me
 from gateway.gates.http import health
@@ -43,6 +44,7 @@ ROUTERS = tuple(
         saved.reader,
         saved.writer,
         rehearsal.router,
+        streams.router,
         quarantine.router,
         raw_messages.router,
         actuators.commands,

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from gateway.errors import ForbiddenError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.request_body import RequestLimits
+from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import EVERYTHING, Capability
 
@@ -61,6 +62,15 @@ async def require_everything(caller: AnyCaller) -> None:
         raise ForbiddenError(
             "this needs all rights there are",
             "ask who has them, or use `sosa-gateway client` on the gateway's machine",
+        )
+
+
+async def require_observations(caller: AnyCaller) -> None:
+    """Raise what the guard raises, and ForbiddenError for who may not QUERY observations."""
+    if not caller.principal.policy.query_rights.may_read(DEFAULT_GRAPH):
+        raise ForbiddenError(
+            "this needs the right to query the default graph, where observations are",
+            "ask the gateway's administrator for --query default",
         )
 
 

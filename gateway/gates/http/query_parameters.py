@@ -28,10 +28,10 @@ class Parameters(BaseModel):
     @classmethod
     def _known(cls, asked: Any) -> Any:
         """Raise BadRequestError for a parameter that is none."""
+        known = {field.alias or name for name, field in cls.model_fields.items()}
         for name in asked:
-            if name not in cls.model_fields:
-                known = ", ".join(sorted(cls.model_fields))
-                raise BadRequestError(f"there is no parameter {name!r}", known)
+            if name not in known:
+                raise BadRequestError(f"there is no parameter {name!r}", ", ".join(sorted(known)))
         return asked
 
 

@@ -1,0 +1,223 @@
+"""Streams by HTTP: what is observed, at a glance, and the history of each; docs/streams.md.
+
+For who may QUERY the default graph, where observations are. The journal is read in the threads of
+QUERYs, within the same limits.
+"""
+
+import asyncio
+import re
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Annotated
+
+from fastapi import Depends, Path, Query
+from pydantic import Field, PlainValidator, WithJsonSchema
+
+from gateway.admin.streams import HistoryAsked, Page, Point, Streams, Told
+from gateway.errors import BadRequestError, QueryTimeoutError
+from gateway.gates.http.caller import Caller
+from gateway.gates.http.dependencies import AnyCaller, GateOf, require_observations
+from gateway.gates.http.json_router import Answer, JsonRouter
+from gateway.gates.http.query_parameters import Limit, Parameters, WholeNumber
+from gateway.gates.http.rendering import BoundedBody
+from gateway.gates.sparql.query_pool import QueryPool
+from gateway.journal.history import Window
+from gateway.journal.record import Position
+
+PATH = "/streams"
+
+_MOST_STREAMS = 500
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999
+_LONGEST_S = 31_622_400  # a leap year
+_POSITION = "^[0-9]{1,12}-[0-9]{1,18}$"
+_ID = "^[0-9a-f]{24}$"
+
+
+def _number(least: int, most: int) -> tuple[PlainValidator, WithJsonSchema]:
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return PlainValidator(WholeNumber(least, most)), WithJsonSchema(schema)
+
+
+def _position(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch(_POSITION, text, re.ASCII):
+        raise BadRequestError(f"after={text[:80]!r}", "give `next` of the page before")
+    return text
+
+
+_Instant = Annotated[int | None, *_number(0, _LAST_MS)]
+
+
+class Listing(Parameters):
+    """Which streams: of a sensor, of a property; those behind `after`, so many."""
+
+    sensor: Annotated[str | None, Field(description="IRI")] = None
+    property: Annotated[str | None, Field(description="IRI")] = None
+    after: Annotated[str, Field(description="id: those behind it alone")] = ""
+    limit: Annotated[int, *_number(1, _MOST_STREAMS), Field(description="most of them")] = 100
+
+
+class Asked(Parameters):
+    """Which part of a history, and in which grain."""
+
+    begin: Annotated[_Instant, Field(alias="from", description="ms since 1970")] = None
+    end: Annotated[_Instant, Field(alias="to", description="ms since 1970, without it")] = None
+    every: Annotated[
+        int, *_number(0, _LONGEST_S), Field(description="seconds a bucket; 0: each observation")
+    ] = 0
+    limit: Annotated[Limit, Field(description="most points")] = 500
+    after: Annotated[
+        str | None,
+        PlainValidator(_position),
+        WithJsonSchema({"type": "string", "pattern": _POSITION}),
+        Field(description="`next` of the page before"),
+    ] = None
+
+    def asked(self) -> HistoryAsked:
+        """As the journal is asked. Raises BadRequestError."""
+        if self.begin is not None and self.end is not None and self.begin >= self.end:
+            raise BadRequestError("`from` is not before `to`", "give times in ms since 1970")
+        window = Window(_instant(self.begin), _instant(self.end))
+        before = None if self.after is None else Position.parse(self.after)
+        return HistoryAsked(window, self.every * 1000, self.limit, before)
+
+
+def _instant(time_ms: int | None) -> datetime | None:
+    return None if time_ms is None else _EPOCH + timedelta(milliseconds=time_ms)
+
+
+class StreamNamed(Answer):
+    """A stream: sensor, property and feature are IRIs."""
+
+    id: str
+    sensor: str
+    property: str
+    feature: str
+
+
+class StreamTold(StreamNamed):
+    """A stream with a glance at it: [ms since 1970, value], each the last of `resolution_s`."""
+
+    points: list[tuple[int, float]]
+    resolution_s: float
+    unit: str | None
+
+
+class StreamsTold(Answer):
+    """By id; `next` is what `after` is on the next page, and is there where there is one."""
+
+    streams: list[StreamTold]
+    next: str = ""
+
+
+class PointTold(Answer):
+    """An observation; with `every` its numbers' mean as `value`, and `min`, `max`, `count`."""
+
+    t: int
+    value: float | int | bool | str | None
+    unit: str | None = None
+    flags: list[str] = Field(default_factory=list)
+    min: float | None = None
+    max: float | None = None
+    count: int = 1
+
+
+class HistoryTold(Answer):
+    """The newest page first, each in the order of its times; `next` where there are more.
+
+    `damaged` names segments of the journal that could not be read whole.
+    """
+
+    stream: StreamNamed
+    points: list[PointTold]
+    next: str = ""
+    damaged: list[str] = Field(default_factory=list)
+
+
+class StreamsGate:
+    """Streams and their history, read beside the event loop."""
+
+    def __init__(self, streams: Streams, pool: QueryPool) -> None:
+        self._streams = streams
+        self._pool = pool
+
+    async def list(self, listing: Listing) -> StreamsTold:
+        """A page of them."""
+        told, has_more = await asyncio.to_thread(
+            self._streams.list, listing.sensor, listing.property, listing.after, listing.limit
+        )
+        streams = [
+            StreamTold(
+                points=list(each.line.points),
+                resolution_s=each.line.resolution_s,
+                unit=each.line.unit,
+                **_named(each),
+            )
+            for each in told
+        ]
+        if has_more:
+            return StreamsTold(streams=streams, next=told[-1].id)
+        return StreamsTold(streams=streams)
+
+    async def history(self, id_: str, asked: HistoryAsked, caller: Caller) -> HistoryTold:
+        """A page. Raises NotFoundError, StorageError, and what the pool raises."""
+        found = await asyncio.to_thread(self._streams.find, id_)
+
+        def read(body: BoundedBody) -> Page:
+            return self._streams.history(found.stream, asked, partial(_look, body))
+
+        page = await self._pool.run(read, caller)
+        members: dict[str, object] = {
+            "stream": StreamNamed(**_named(found)),
+            "points": [_told(each, is_bucket=asked.every_ms > 0) for each in page.points],
+        }
+        if page.before is not None:
+            members["next"] = str(page.before)
+        if page.damaged:
+            members["damaged"] = list(page.damaged)
+        return HistoryTold.model_validate(members)
+
+
+router = JsonRouter(require_observations)
+
+_Gate = Annotated[StreamsGate, Depends(GateOf(StreamsGate))]
+
+
+@router.get(PATH, "what is observed, at a glance", "streams by id")
+async def list_streams(gate: _Gate, listing: Annotated[Listing, Query()]) -> StreamsTold:
+    """Each with at most 64 points; the history has them all."""
+    return await gate.list(listing)
+
+
+@router.get(f"{PATH}/{{id}}/history", "the history of a stream", "the newest page first", 404)
+async def stream_history(
+    caller: AnyCaller,
+    gate: _Gate,
+    id_: Annotated[str, Path(alias="id", json_schema_extra={"pattern": _ID})],
+    asked: Annotated[Asked, Query()],
+) -> HistoryTold:
+    """As far as the journal goes back."""
+    return await gate.history(id_, asked.asked(), caller)
+
+
+def _look(body: BoundedBody) -> None:
+    if not body.look():
+        raise QueryTimeoutError(0.0)  # told by the pool, which knows the limit
+
+
+def _named(told: Told) -> dict[str, str]:
+    sensor, observed_property, feature = told.stream
+    return {"id": told.id, "sensor": sensor, "property": observed_property, "feature": feature}
+
+
+def _told(point: Point, *, is_bucket: bool) -> PointTold:
+    members: dict[str, object] = {"t": point.time_ms, "value": point.value}
+    if point.unit is not None:
+        members["unit"] = point.unit
+    if point.flags:
+        members["flags"] = sorted(point.flags)
+    if is_bucket:
+        members["count"] = point.count
+        if point.least is not None:
+            members |= {"min": point.least, "max": point.most}
+    return PointTold.model_validate(members)
