@@ -38,6 +38,7 @@ ROUTERS = tuple(
         alarms.router,
         mappings.reader,
         mappings.mapper,
+        profiles.reader,
         profiles.operator,
         profiles.mapper,
         saved.reader,
