@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lacking, made, newIri, quoted, unknown, unmade } from "./rule";
+import { lacking, made, newIri, quoted, restored, unknown, unmade } from "./rule";
 
 const rule = { sparql: 'SELECT ?room { ?room <urn:is> "a\\b" }', topic: "fan/{room}/set", payload: '{"on":true}', on: "added" as const };
 
@@ -13,6 +13,12 @@ describe("a rule", () => {
     expect(made("urn:r", { ...rule, on: "removed" }, "")).toContain("gw:on gw:Removed");
     expect(unmade("urn:r")).toBe(
       "DELETE WHERE { GRAPH <https://sosa-gateway.example/graph/mappings> { <urn:r> ?p ?o } }",
+    );
+  });
+  it("comes back as it was", () => {
+    const rows = [{ p: { type: "uri" as const, value: "urn:p" }, o: { type: "literal" as const, value: 'a"b' } }];
+    expect(restored("urn:r", rows)).toBe(
+      'INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> {\n<urn:r> <urn:p> "a\\"b" .\n} }',
     );
   });
   it("names variables that its query has", () => {

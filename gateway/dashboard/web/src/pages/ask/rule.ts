@@ -1,6 +1,6 @@
 /** A question that acts: what is rehearsed, and the triples of the rule. */
 
-import { GW } from "../../protocol/terms";
+import { GW, type Row, written } from "../../protocol/terms";
 
 export interface Rule {
   sparql: string;
@@ -63,6 +63,17 @@ INSERT DATA { GRAPH <${GRAPH}> {
 /** The UPDATE that takes it away. */
 export function unmade(iri: string): string {
   return `DELETE WHERE { GRAPH <${GRAPH}> { <${iri}> ?p ?o } }`;
+}
+
+/** All that is said of a rule: the query for `restored`. */
+export function said(iri: string): string {
+  return `SELECT ?p ?o { GRAPH <${GRAPH}> { <${iri}> ?p ?o } }`;
+}
+
+/** The UPDATE that brings a rule back as it was. */
+export function restored(iri: string, rows: readonly Row[]): string {
+  const triples = rows.flatMap(({ p, o }) => (p && o ? [`<${iri}> ${written(p)} ${written(o)} .`] : []));
+  return `INSERT DATA { GRAPH <${GRAPH}> {\n${triples.join("\n")}\n} }`;
 }
 
 /** Rules that there are, with what they say. */
