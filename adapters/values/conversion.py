@@ -227,6 +227,15 @@ def dimension(unit: str) -> str | None:
     return None if known is None else known[0]
 
 
+def scales() -> dict[str, tuple[str, Fraction, Fraction]]:
+    """Dimension, factor and offset of each QUDT unit that converts: (value + offset) * factor.
+
+    >>> scales()[UNIT + "KiloW"]
+    ('power', Fraction(1000, 1), Fraction(0, 1))
+    """
+    return {unit: scale for unit, scale in _DIMENSIONS.items() if unit.startswith(UNIT)}
+
+
 def convert(number: Result, unit: str, wanted: str) -> Result | Fault:
     """The number in `unit` as one in `wanted` (QUDT unit IRIs); a Fault where that means nothing.
 

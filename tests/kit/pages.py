@@ -17,6 +17,7 @@ import ontologies
 from adapters.discovery import Discovery
 from adapters.families import FORMATS
 from adapters.registry import Registry
+from adapters.values.conversion import scales
 from adapters.values.message import Message
 from adapters.values.observation import Observation
 from adapters.values.properties import BASE, VOCABULARY, Kind, Property, Shape
@@ -28,6 +29,7 @@ from tests.paths import DATA, ROOT
 BEGIN = "<!-- made of the cases by tests/kit/pages.py -->"
 END = "<!-- end -->"
 PAGE_VOCABULARY = ROOT / "gateway/dashboard/web/src/vocabulary.json"
+PAGE_SCALES = ROOT / "gateway/dashboard/web/src/pages/ask/scales.json"
 MOST_ROWS = 80
 MOST_MESSAGES = 12
 LONGEST = 60
@@ -90,6 +92,19 @@ def _said() -> dict[tuple[str, str], str]:
         for quad in parse(path=str(path))
         if isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal)
     }
+
+
+def page_scales() -> str:
+    """How the web page converts units, exactly: dimension, factor and offset as fractions."""
+    told = {
+        unit.removeprefix(UNIT): [dimension, str(factor), str(offset)]
+        for unit, (dimension, factor, offset) in scales().items()
+    }
+    return (
+        "{\n"
+        + ",\n".join(f" {json.dumps(unit)}: {json.dumps(scale)}" for unit, scale in told.items())
+        + "\n}\n"
+    )
 
 
 def family_tables(families: Sequence[str]) -> str:
@@ -223,5 +238,6 @@ _TOGETHER = {
 if __name__ == "__main__":
     (ROOT / "docs" / "properties.md").write_text(properties_page(), encoding="utf-8")
     PAGE_VOCABULARY.write_text(page_vocabulary(), encoding="utf-8")
+    PAGE_SCALES.write_text(page_scales(), encoding="utf-8")
     for path, text in family_pages():
         path.write_text(text, encoding="utf-8")

@@ -39,6 +39,7 @@ ROUTERS = tuple(
         alarms.router,
         mappings.reader,
         mappings.mapper,
+        profiles.reader,
         profiles.operator,
         profiles.mapper,
         saved.reader,

@@ -1,4 +1,4 @@
-"""The JSAP profiles by HTTP: which are in force, and reading their files again.
+"""The JSAP profiles by HTTP: which are in force, their queries, and reading their files again.
 
 docs/mappings.md says what a reload does.
 """
@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends
 
 from gateway.admin.profile_reload import ProfileReload
+from gateway.admin.saved_queries import SavedQueries
 from gateway.gates.http.dependencies import GateOf, Requires
 from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.security.policy import Capability
@@ -32,16 +33,45 @@ class ProfilesChanges(Answer):
     mappings: list[str]
 
 
+class ListedQuery(Answer):
+    """A query of a profile, with its prefixes."""
+
+    name: str
+    sparql: str
+
+
+class ListedQueries(Answer):
+    """Those of all listed profiles, by name."""
+
+    queries: list[ListedQuery]
+
+
+reader = JsonRouter()
 operator = JsonRouter(Requires(Capability.OPERATIONS))
 mapper = JsonRouter(Requires(Capability.MAPPINGS))
 
 _Profiles = Annotated[ProfileReload, Depends(GateOf(ProfileReload))]
+_Saved = Annotated[SavedQueries, Depends(GateOf(SavedQueries))]
 
 
 @operator.get(PATH, "the JSAP profiles", "as they are in force")
 async def show_profiles(profiles: _Profiles) -> ProfilesState:
     """And why they are not as their files."""
     return ProfilesState.model_validate(profiles.state())
+
+
+@reader.get(f"{PATH}/queries", "the queries of the listed profiles", "by name")
+async def list_queries(profiles: _Profiles, saved: _Saved) -> ListedQueries:
+    """Their texts; what they answer is asked with the rights of who asks."""
+    kept = {each.name for each in await saved.list()}
+    in_force = sorted(profiles.profiles.queries.items())
+    return ListedQueries(
+        queries=[
+            ListedQuery(name=name, sparql=template.text)
+            for name, template in in_force
+            if name not in kept
+        ]
+    )
 
 
 @mapper.post(f"{PATH}/reload", "read the JSAP files again", "what has changed", 500)

@@ -41,6 +41,17 @@ async def test_what_is_saved_is_listed_and_still_there_after_a_restart(tmp_path:
         assert (await client.delete("/saved/WARM")).status_code == 404
 
 
+async def test_queries_of_the_profiles_are_listed_beside_what_was_saved(tmp_path: Path) -> None:
+    async with _served(tmp_path) as (_, client):
+        await client.put("/saved/WARM", json={"sparql": ASK})
+        listed = (await client.get("/profiles/queries")).json()["queries"]
+        by_name = {each["name"]: each["sparql"] for each in listed}
+        assert by_name["LISTED"] == ASK
+        assert "WARM" not in by_name
+        assert by_name["ABSENT"].startswith("PREFIX ")
+        assert list(by_name) == sorted(by_name)
+
+
 async def test_a_rule_may_name_what_was_saved_and_is_an_alarm_when_it_is_gone(
     tmp_path: Path,
 ) -> None:

@@ -1,0 +1,138 @@
+/** What was asked and what is answered: once, or for as long as somebody looks. */
+
+import { signal } from "@preact/signals";
+import { ask } from "../../protocol/sparql";
+import { subscriptions } from "../../protocol/session";
+import type { Change } from "../../protocol/subscription";
+import type { Results, Row } from "../../protocol/terms";
+import { LiveTable, type Note, type Shown } from "./table";
+import { form } from "./text";
+
+export interface Answer {
+  /** The text that was sent. */
+  text: string;
+  isLive: boolean;
+  /** Whether the (first) answer has come. */
+  isThere: boolean;
+  columns: readonly string[];
+  rows: readonly Shown[];
+  /** Rows, equal ones counted; those that went are not. */
+  total: number;
+  /** Of an ASK. */
+  truth: boolean | null;
+  /** How long the (first) answer took. */
+  tookMs: number;
+  notes: readonly Note[];
+  /** The gateway's words where it did not answer. */
+  problem: string;
+}
+
+const SWEEP_MS = 250;
+/** At most so often is what lives drawn anew. */
+const DRAW_MS = 100;
+
+export const answer = signal<Answer | null>(null);
+
+let end: (() => void) | null = null;
+
+/** Forget the answer and end what stands. */
+export function clear(): void {
+  end?.();
+  end = null;
+  answer.value = null;
+}
+
+/** End the subscription; what it told last stays to be seen. */
+export function stopWatching(): void {
+  const before = answer.peek();
+  end?.();
+  end = null;
+  if (before?.isLive) answer.value = { ...before, isLive: false };
+}
+
+function begun(text: string, isLive: boolean): Answer {
+  clear();
+  return {
+    text,
+    isLive,
+    isThere: false,
+    columns: [],
+    rows: [],
+    total: 0,
+    truth: null,
+    tookMs: 0,
+    notes: [],
+    problem: "",
+  };
+}
+
+/** Ask once. */
+export async function run(text: string): Promise<void> {
+  const asked = begun(text, false);
+  const ends = new AbortController();
+  end = () => ends.abort();
+  answer.value = asked;
+  const start = performance.now();
+  try {
+    const told = await ask(text, ends.signal);
+    if (ends.signal.aborted) return;
+    answer.value = { ...asked, ...shown(told), isThere: true, tookMs: performance.now() - start };
+  } catch (error) {
+    if (!ends.signal.aborted) answer.value = { ...asked, problem: (error as Error).message };
+  }
+}
+
+function shown(told: Results): Partial<Answer> {
+  if (told.boolean !== undefined) return { truth: told.boolean };
+  const table = new LiveTable();
+  const added = told.results?.bindings ?? [];
+  table.take({ first: true, sequence: 0, time: Date.now(), added, removed: [] }, 0);
+  return { columns: told.head.vars ?? [], rows: [...table.rows.values()], total: added.length };
+}
+
+/** Ask, and be told of every change. */
+export function watch(text: string): void {
+  const asked = begun(text, true);
+  answer.value = asked;
+  const table = new LiveTable();
+  const isTruth = form(text) === "ASK";
+  const start = performance.now();
+  let columns: readonly string[] = [];
+  let tookMs = -1;
+  let drawing: ReturnType<typeof setTimeout> | undefined;
+  const draw = (): void => {
+    drawing = undefined;
+    const total = table.total;
+    const truth = isTruth ? total > 0 : null;
+    const rows = isTruth ? [] : [...table.rows.values()];
+    answer.value = { ...asked, isThere: true, columns, rows, total, truth, tookMs, notes: table.notes };
+  };
+  const sweeping = setInterval(() => {
+    if (table.sweep(Date.now())) drawing ??= setTimeout(draw, 0);
+  }, SWEEP_MS);
+  const held = subscriptions.subscribe(text, {
+    onChange: (change) => {
+      if (tookMs < 0) tookMs = performance.now() - start;
+      if (change.first) columns = change.added.head.vars ?? [];
+      table.take(told(change), Date.now());
+      if (change.first) draw();
+      else drawing ??= setTimeout(draw, DRAW_MS);
+    },
+    onError: (problem) => {
+      clearInterval(sweeping);
+      clearTimeout(drawing);
+      answer.value = { ...(answer.peek() ?? asked), isLive: false, problem };
+    },
+  });
+  end = () => {
+    clearInterval(sweeping);
+    clearTimeout(drawing);
+    held.end();
+  };
+}
+
+function told(change: Change): Parameters<LiveTable["take"]>[0] {
+  const rows = (results: Results): Row[] => results.results?.bindings ?? [];
+  const { first, sequence, time } = change;
+  return { first, sequence, time, added: rows(change.added), removed: rows(change.removed) };
+}

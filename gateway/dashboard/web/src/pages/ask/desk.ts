@@ -1,0 +1,82 @@
+/** What lies on the desk: the text, what is wrong with it, and what can be done with it. */
+
+import { computed, signal } from "@preact/signals";
+import { type Updated, update } from "../../protocol/sparql";
+import { address, replaceParameters } from "../../state/address";
+import { answer, clear, run, stopWatching, watch } from "./answer";
+import type { Mark } from "./codemirror";
+import type { Question } from "./question";
+import { completed, form, place, wrong } from "./text";
+
+/** What stands in the editor; it stays while the page is open. */
+export const text = signal("");
+/** The sentence that wrote it; null where somebody typed. */
+export const question = signal<Question | null>(null);
+/** Under which name it was opened; "" for none. */
+export const openedAs = signal("");
+/** The first UPDATE pasted in is asked about before it is executed. */
+export const isUpdate = computed(() => form(text.value) === "UPDATE");
+export const updated = signal<Updated | null>(null);
+/** Why an UPDATE failed. */
+export const refused = signal("");
+
+/** Where the gateway says that the text is wrong; nothing once it is another. */
+export const mark = computed<Mark | null>(() => {
+  const problem = answer.value?.problem || refused.value;
+  const asked = answer.value?.text ?? text.value;
+  const at = problem ? place(problem) : null;
+  return at && asked === text.value ? { place: at, text: wrong(problem) } : null;
+});
+
+/** Somebody types: the sentence no longer says what stands there. */
+export function typed(now: string): void {
+  text.value = now;
+  question.value = null;
+  updated.value = null;
+  refused.value = "";
+}
+
+/** Show a text from elsewhere. */
+export function show(now: string, name = ""): void {
+  typed(now);
+  openedAs.value = name;
+}
+
+/** The text with the PREFIX lines that it lacks, in the editor too: lines are those of its errors. */
+function prepared(): string {
+  const whole = completed(text.peek());
+  if (whole !== text.peek()) text.value = whole;
+  return whole;
+}
+
+export function runNow(): void {
+  const whole = prepared();
+  if (form(whole) === "UPDATE" || !whole.trim()) return;
+  void run(whole);
+}
+
+export function watchNow(): void {
+  const whole = prepared();
+  if (form(whole) === "UPDATE" || !whole.trim()) return;
+  watch(whole);
+}
+
+/** Execute the UPDATE that stands there. */
+export async function updateNow(): Promise<void> {
+  const whole = prepared();
+  refused.value = "";
+  try {
+    updated.value = await update(whole);
+  } catch (error) {
+    refused.value = (error as Error).message;
+  }
+}
+
+/** Nothing stands there, nothing is asked. */
+export function begin(): void {
+  clear();
+  show("");
+  if (address.peek().parameters.query !== undefined) replaceParameters({ query: undefined });
+}
+
+export { stopWatching };
