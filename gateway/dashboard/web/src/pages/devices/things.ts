@@ -60,7 +60,7 @@ export interface Question {
 
 /** What kind of answer settles a question; null where there is none. */
 export function questionOf(part: { question?: string; error?: string }): Question | null {
-  const text = part.question ?? part.error ?? "";
+  const text = part.question || part.error || "";
   if (!text) return null;
   if (part.error) return { text, asks: "editor" };
   if (/^Is it open when/.test(text)) return { text, asks: "words" };
