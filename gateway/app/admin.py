@@ -12,6 +12,7 @@ from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
 from gateway.app.access import access_gates
+from gateway.app.broker_settings import broker_gate
 from gateway.app.health import Health
 from gateway.app.looking import looking_gates
 from gateway.app.security import Security
@@ -42,6 +43,7 @@ def json_interface(
     identity, quarantine = storage.identity, reception.quarantine
     gates: tuple[object, ...] = (
         *access_gates(security),
+        broker_gate(config, stages.broker.port),
         DelayedGate(storage.scheduler),
         HealthGate(health),
         AlarmsGate(health),

@@ -5,9 +5,31 @@ import ssl
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from gateway.app.names import broker_names
 from gateway.app.onboarding import announced
-from gateway.config.settings import Config
+from gateway.config.settings import Config, is_loopback
+from gateway.gates.admin.broker import BrokerGate, BrokerTold, own_address
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
 from gateway.gates.mqtt.external.settings import ExternalSettings
+
+_EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - recognised, not bound
+
+
+def broker_gate(config: Config, port: int) -> BrokerGate:
+    """Where devices connect; `port` is the one that the broker has."""
+    mqtt, is_own = config.mqtt, config.mqtt.mode == "embedded"
+    is_local, is_secured = is_loopback(mqtt.host), config.security.enabled
+    return BrokerGate(
+        BrokerTold(
+            mode=mqtt.mode,
+            host="" if mqtt.host in _EVERYWHERE else mqtt.host,
+            address="" if is_local else own_address(),
+            local=is_local,
+            port=port,
+            tls=config.tls.mode != "off" if is_own else mqtt.tls,
+            websocket_port=config.mqtt_websocket_port,
+            users=(is_secured or bool(mqtt.users)) if is_own else bool(mqtt.username),
+            security=is_own and is_secured,
+        )
+    )
 
 
 def external_settings(config: Config) -> ExternalSettings:

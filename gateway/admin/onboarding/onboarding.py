@@ -253,11 +253,19 @@ class Onboarding:
 
     async def reject(self, ids: Sequence[str]) -> None:
         """Have proposals never accepted, until somebody confirms them. Raises NotFoundError."""
+        await self._decide(ids, frozenset(Status), Status.REJECTED)
+
+    async def reopen(self, ids: Sequence[str]) -> None:
+        """Take rejections back: these are proposed again, others stay. Raises NotFoundError."""
+        await self._decide(ids, frozenset({Status.REJECTED}), Status.PROPOSED)
+
+    async def _decide(self, ids: Sequence[str], of: frozenset[Status], status: Status) -> None:
+        """Give a status to those of the named that have one `of` these."""
         named = await self._named(ids)
 
         def decide(engine: Engine) -> Delta:
-            chosen = [_one(engine, node, guess).proposal for node, guess in named.items()]
-            return deciding(engine, chosen, Status.REJECTED)
+            found = [_one(engine, node, guess) for node, guess in named.items()]
+            return deciding(engine, [each.proposal for each in found if each.status in of], status)
 
         await self._scheduler.decide(decide)
 

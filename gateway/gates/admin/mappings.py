@@ -203,6 +203,20 @@ async def reject_several(
     await onboarding.reject(body.ids)
 
 
+@mapper.silent(
+    "POST",
+    f"{PATH}/proposals/reopen",
+    "take rejections back",
+    "they are proposed again",
+    *(404, 409),
+)
+async def reopen_several(
+    onboarding: _Onboarding, body: Annotated[RejectBody, Depends(JsonBody(RejectBody))]
+) -> None:
+    """Of what was not rejected nothing changes."""
+    await onboarding.reopen(body.ids)
+
+
 @mapper.get(_PROPOSAL, "a proposal", "it", 404, 409)
 async def show_proposal(onboarding: _Onboarding, id_: _Id) -> ProposalTold:
     """Also a guess about an unknown topic."""

@@ -12,6 +12,7 @@ from gateway import __version__
 from gateway.gates.admin import (
     actuators,
     alarms,
+    broker,
     mappings,
     profiles,
     quarantine,
@@ -37,6 +38,7 @@ ROUTERS = tuple(
         delayed.router,
         health.router,
         alarms.router,
+        broker.router,
         mappings.reader,
         mappings.mapper,
         profiles.reader,

@@ -36,6 +36,7 @@ ASKED: list[tuple[str, str, object]] = [
     ("GET", "/mappings/proposals/x", None),
     ("POST", "/mappings/proposals/confirm", {"ids": ["x"]}),
     ("POST", "/mappings/proposals/reject", {"ids": ["x"]}),
+    ("POST", "/mappings/proposals/reopen", {"ids": ["x"]}),
     ("POST", "/mappings/proposals/x/confirm", {}),
     ("POST", "/mappings/proposals/x/reject", None),
     ("POST", "/mappings/try", {"message": {"topic": "mine/a", "payload": "1"}}),

@@ -108,8 +108,8 @@ async function json<T>(path: string, request: Request): Promise<T> {
 export const api = {
   get: <T>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<T> =>
     json<T>(path, signal ? { parameters, signal } : { parameters }),
-  post: <T>(path: string, body?: unknown): Promise<T> =>
-    json<T>(path, { method: "POST", json: body ?? {} }),
+  post: <T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> =>
+    json<T>(path, { method: "POST", json: body ?? {}, ...(signal ? { signal } : {}) }),
   put: <T>(path: string, body: unknown): Promise<T> => json<T>(path, { method: "PUT", json: body }),
   delete: <T = void>(path: string): Promise<T> => json<T>(path, { method: "DELETE" }),
 };

@@ -1,5 +1,23 @@
-import { texts } from "../../texts";
+/** Devices: heard, proposed, in use; the mapping editor; what was changed; the first minute. */
 
-export default function Page() {
-  return <h1>{texts.devices.title}</h1>;
+import "./devices.css";
+import { address } from "../../state/address";
+import { Board } from "./Board";
+import { Connect } from "./Connect";
+import { Editor } from "./Editor";
+import { History } from "./History";
+
+export default function Devices() {
+  const { path, parameters } = address.value;
+  const { mapping, proposal, topic, filter, guess } = parameters;
+  switch (path[0]) {
+    case "edit":
+      return <Editor key={JSON.stringify([mapping, proposal, topic, filter, guess])} />;
+    case "history":
+      return <History />;
+    case "connect":
+      return <Connect />;
+    default:
+      return <Board />;
+  }
 }
