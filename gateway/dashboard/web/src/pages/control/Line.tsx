@@ -1,5 +1,6 @@
 /** One actuator: what it is, how it is, what sets it, and what became of the last command. */
 
+import { useEffect, useRef } from "preact/hooks";
 import { Age, Badge, Told } from "../../parts";
 import { isNumeric, type Term } from "../../protocol/terms";
 import { href } from "../../state/address";
@@ -31,8 +32,12 @@ export function Line({ actuator, stream, commands, rules, mayCommand, isOpen }: 
   const property = calledProperty(actuator.property);
   const shown = isPending ? String(last.value) : told;
   const refusal = refusals.value.get(actuator.id);
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isOpen) line.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen]);
   return (
-    <li class="actuator" data-actuator={actuator.name} aria-label={actuator.name}>
+    <li ref={line} class="actuator" data-actuator={actuator.name} aria-label={actuator.name}>
       <div class="set">
         <a
           class="name"
@@ -110,13 +115,14 @@ export function Became({ command: one, property }: { command: Command; property:
       </>
     );
   }
-  const after = took && texts.control.after(took);
+  const after = took && `· ${texts.control.after(took)}`;
   if (one.status === "confirmed") {
     return (
       <>
         <Badge tone="good">✓ {texts.control.confirmed}</Badge>{" "}
         <span class="quiet small" title={whole(one.endedAt)}>
-          {one.observation && <a href={href("why", ["trail"], { iri: one.observation })}>{texts.control.by}</a>} {after}
+          {one.observation && <a href={href("why", ["trail"], { iri: one.observation })}>{texts.control.by}</a>}{" "}
+          {one.observation ? after : texts.control.after(took)}
         </span>
       </>
     );

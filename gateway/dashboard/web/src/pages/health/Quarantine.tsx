@@ -27,6 +27,11 @@ interface Entry {
   payload_base64?: string;
 }
 
+interface Page {
+  entries: Entry[];
+  next: string | null;
+}
+
 interface Outcome {
   id: string;
   done: boolean;
@@ -38,18 +43,17 @@ const PAGE = 50;
 const EVERY_MS = 10_000;
 
 export function Quarantine() {
-  const { reason, topic, before } = address.value.parameters;
-  const key = `quarantine ${reason} ${topic} ${before}`;
+  const { reason, topic, before, entry } = address.value.parameters;
   const { value, problem, again } = useLoad(
-    key,
-    (ends) => api.get<{ entries: Entry[]; next: string | null }>("/quarantine", { reason, topic, before, limit: PAGE }, ends),
-    before ? 0 : EVERY_MS,
+    `quarantine ${reason} ${topic} ${before} ${entry}`,
+    (ends) => (entry ? one(entry, ends) : api.get<Page>("/quarantine", { reason, topic, before, limit: PAGE }, ends)),
+    before || entry ? 0 : EVERY_MS,
   );
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const leave = (id: string): void => setGone((all) => new Set([...all, id].slice(-10 * PAGE)));
   if (!value) return problem ? <Problem text={problem} again={again} /> : <Skeleton lines={6} />;
   const entries = value.entries.filter(({ id }) => !gone.has(id));
-  const isFiltered = Boolean(reason ?? topic ?? before);
+  const isFiltered = Boolean(reason ?? topic ?? before ?? entry);
   return (
     <>
       {isFiltered && (
@@ -61,8 +65,8 @@ export function Quarantine() {
       <Problem text={problem} again={again} />
       {entries.length === 0 && <Empty>{isFiltered ? texts.health.noneLikeThis : texts.health.noQuarantine}</Empty>}
       <ul class="quarantine">
-        {entries.map((entry) => (
-          <One key={entry.id} entry={entry} leave={leave} />
+        {entries.map((each) => (
+          <One key={each.id} entry={each} leave={leave} isOne={entry !== undefined} />
         ))}
       </ul>
       {value.next && (
@@ -74,8 +78,12 @@ export function Quarantine() {
   );
 }
 
-function One({ entry, leave }: { entry: Entry; leave(id: string): void }) {
-  const [isOpen, setOpen] = useState(false);
+async function one(id: string, ends: AbortSignal): Promise<Page> {
+  return { entries: [await api.get<Entry>(`/quarantine/${encodeURIComponent(id)}`, {}, ends)], next: null };
+}
+
+function One({ entry, leave, isOne }: { entry: Entry; leave(id: string): void; isOne: boolean }) {
+  const [isOpen, setOpen] = useState(isOne);
   const [told, setTold] = useState<{ text: string; isGood: boolean } | null>(null);
   const replay = async (): Promise<void> => {
     try {
@@ -154,7 +162,7 @@ function Payload({ entry }: { entry: Entry }) {
         {value.retained && ` · ${texts.now.badges.retained}`}
       </p>
       {mappings.map((mapping) => (
-        <a key={mapping} href={href("devices", ["mapping", mapping])}>
+        <a key={mapping} href={href("devices", ["edit"], { mapping })}>
           {texts.health.openMapping}
         </a>
       ))}

@@ -1,5 +1,35 @@
-import { texts } from "../../texts";
+/** Why: why is this here, why is this quiet; and what to start from. */
 
-export default function Page() {
-  return <h1>{texts.why.title}</h1>;
+import "./why.css";
+import { address } from "../../state/address";
+import { texts } from "../../texts";
+import { Questions, Search, Values } from "./Choose";
+import { Quiet } from "./Quiet";
+import { Trail } from "./Trail";
+
+export default function Why() {
+  const { path, parameters } = address.value;
+  const { name, query, find: _, ...rest } = parameters;
+  if (path[0] === "trail" && Object.keys(rest).length > 0) {
+    return (
+      <div class="why">
+        <Trail />
+      </div>
+    );
+  }
+  if (path[0] === "quiet" && (name || query)) {
+    return (
+      <div class="why" key={`${name}\n${query}`}>
+        <Quiet name={name} query={query} />
+      </div>
+    );
+  }
+  return (
+    <div class="why">
+      <h1 class={path[0] ? "" : "hidden"}>{path[0] === "quiet" ? texts.why.quiet : path[0] === "trail" ? texts.why.here : texts.why.title}</h1>
+      <Search label={texts.why.search} />
+      {path[0] !== "trail" && <Questions />}
+      {path[0] !== "quiet" && <Values />}
+    </div>
+  );
 }
