@@ -233,7 +233,7 @@ export const texts = {
     questionColumns: {
       name: "Question",
       tier: "Tier",
-      rows: "Rows",
+      rows: "Rows told",
       updates: "Updates",
       each: "Each",
       cost: "In all",
@@ -241,6 +241,8 @@ export const texts = {
     },
     kinds: { client: "client", rule: "rule", gateway: "the gateway's own" } as Record<string, string>,
     moreQuestions: (count: string) => `${count} cheaper ones are not shown.`,
+    shared: (count: string) => `shared by ${count}`,
+    apart: "a process of its own",
     explain: "Explain",
 
     noQuarantine: "No message is held: what came could be read.",
@@ -320,6 +322,8 @@ export const texts = {
     noQuestions: "No question is called that.",
     noValues: "No value is called that.",
     moreValues: (count: number) => `${count} more: search for them`,
+    others: "It is also of these",
+    resolving: "That question is not asked any more, or not to be told.",
     noTrail: "Nothing is known of this any more.",
     kinds: {
       message: "Message",
@@ -327,6 +331,7 @@ export const texts = {
       observation: "Observation",
       triples: "Facts",
       question: "Question",
+      rule: "Rule",
       command: "Command",
     } as Record<string, string>,
     statuses: { ok: "works", broken: "broken", waiting: "waits for what is before it" },
@@ -334,6 +339,10 @@ export const texts = {
     mend: {
       mapping: "Open the mapping",
       quarantine: "Open the message",
+      topic: "Look at what is in quarantine",
+      rule: "Why is its question quiet?",
+      subscription: "Why is it quiet?",
+      command: "What became of it?",
       sensor: "Look at the device",
       place: "Look at the place",
       property: "Look at these values",

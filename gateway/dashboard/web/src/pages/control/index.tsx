@@ -79,7 +79,7 @@ export default function Control() {
                 commands={commands.get(actuator.id) ?? []}
                 rules={rules}
                 mayCommand={mayCommand(actuator)}
-                isOpen={path[0] === actuator.name}
+                isOpen={path[0] === actuator.name || path[0] === actuator.id}
               />
             ))}
           </ul>

@@ -7,7 +7,7 @@ import { href } from "../../state/address";
 import { short } from "../../state/format";
 import { useLoad } from "../../state/load";
 import { texts } from "../../texts";
-import { byCost, nameOf, tiers, type Standing } from "./standing";
+import { byCost, nameOf, ownerOf, tiers, type Standing } from "./standing";
 
 const EVERY_MS = 5_000;
 const MOST_SHOWN = 200;
@@ -15,7 +15,7 @@ const MOST_SHOWN = 200;
 export function Questions() {
   const { value, problem, again } = useLoad(
     "subscriptions",
-    (ends) => api.get<{ subscriptions: Standing[] }>("/subscriptions", {}, ends),
+    (ends) => api.get<{ subscriptions: Standing[]; total: number }>("/subscriptions", {}, ends),
     EVERY_MS,
   );
   const [open, setOpen] = useState("");
@@ -28,7 +28,7 @@ export function Questions() {
       <p class="tiers">
         {tiers(all).map(([tier, count]) => (
           <span key={tier}>
-            <strong>{short(count)}</strong> <span class="quiet">{tier}</span>
+            <strong>{short(count)}</strong> <span class="quiet">{tier || texts.health.apart}</span>
           </span>
         ))}
       </p>
@@ -50,12 +50,12 @@ export function Questions() {
           </thead>
           <tbody>
             {all.slice(0, MOST_SHOWN).map((each) => (
-              <Question key={each.id} standing={each} isOpen={open === each.id} toggle={() => setOpen(open === each.id ? "" : each.id)} />
+              <Question key={each.spuid} standing={each} isOpen={open === each.spuid} toggle={() => setOpen(open === each.spuid ? "" : each.spuid)} />
             ))}
           </tbody>
         </table>
       </div>
-      {all.length > MOST_SHOWN && <p class="quiet">{texts.health.moreQuestions(short(all.length - MOST_SHOWN))}</p>}
+      {value.total > MOST_SHOWN && <p class="quiet">{texts.health.moreQuestions(short(value.total - Math.min(all.length, MOST_SHOWN)))}</p>}
     </>
   );
 }
@@ -70,15 +70,16 @@ function Question({ standing, isOpen, toggle }: QuestionProps) {
   const kind = texts.health.kinds[standing.kind];
   return (
     <>
-      <tr data-question={standing.id}>
+      <tr data-question={standing.spuid}>
         <td class="what">
           <Told title={standing.query}>{nameOf(standing)}</Told>{" "}
           <span class="quiet small">
-            {kind} {standing.owner && <bdi class="told">{standing.owner}</bdi>}
+            {kind} {standing.owner && <bdi class="told">{ownerOf(standing)}</bdi>}
+            {standing.members > 1 && ` · ${texts.health.shared(short(standing.members))}`}
           </span>
         </td>
         <td>
-          <Badge>{standing.tier}</Badge>
+          <Badge>{standing.tier || texts.health.apart}</Badge>
         </td>
         <td class="number">{short(standing.rows)}</td>
         <td class="number">{short(standing.updates)}</td>
@@ -102,7 +103,7 @@ function Question({ standing, isOpen, toggle }: QuestionProps) {
 }
 
 function Explained({ standing }: { standing: Standing }) {
-  const { value, problem, again } = useLoad(standing.id, async (ends) => {
+  const { value, problem, again } = useLoad(standing.spuid, async (ends) => {
     const answer = await send("/explain", {
       method: "POST",
       headers: { "Content-Type": "application/sparql-query", Accept: "text/plain" },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { extended, type Flow } from "./flow";
 import { diskOf, metricsOf, room } from "./metrics";
 import { policyOf, said } from "./rights";
-import { byCost, nameOf, type Standing, tiers } from "./standing";
+import { byCost, nameOf, ownerOf, type Standing, tiers } from "./standing";
 
 describe("metrics", () => {
   const text = `# HELP sosa_gateway_journal_bytes Bytes
@@ -53,17 +53,21 @@ describe("the flow", () => {
 });
 
 describe("standing questions", () => {
-  const one = (id: string, tier: string, cost_us: number): Standing => ({ id, query: `ASK {${id}}`, tier, rows: 0, updates: 1, cost_us, kind: "client" });
+  const one = (spuid: string, tier: string, cost_us: number): Standing => ({
+    ...{ spuid, query: `ASK {${spuid}}`, alias: null, kind: "client", owner: "", tier, members: 1 },
+    ...{ notifications: 0, updates: 1, rows: 0, cost_us, worker: false },
+  });
 
   it("have the dearest first, and are counted by tier", () => {
     const all = [one("a", "booster", 5), one("b", "single pattern", 9), one("c", "booster", 1)];
-    expect(byCost(all).map(({ id }) => id)).toEqual(["b", "a", "c"]);
+    expect(byCost(all).map(({ spuid }) => spuid)).toEqual(["b", "a", "c"]);
     expect(tiers(all)).toEqual([["booster", 2], ["single pattern", 1]]);
   });
 
-  it("are called by name, by alias, or by what they ask", () => {
+  it("are called by alias or by what they ask, and a rule by its name", () => {
     const query = "PREFIX a: <urn:a>\nPREFIX b: <urn:b>\nSELECT ?s {\n  ?s a:p b:o }";
-    expect(nameOf({ name: "WARM", query })).toBe("WARM");
+    expect(ownerOf({ kind: "rule", owner: "urn:rule/fan-on" })).toBe("fan-on");
+    expect(ownerOf({ kind: "client", owner: "127.0.0.1" })).toBe("127.0.0.1");
     expect(nameOf({ alias: "mine", query })).toBe("mine");
     expect(nameOf({ alias: "p3", query })).toBe("SELECT ?s { ?s a:p b:o }");
   });

@@ -1,16 +1,24 @@
 /** Standing questions as `GET /subscriptions` tells them. */
 
+import { localName } from "../../protocol/terms";
+
 export interface Standing {
-  id: string;
+  spuid: string;
   query: string;
-  alias?: string;
-  owner?: string;
-  name?: string;
-  tier: string;
-  rows: number;
-  updates: number;
-  cost_us: number;
+  alias: string | null;
   kind: "client" | "rule" | "gateway";
+  /** Identity or address of a client, IRI of a rule. */
+  owner: string;
+  /** "" where a process of its own serves it. */
+  tier: string;
+  /** How many share the work, whose cost this is. */
+  members: number;
+  notifications: number;
+  /** UPDATEs that it looked into, and rows that it told. */
+  updates: number;
+  rows: number;
+  cost_us: number;
+  worker: boolean;
 }
 
 /** The dearest first. */
@@ -21,11 +29,15 @@ export function byCost(all: readonly Standing[]): Standing[] {
 const LONGEST = 80;
 
 /** What it is called; else what it asks, without prefixes. */
-export function nameOf({ name, alias, query }: Pick<Standing, "name" | "alias" | "query">): string {
-  if (name) return name;
+export function nameOf({ alias, query }: Pick<Standing, "alias" | "query">): string {
   const text = query.replace(/(?:PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>)\s*/gi, "").replace(/\s+/g, " ").trim();
   const said = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return alias && !/^p\d+$/.test(alias) ? alias : said;
+}
+
+/** Whose it is: a rule by the end of its IRI. */
+export function ownerOf({ kind, owner }: Pick<Standing, "kind" | "owner">): string {
+  return kind === "rule" ? localName(owner) : owner;
 }
 
 /** How many are served by each tier, the most first. */

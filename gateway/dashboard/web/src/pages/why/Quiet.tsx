@@ -1,15 +1,18 @@
 /** Why is this quiet: the first part that starves, what nearly was a row, and the rows that pass. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Age, Problem, Skeleton, Told } from "../../parts";
+import { Age, Empty, Problem, Skeleton, Told } from "../../parts";
 import { api } from "../../protocol/http";
 import { subscriptions } from "../../protocol/session";
 import { isNumeric, type Term } from "../../protocol/terms";
 import { href } from "../../state/address";
 import { number, short, timeOfDay, whole } from "../../state/format";
+import { useLive } from "../../state/live";
 import { useLoad } from "../../state/load";
 import { called } from "../../state/streams";
 import { texts } from "../../texts";
+import { RULES, ruleOf } from "../control/rules";
+import type { Standing } from "../health/standing";
 import { counted, type Passing, passing, rowText } from "./changes";
 import { Onward, Stations } from "./Stations";
 import { type Near, partsOf, type Quiet as QuietOf } from "./stations";
@@ -33,6 +36,26 @@ export function Quiet({ name, query }: Asked) {
       {value && <Answer quiet={value} again={again} name={name} />}
     </>
   );
+}
+
+/** By the id that a trail told. */
+export function OfSubscription({ spuid }: { spuid: string }) {
+  const { value, problem, again } = useLoad(spuid, (ends) =>
+    api.get<{ subscriptions: Standing[] }>("/subscriptions", {}, ends),
+  );
+  if (!value) return problem ? <Problem text={problem} again={again} /> : <Skeleton lines={6} />;
+  const found = value.subscriptions.find((each) => each.spuid === spuid);
+  return found ? <Quiet query={found.query} /> : <Empty>{texts.why.resolving}</Empty>;
+}
+
+/** By the IRI of a rule that asks it. */
+export function OfRule({ rule }: { rule: string }) {
+  const live = useLive(RULES);
+  if (live?.problem.value) return <Problem text={live.problem.value} />;
+  if (!live?.isThere.value) return <Skeleton lines={6} />;
+  const found = live.rows.value.map(ruleOf).find(({ iri }) => iri === rule);
+  if (!found) return <Empty>{texts.why.resolving}</Empty>;
+  return found.query ? <Quiet name={found.query} /> : <Quiet query={found.text} />;
 }
 
 function Answer({ quiet, again, name }: { quiet: QuietOf; again(): void; name?: string | undefined }) {

@@ -2,7 +2,7 @@
 
 import { Age, Told } from "../../parts";
 import { texts } from "../../texts";
-import { type Item, type Link, linkHref, type Station } from "./stations";
+import { type Item, type Link, linkHref, mendLink, type Station } from "./stations";
 
 const MARKS = { ok: "✓", broken: "✕", waiting: "·" };
 
@@ -26,6 +26,7 @@ export function Stations({ stations, across, label }: StationsProps) {
 function One({ station }: { station: Station }) {
   const kind = texts.why.kinds[station.kind] ?? "";
   const { status } = station;
+  const mend = mendLink(station);
   return (
     <li class={`station ${status} ${station.kind}`} data-station={station.kind} data-status={status}>
       <span class="sign" role="img" aria-label={texts.why.statuses[status]}>
@@ -42,7 +43,7 @@ function One({ station }: { station: Station }) {
         {station.items.length > 0 && (
           <dl>
             {station.items.map((item, at) => (
-              <Fact key={`${at} ${item.name}`} item={item} />
+              <Fact key={`${at} ${item.name}`} item={item} isBroken={status === "broken"} />
             ))}
           </dl>
         )}
@@ -52,17 +53,17 @@ function One({ station }: { station: Station }) {
             <bdi class="told">{station.advice}</bdi>
           </p>
         )}
-        {station.link && <Onward link={station.link} text={texts.why.mend[station.link.kind] ?? texts.why.open} />}
+        {mend && <Onward link={mend} text={texts.why.mend[mend.kind] ?? texts.why.open} />}
       </div>
     </li>
   );
 }
 
-function Fact({ item }: { item: Item }) {
+function Fact({ item, isBroken }: { item: Item; isBroken: boolean }) {
   return (
     <div>
       <dt>{item.name}</dt>
-      <dd>{item.link ? <Onward link={item.link} text={item.value} /> : <Told>{item.value}</Told>}</dd>
+      <dd>{item.link && (item.link.kind !== "topic" || isBroken) ? <Onward link={item.link} text={item.value} /> : <Told>{item.value}</Told>}</dd>
     </div>
   );
 }

@@ -2,17 +2,25 @@
 
 import { Empty, Problem, Skeleton } from "../../parts";
 import { api } from "../../protocol/http";
+import { localName } from "../../protocol/terms";
 import { address } from "../../state/address";
 import { useLoad } from "../../state/load";
 import { texts } from "../../texts";
-import { Stations } from "./Stations";
+import { Onward, Stations } from "./Stations";
 import type { Station } from "./stations";
 
+interface Told {
+  stations: Station[];
+  /** Observations that it is of besides. */
+  others: string[];
+}
+
 export function Trail() {
-  const { parameters } = address.value;
+  const { observation, ...others } = address.value.parameters;
+  const parameters = observation ? { iri: observation } : others;
   const key = new URLSearchParams(parameters).toString();
   const { value, problem, again } = useLoad(key, (ends) =>
-    api.get<{ stations: Station[] }>("/why/trail", parameters, ends),
+    api.get<Told>("/why/trail", parameters, ends),
   );
   return (
     <>
@@ -21,6 +29,18 @@ export function Trail() {
       {!value && !problem && <Skeleton lines={6} />}
       {value && value.stations.length === 0 && <Empty>{texts.why.noTrail}</Empty>}
       {value && <Stations stations={value.stations} across label={texts.why.here} />}
+      {value && value.others.length > 0 && (
+        <section>
+          <h2>{texts.why.others}</h2>
+          <ul>
+            {value.others.map((iri) => (
+              <li key={iri}>
+                <Onward link={{ kind: "observation", id: iri }} text={localName(iri)} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </>
   );
 }

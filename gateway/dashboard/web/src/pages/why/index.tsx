@@ -4,13 +4,13 @@ import "./why.css";
 import { address } from "../../state/address";
 import { texts } from "../../texts";
 import { Questions, Search, Values } from "./Choose";
-import { Quiet } from "./Quiet";
+import { OfRule, OfSubscription, Quiet } from "./Quiet";
 import { Trail } from "./Trail";
 
 export default function Why() {
   const { path, parameters } = address.value;
-  const { name, query, find: _, ...rest } = parameters;
-  if (path[0] === "trail" && Object.keys(rest).length > 0) {
+  const { name, query, spuid, rule } = parameters;
+  if (path[0] === "trail" && Object.keys(parameters).some((each) => each !== "find")) {
     return (
       <div class="why">
         <Trail />
@@ -21,6 +21,13 @@ export default function Why() {
     return (
       <div class="why" key={`${name}\n${query}`}>
         <Quiet name={name} query={query} />
+      </div>
+    );
+  }
+  if (path[0] === "quiet" && (spuid || rule)) {
+    return (
+      <div class="why" key={`${spuid}\n${rule}`}>
+        {spuid ? <OfSubscription spuid={spuid} /> : <OfRule rule={rule ?? ""} />}
       </div>
     );
   }

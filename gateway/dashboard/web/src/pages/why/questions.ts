@@ -1,6 +1,6 @@
 /** Standing questions that somebody may wonder about: saved, of profiles, of rules, asked now. */
 
-import { type Standing, nameOf } from "../health/standing";
+import { type Standing, nameOf, ownerOf } from "../health/standing";
 import type { Rule } from "../control/rules";
 
 export interface Named {
@@ -44,10 +44,9 @@ export function sources({ saved, profiles, rules, live }: Known, find: string): 
     return rule.query || rule.text ? [{ key: rule.iri, title: rule.name, detail: `→ ${rule.topic}`, asked }] : [];
   };
   const ofLive = (each: Standing): Choice[] => {
-    const known = each.name ?? "";
-    if (seen.has(each.query) || (known !== "" && saved.some(({ name }) => name === known))) return [];
+    if (seen.has(each.query)) return [];
     seen.add(each.query);
-    return [{ key: each.id, title: nameOf(each), detail: each.owner ?? "", asked: { query: each.query } }];
+    return [{ key: each.spuid, title: nameOf(each), detail: ownerOf(each), asked: { query: each.query } }];
   };
   const wanted = find.trim().toLowerCase();
   const all: Source[] = [

@@ -26,8 +26,6 @@ export interface Station {
   items: Item[];
   problem?: string;
   advice?: string;
-  /** Where it is mended. */
-  link?: Link | null;
   /** How much of the whole passes it, 0 to 1. */
   share?: number;
 }
@@ -88,6 +86,23 @@ export function partsOf(quiet: Quiet, words: Words): Station[] {
   return [...stations, rows];
 }
 
+const MENDS: Record<string, readonly string[]> = {
+  message: ["quarantine", "topic"],
+  mapping: ["mapping"],
+  observation: ["sensor"],
+  triples: ["observation"],
+  question: ["query", "subscription"],
+  rule: ["rule"],
+  command: ["actuator"],
+};
+
+/** Where a broken station is mended, or looked into: the first thing of it that has a page. */
+export function mendLink({ kind, status, items }: Station): Link | null {
+  if (status !== "broken") return null;
+  const links = items.flatMap(({ link }) => (link ? [link] : []));
+  return links.find((link) => MENDS[kind]?.includes(link.kind)) ?? null;
+}
+
 /** Where there is more about a thing; null where there is no page of it. */
 export function linkHref({ kind, id }: Link): string | null {
   switch (kind) {
@@ -106,10 +121,16 @@ export function linkHref({ kind, id }: Link): string | null {
     case "query":
     case "name":
       return href("why", ["quiet"], { name: id });
+    case "subscription":
+      return href("why", ["quiet"], { spuid: id });
+    case "rule":
+      return href("why", ["quiet"], { rule: id });
+    case "command":
+      return href("why", ["trail"], { command: id });
+    case "topic":
+      return href("health", ["quarantine"], { topic: id });
     case "actuator":
       return href("control", [id]);
-    case "sparql":
-      return href("ask", [], { query: id });
     case "term":
       return href("ask", [], { query: aboutTerm(id) });
     default:
