@@ -19,17 +19,18 @@ interface DetailsProps {
   actuator: Actuator;
   commands: Command[];
   rules: Rule[];
+  isReady: boolean;
   mayCommand: boolean;
 }
 
-export function Details({ actuator, commands, rules, mayCommand }: DetailsProps) {
+export function Details({ actuator, commands, rules, isReady, mayCommand }: DetailsProps) {
   const found = commanding(rules, actuator);
   return (
     <div class="details">
       <section>
         <h3>{texts.control.last}</h3>
         {commands.length === 0 ? (
-          <p class="quiet">{texts.control.none}</p>
+          isReady && <p class="quiet">{texts.control.none}</p>
         ) : (
           <table class="last-commands">
             <thead>
@@ -58,7 +59,7 @@ export function Details({ actuator, commands, rules, mayCommand }: DetailsProps)
       </section>
       <section>
         <h3>{texts.control.rules}</h3>
-        {found.length === 0 && <p class="quiet">{texts.control.noRules}</p>}
+        {isReady && found.length === 0 && <p class="quiet">{texts.control.noRules}</p>}
         <ul class="rules">
           {found.map((each) => (
             <RuleLine key={each.rule.iri} commanding={each} />

@@ -21,10 +21,12 @@ interface LineProps {
   commands: Command[];
   rules: Rule[];
   mayCommand: boolean;
+  /** Whether what is not there is not there, rather than not told yet. */
+  isReady: boolean;
   isOpen: boolean;
 }
 
-export function Line({ actuator, stream, commands, rules, mayCommand, isOpen }: LineProps) {
+export function Line({ actuator, stream, commands, rules, mayCommand, isReady, isOpen }: LineProps) {
   const last = commands[0];
   const isPending = last !== undefined && !hasEnded(last);
   const observed = stream?.latest.value;
@@ -57,7 +59,7 @@ export function Line({ actuator, stream, commands, rules, mayCommand, isOpen }: 
               </span>
             </>
           ) : (
-            <span class="quiet">{texts.control.unknown}</span>
+            isReady && <span class="quiet">{texts.control.unknown}</span>
           )}
         </span>
         <span class="input">
@@ -82,7 +84,7 @@ export function Line({ actuator, stream, commands, rules, mayCommand, isOpen }: 
           )}
         </span>
       </div>
-      {isOpen && <Details actuator={actuator} commands={commands} rules={rules} mayCommand={mayCommand} />}
+      {isOpen && <Details actuator={actuator} commands={commands} rules={rules} isReady={isReady} mayCommand={mayCommand} />}
     </li>
   );
 }

@@ -6,9 +6,9 @@ import { Empty, Problem, Skeleton, Told } from "../../parts";
 import { api } from "../../protocol/http";
 import { may, me } from "../../protocol/session";
 import { address, href, replaceParameters } from "../../state/address";
-import { useLive } from "../../state/live";
+import { type Live, useLive } from "../../state/live";
 import { useLoad } from "../../state/load";
-import { called, calledProperty, labelled, type Stream, streamKey, streams, structure } from "../../state/streams";
+import { called, calledProperty, isThere as readings, labelled, type Stream, streamKey, streams, structure } from "../../state/streams";
 import { texts } from "../../texts";
 import { type Actuator, byPlace } from "./actuators";
 import { own, toldBy } from "./commanding";
@@ -38,7 +38,10 @@ export default function Control() {
   useEffect(() => {
     toldBy((id) => [...commands.values()].some((list) => list.some((each) => each.id.endsWith(`/${id}`))));
   }, [commands]);
-  const ruleRows = useLive(RULES)?.rows.value;
+  const ruled = useLive(RULES);
+  const ruleRows = ruled?.rows.value;
+  // Until everything has been told, nothing is said not to be there.
+  const isReady = readings.value && hasCome(actuations) && hasCome(ruled);
   const rules = useMemo(() => (ruleRows ?? []).map(ruleOf), [ruleRows]);
   structure.value;
   labelled.value;
@@ -79,6 +82,7 @@ export default function Control() {
                 commands={commands.get(actuator.id) ?? []}
                 rules={rules}
                 mayCommand={mayCommand(actuator)}
+                isReady={isReady}
                 isOpen={path[0] === actuator.name || path[0] === actuator.id}
               />
             ))}
@@ -112,6 +116,11 @@ function matches(filter: string, topic: string): boolean {
   const whole = levels.indexOf("#");
   if (whole >= 0) return levels.slice(0, whole).every((level, at) => level === "+" || level === said[at]);
   return levels.length === said.length && levels.every((level, at) => level === "+" || level === said[at]);
+}
+
+/** Whether it has answered, or never will. */
+function hasCome(live: Live | null): boolean {
+  return live !== null && (live.isThere.value || live.problem.value !== "");
 }
 
 /** The stream whose readings tell its state. */
