@@ -12,6 +12,8 @@ export interface Me {
   capabilities: Capability[];
   everything: boolean;
   claimable: boolean;
+  /** Rights in the words of `client add`, by kind; there with an identity. */
+  policy?: Record<string, string[]>;
   version: string;
   name: string;
 }
