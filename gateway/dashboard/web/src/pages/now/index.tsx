@@ -8,25 +8,38 @@ import { may } from "../../protocol/session";
 import { address, href, replaceParameters } from "../../state/address";
 import { isThere, labelled, problem, streams, structure } from "../../state/streams";
 import { texts } from "../../texts";
+import { alarms } from "../../frame/news";
+import { Detail } from "./Detail";
 import { Group } from "./Group";
 import { type By, grouped } from "./groups";
+import { opened } from "./opened";
+import { loadTrends } from "./past";
 import { columnsFor, laidOut, LINE, type Placed, seen } from "./layout";
 
 const GROUPINGS: By[] = ["place", "property", "device"];
 const MARGIN = 600;
 
 export default function Now() {
-  const { parameters } = address.value;
+  const { parameters, path } = address.value;
   const by = GROUPINGS.find((each) => each === parameters.by) ?? "place";
   const find = parameters.find ?? "";
   structure.value;
   labelled.value;
   const groups = useMemo(
     () => grouped(streams.values(), by, find),
-    [structure.value, labelled.value, by, find],
+    [structure.value, labelled.value, alarms.value, by, find],
   );
+  useEffect(() => {
+    if (!isThere.value) return undefined;
+    const ends = new AbortController();
+    // The lines are whole without their trends: where there are none, none are drawn.
+    loadTrends(ends.signal).catch((error: Error) => console.debug(error.message));
+    return () => ends.abort();
+  }, [isThere.value]);
+  const back = href("now", [], parameters);
   return (
-    <>
+    <div class={opened.value ? "now open" : "now"}>
+      <div class="list">
       <h1 class="hidden">{texts.pages.now}</h1>
       <div class="head">
         <div class="grow">
@@ -55,7 +68,9 @@ export default function Now() {
       {!isThere.value && !problem.value && <Skeleton lines={8} />}
       {isThere.value && groups.length === 0 && <Nothing find={find} />}
       <Groups groups={groups} by={by} />
-    </>
+      </div>
+      {opened.value && <Detail path={path} back={back} />}
+    </div>
   );
 }
 
