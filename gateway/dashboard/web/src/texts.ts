@@ -126,7 +126,7 @@ export const texts = {
     why: "why",
     ask: "ask about this",
     back: "Back to the list",
-    gone: "This is not heard any more, and nothing of it is kept here. Its history is in the archive.",
+    gone: "Nothing of this is in the store: it was not heard since, or it was removed.",
     latest: "Latest value",
     range: "How far back",
     ranges: { "1h": "1 h", "24h": "24 h", "7d": "7 d", all: "all" } as Record<string, string>,

@@ -7,7 +7,7 @@ import { short, unit, value as told, whole } from "../../state/format";
 import { texts } from "../../texts";
 import { XSD } from "../../protocol/terms";
 import type { Over } from "./drawing";
-import { columns, highest, lowest, markOf, type Point, states, unitChanges } from "./history";
+import { columns, highest, lowest, markOf, type Point, runs, states, unitChanges } from "./history";
 
 interface ChartProps {
   points: readonly Point[];
@@ -29,7 +29,7 @@ export function Chart(props: ChartProps) {
   const { points, from, to, gap, isStates, property } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const over = useRef<Over>({ changes: [], marked: [], states: [], word: String });
+  const over = useRef<Over>({ runs: [], changes: [], marked: [], states: [], word: String });
   const latest = useRef(props);
   latest.current = props;
   const [drawing, setDrawing] = useState<Drawing | null>(null);
@@ -87,6 +87,7 @@ export function Chart(props: ChartProps) {
 
 function show(plot: uPlot, over: Over, props: ChartProps): void {
   const { points, from, to, gap, isStates, property } = props;
+  over.runs = isStates ? [] : runs(points, gap);
   over.changes = unitChanges(points);
   over.states = isStates ? states(points, gap, to) : [];
   over.word = (text) => word(text, property);
@@ -97,7 +98,7 @@ function show(plot: uPlot, over: Over, props: ChartProps): void {
   const empty: null[] = points.map(() => null);
   plot.batch(() => {
     plot.setData(
-      isStates ? [points.map(({ t }) => t / 1000), empty, empty, empty] : columns(points, gap),
+      isStates ? [points.map(({ t }) => t / 1000), empty, empty, empty] : columns(over.runs),
       false,
     );
     plot.setScale("x", { min: from / 1000, max: to / 1000 });

@@ -2,8 +2,8 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { short, unit } from "../../state/format";
-import type { Mark, State, UnitChange } from "./history";
+import { axisTime, short, unit } from "../../state/format";
+import type { Mark, Run, State, UnitChange } from "./history";
 
 export interface Marked {
   t: number;
@@ -13,6 +13,7 @@ export interface Marked {
 
 /** What the hooks draw; replaced before each drawing. */
 export interface Over {
+  runs: Run[];
   changes: UnitChange[];
   marked: Marked[];
   states: State[];
@@ -78,15 +79,17 @@ export function chart(box: HTMLElement, drawn: Drawn): uPlot {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: !drawn.isStates } },
       scales: { x: { time: true }, y: drawn.isStates ? { range: [0, 1] } : { range: roomy } },
       axes: [
-        { ...axis, grid: { show: false }, space: 72 },
+        { ...axis, grid: { show: false }, space: 72, size: 28, values: times },
         drawn.isStates
           ? { show: false }
           : { ...axis, size: widest, values: (_, splits) => splits.map(short), space: 36 },
       ],
       series: series(colour, drawn.isStates),
-      bands: [{ series: [3, 2], fill: colour.soft }],
       hooks: {
-        drawAxes: [(self) => drawStates(self, drawn.over, colour, font)],
+        drawAxes: [
+          (self) => drawRuns(self, drawn.over, colour),
+          (self) => drawStates(self, drawn.over, colour, font),
+        ],
         draw: [(self) => drawOver(self, drawn.over, colour, font)],
         setCursor: [(self) => drawn.point(self.cursor.idx ?? null)],
         setSelect: [
@@ -105,14 +108,46 @@ export function chart(box: HTMLElement, drawn: Drawn): uPlot {
   return plot;
 }
 
+/** For scale and pointer alone: the lines are drawn by `drawRuns`, which breaks them in any gap. */
 function series(colour: Colours, isStates: boolean): uPlot.Series[] {
-  const edge: uPlot.Series = { stroke: "transparent", points: { show: false }, show: !isStates };
-  return [
-    {},
-    { stroke: colour.accent, width: 1.5, show: !isStates, points: { size: 4, fill: colour.accent } },
-    edge,
-    edge,
-  ];
+  const one: uPlot.Series = { stroke: colour.accent, show: !isStates, paths: () => null, points: { show: false } };
+  return [{}, one, one, one];
+}
+
+/** Those whose text would be cut off at the left are left out. */
+function times(self: uPlot, splits: number[], _axis: number, _space: number, step: number): string[] {
+  return splits.map((at) => (self.valToPos(at, "x") < 12 ? "" : axisTime(at * 1000, step)));
+}
+
+/** The band of lowest to highest, and the mean on it; what stands alone is a dot. */
+function drawRuns(self: uPlot, over: Over, colour: Colours): void {
+  const { ctx, bbox } = self;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.strokeStyle = ctx.fillStyle = colour.accent;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.lineJoin = "round";
+  for (const { times: at, means, lows, highs } of over.runs) {
+    const xs = at.map((each) => self.valToPos(each / 1000, "x", true));
+    const y = (value: number): number => self.valToPos(value, "y", true);
+    ctx.globalAlpha = 0.2;
+    ctx.beginPath();
+    xs.forEach((x, index) => ctx.lineTo(x, y(highs[index] as number)));
+    for (let index = xs.length - 1; index >= 0; index--) ctx.lineTo(xs[index] as number, y(lows[index] as number));
+    ctx.fill();
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    xs.forEach((x, index) => ctx.lineTo(x, y(means[index] as number)));
+    ctx.stroke();
+    if (xs.length > 1) continue;
+    ctx.beginPath();
+    ctx.arc(xs[0] as number, y(means[0] as number), 2 * ratio, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.restore();
 }
 
 /** A tenth above and below; equal numbers stand in the middle. */

@@ -102,26 +102,44 @@ export function gapMs(points: readonly Point[], everyS: number, promisedMs = 0):
   return Math.max(usual * PATIENCE, least);
 }
 
-/** Columns as uPlot has them: seconds, mean, lowest, highest; null breaks the line. */
-export type Columns = [number[], (number | null)[], (number | null)[], (number | null)[]];
+/** What is one line: no gap in it, one unit. Times in ms. */
+export interface Run {
+  times: number[];
+  means: number[];
+  lows: number[];
+  highs: number[];
+}
 
 /** The line breaks in gaps and where the unit changes: nothing was measured between. */
-export function columns(points: readonly Point[], gap: number): Columns {
-  const [times, means, lows, highs]: Columns = [[], [], [], []];
+export function runs(points: readonly Point[], gap: number): Run[] {
+  const found: Run[] = [];
   let before: Point | undefined;
   for (const point of points) {
     if (typeof point.value !== "number") continue;
-    if (before && (point.t - before.t > gap || before.unit !== point.unit)) {
-      times.push((before.t + point.t) / 2000);
-      for (const column of [means, lows, highs]) column.push(null);
+    let last = found[found.length - 1];
+    if (!last || !before || point.t - before.t > gap || before.unit !== point.unit) {
+      last = { times: [], means: [], lows: [], highs: [] };
+      found.push(last);
     }
-    times.push(point.t / 1000);
-    means.push(point.value);
-    lows.push(lowest(point));
-    highs.push(highest(point));
+    last.times.push(point.t);
+    last.means.push(point.value);
+    last.lows.push(lowest(point));
+    last.highs.push(highest(point));
     before = point;
   }
-  return [times, means, lows, highs];
+  return found;
+}
+
+/** Columns as uPlot has them: seconds, mean, lowest, highest. */
+export type Columns = [number[], number[], number[], number[]];
+
+export function columns(lines: readonly Run[]): Columns {
+  return [
+    lines.flatMap(({ times }) => times.map((at) => at / 1000)),
+    lines.flatMap(({ means }) => means),
+    lines.flatMap(({ lows }) => lows),
+    lines.flatMap(({ highs }) => highs),
+  ];
 }
 
 export interface UnitChange {
