@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from bench.processes import ChildFailedError
 from gateway.dashboard import STATIC
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, CDPSession, Page
 
 PATIENCE_S = 120.0
+_LOOK_S = 0.25
 
 _WATCH = """
 window.seen = {tasks: [], lines: null};
@@ -103,8 +105,11 @@ class Window:
 
     def lines_ms(self) -> float:
         """From the start of loading until lines are drawn and the next event is taken."""
-        self.page.wait_for_function("window.seen.lines !== null", timeout=PATIENCE_S * 1000)
-        return float(self.page.evaluate("window.seen.lines"))
+        for _ in range(int(PATIENCE_S / _LOOK_S)):
+            if (lines := self.page.evaluate("window.seen.lines")) is not None:
+                return float(lines)
+            self.wait(_LOOK_S)
+        raise ChildFailedError(f"the page shows no line after {PATIENCE_S:g} s")
 
     def tasks_ms(self, from_ms: float) -> list[float]:
         """How long the tasks above 50 ms took that began since then; longest last."""
