@@ -10,7 +10,7 @@ import type { Stream } from "../../state/streams";
 import { texts } from "../../texts";
 import { Doubts } from "./Doubts";
 import type { By, Line as LineOf } from "./groups";
-import { GAP, HEAD, LINE, linesSeen, type Placed } from "./layout";
+import { GAP, HEAD, LINE, type Placed } from "./layout";
 import { askHref, whyHref } from "./links";
 import { opened } from "./opened";
 import { Sparkline } from "./Sparkline";
@@ -19,12 +19,13 @@ import { ratePerHour } from "./trend";
 interface GroupProps {
   placed: Placed;
   columns: number;
-  view: { top: number; bottom: number };
+  /** The first line that is drawn, and the one behind the last. */
+  from: number;
+  to: number;
   by: By;
 }
 
-export function Group({ placed, columns, view, by }: GroupProps) {
-  const [from, to] = linesSeen(placed, view.top, view.bottom);
+export const Group = memo(function Group({ placed, columns, from, to, by }: GroupProps) {
   const width = `(100% - ${(columns - 1) * GAP}px) / ${columns}`;
   return (
     <section
@@ -47,7 +48,7 @@ export function Group({ placed, columns, view, by }: GroupProps) {
       </ul>
     </section>
   );
-}
+});
 
 const Line = memo(function Line({ stream, name, by }: LineOf & { by: By }) {
   const reading = stream.latest.value;

@@ -14,10 +14,12 @@ import { Group } from "./Group";
 import { type By, grouped } from "./groups";
 import { opened } from "./opened";
 import { loadTrends } from "./past";
-import { columnsFor, laidOut, LINE, type Placed, seen } from "./layout";
+import { columnsFor, laidOut, LINE, linesSeen, type Placed, seen } from "./layout";
 
 const GROUPINGS: By[] = ["place", "property", "device"];
 const MARGIN = 600;
+/** As far is scrolled before lines are drawn anew. */
+const STEP = 8 * LINE;
 
 export default function Now() {
   const { parameters, path } = address.value;
@@ -25,9 +27,11 @@ export default function Now() {
   const find = parameters.find ?? "";
   structure.value;
   labelled.value;
+  // The list of alarms is another one each few seconds, mostly of the same.
+  const alarmed = alarms.value.map(({ where }) => where).join("\n");
   const groups = useMemo(
     () => grouped(streams.values(), by, find),
-    [structure.value, labelled.value, alarms.value, by, find],
+    [structure.value, labelled.value, alarmed, by, find],
   );
   useEffect(() => {
     if (!isThere.value) return undefined;
@@ -94,8 +98,8 @@ function Groups({ groups, by }: { groups: ReturnType<typeof grouped>; by: By }) 
     if (!element) return undefined;
     const look = (): void => {
       const { top } = element.getBoundingClientRect();
-      const from = Math.floor((-top - MARGIN) / LINE) * LINE;
-      const to = Math.ceil((window.innerHeight - top + MARGIN) / LINE) * LINE;
+      const from = Math.floor((-top - MARGIN) / STEP) * STEP;
+      const to = Math.ceil((window.innerHeight - top + MARGIN) / STEP) * STEP;
       if (view.peek().top !== from || view.peek().bottom !== to) view.value = { top: from, bottom: to };
     };
     const observer = new ResizeObserver(() => {
@@ -118,9 +122,10 @@ function Groups({ groups, by }: { groups: ReturnType<typeof grouped>; by: By }) 
   }, [layout.height]);
   return (
     <div ref={box} class="groups" role="list" style={{ height: `${layout.height}px` }}>
-      {shown.map((placed) => (
-        <Group key={placed.group.key} placed={placed} columns={columns} view={view.value} by={by} />
-      ))}
+      {shown.map((placed) => {
+        const [from, to] = linesSeen(placed, view.value.top, view.value.bottom);
+        return <Group key={placed.group.key} {...{ placed, columns, from, to, by }} />;
+      })}
     </div>
   );
 }
