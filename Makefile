@@ -23,7 +23,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive mosquitto chromium sparkplug-client interop clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive bench-page mosquitto chromium sparkplug-client interop clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -59,6 +59,9 @@ bench: $(SETUP_DEV) ## every benchmark
 
 bench-archive: $(SETUP_DEV) ## the archive's jobs beside DuckDB and Polars; 6 minutes
 	$(BIN)/sosa-gateway archive bench
+
+bench-page: $(SETUP_DEV) chromium dashboard-if-can ## the web page under load, in Chromium; 15 minutes
+	$(BIN)/sosa-gateway bench page
 
 clean: ## remove what make and the tools made; /data stays
 	rm -rf $(VENV) build dist *.egg-info $(dir $(PAGE)) $(WEB)/node_modules

@@ -16,6 +16,7 @@ from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
 from bench.families import families
 from bench.http import fanout, http_updates
+from bench.page import page
 from bench.readings import ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
 from bench.report import Experiment, Outcome, versions, write_json, write_text
@@ -76,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
     commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
     every = dict.fromkeys(add for benchmark in BENCHMARKS for add in benchmark.options)
-    for each in (*BENCHMARKS, Benchmark("all", "all of them", _all, tuple(every))):
+    everything = Benchmark("all", "all of them but page", _all, tuple(every))
+    for each in (*BENCHMARKS, PAGE, everything):
         command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
         command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
@@ -182,6 +184,17 @@ def _add_roads(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_page(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--streams", page.STREAMS, "streams that are shown"),
+        ("--rate", page.RATE, "readings a second"),
+        ("--memory-seconds", page.MEMORY_S, "how long the heap is looked at"),
+        ("--crowd", page.CROWD, "streams that are too many to draw"),
+    ):
+        text = f"{what} (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -245,6 +258,10 @@ def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
     return chat.measure(options.messages)
 
 
+def _page(options: argparse.Namespace) -> Iterator[Outcome]:
+    return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
+
+
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
     for benchmark in BENCHMARKS:
         yield from benchmark.measure(options)
@@ -294,3 +311,6 @@ BENCHMARKS = (
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )
 """All benchmarks, in the order of `make bench`."""
+
+PAGE = Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,))
+"""Apart: it needs a browser, and a quarter of an hour."""

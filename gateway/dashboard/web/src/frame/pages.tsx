@@ -24,6 +24,11 @@ const PAGES: Record<string, Entry> = {
 
 const loaded = new Map<string, ComponentType>();
 
+/** Begin to load the page of an address before it is known who asks. */
+export function foresee(page: string): void {
+  void PAGES[page || "now"]?.load().catch(() => undefined);
+}
+
 /** Whether who is signed in may see a page: what they may not is not offered. */
 export function isOffered(page: string): boolean {
   const needs = PAGES[page]?.needs;

@@ -103,6 +103,16 @@ export function since(ms: number, at = Date.now()): string {
   return at - ms < DAY ? minutes.format(ms) : day.format(ms);
 }
 
+const shortDay = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
+
+/** At an axis whose steps are so many seconds: a time, or at midnight and beyond a day's steps a date. */
+export function axisTime(ms: number, stepS: number): string {
+  const at = new Date(ms);
+  const isDay = stepS >= 86_400 || (at.getHours() === 0 && at.getMinutes() === 0 && at.getSeconds() === 0);
+  if (isDay) return shortDay.format(ms);
+  return stepS < 60 ? clock.format(ms) : minutes.format(ms);
+}
+
 /** The whole date, for who points at it. */
 export function whole(ms: number): string {
   return Number.isFinite(ms) ? dated.format(ms) : "";

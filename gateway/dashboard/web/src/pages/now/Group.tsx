@@ -2,25 +2,30 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
-import { Age, Badge, Told } from "../../parts";
+import { Age, Told } from "../../parts";
 import { isNumeric } from "../../protocol/terms";
-import { href } from "../../state/address";
-import { age, since, unit, value } from "../../state/format";
-import { bufferedMs, type Stream } from "../../state/streams";
+import { address, href } from "../../state/address";
+import { short, unit, value } from "../../state/format";
+import type { Stream } from "../../state/streams";
 import { texts } from "../../texts";
+import { Doubts } from "./Doubts";
 import type { By, Line as LineOf } from "./groups";
-import { GAP, HEAD, LINE, linesSeen, type Placed } from "./layout";
+import { GAP, HEAD, LINE, type Placed } from "./layout";
+import { askHref, whyHref } from "./links";
+import { opened } from "./opened";
 import { Sparkline } from "./Sparkline";
+import { ratePerHour } from "./trend";
 
 interface GroupProps {
   placed: Placed;
   columns: number;
-  view: { top: number; bottom: number };
+  /** The first line that is drawn, and the one behind the last. */
+  from: number;
+  to: number;
   by: By;
 }
 
-export function Group({ placed, columns, view, by }: GroupProps) {
-  const [from, to] = linesSeen(placed, view.top, view.bottom);
+export const Group = memo(function Group({ placed, columns, from, to, by }: GroupProps) {
   const width = `(100% - ${(columns - 1) * GAP}px) / ${columns}`;
   return (
     <section
@@ -43,64 +48,81 @@ export function Group({ placed, columns, view, by }: GroupProps) {
       </ul>
     </section>
   );
-}
+});
 
 const Line = memo(function Line({ stream, name, by }: LineOf & { by: By }) {
   const reading = stream.latest.value;
-  const absence = stream.absence.value;
+  const isOpen = opened.value === stream.key;
   return (
-    <li class={absence ? "line absent" : "line"} data-stream={stream.key}>
-      <a href={href("now", [stream.sensor, stream.property, stream.place], by === "place" ? {} : { by })}>
+    <li class={stream.absence.value ? "line absent" : "line"} data-stream={stream.key}>
+      <a class="what" href={streamHref(stream, by)} aria-current={isOpen ? "true" : undefined}>
         <Told title={name}>{name}</Told>
+        <Doubts stream={stream} />
       </a>
       <Value stream={stream} />
-      <Sparkline trend={stream.trend} />
-      <span class="doubts">
-        {absence && (
-          <Badge tone="person" title={absence.isOffline ? texts.now.badgeMeanings.offline : texts.now.badgeMeanings.silent}>
-            {absence.isOffline ? texts.now.badges.offline : texts.now.badges.silent} {texts.now.since(since(absence.since))}
-          </Badge>
-        )}
-        {reading.clockSuspect && (
-          <Badge tone="doubt" title={texts.now.badgeMeanings.clock}>
-            {texts.now.badges.clock}
-          </Badge>
-        )}
-        {bufferedMs(reading) > 0 && (
-          <Badge tone="doubt" title={texts.now.badgeMeanings.buffered(age(bufferedMs(reading)))}>
-            {texts.now.badges.buffered}
-          </Badge>
-        )}
+      <span class="trend">
+        <Sparkline trend={stream.trend} />
+        <Rate trend={stream.trend} />
       </span>
       <span class="age quiet small">
         <Age at={reading.at} />
+      </span>
+      <span class="offers small">
+        <a href={whyHref(reading.observation)}>{texts.now.why}</a>
+        <a href={askHref(stream)}>{texts.now.ask}</a>
       </span>
     </li>
   );
 });
 
+function streamHref({ sensor, property, place }: Stream, by: By): string {
+  return href("now", [sensor, property, place], { by: by === "place" ? undefined : by, find: address.peek().parameters.find });
+}
+
 /** One soft flash where it changed, nothing where it is drawn first. */
 function Value({ stream }: { stream: Stream }) {
   const reading = stream.latest.value;
-  const box = useRef<HTMLSpanElement>(null);
+  const box = useRef<HTMLElement>(null);
   const before = useRef(reading.observation);
   useEffect(() => {
     if (before.current === reading.observation) return;
     before.current = reading.observation;
-    if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    box.current?.animate?.([{ backgroundColor: "var(--accent-soft)" }, { backgroundColor: "transparent" }], 200);
+    if (calm.matches) return;
+    for (const digits of box.current?.querySelectorAll(".digits") ?? []) digits.animate(FLASH, 200);
   }, [reading.observation]);
   const text = value(reading.value, stream.property);
-  const [whole, fraction] = isNumeric(reading.value) ? split(text) : [text, ""];
+  const [whole, fraction] = isNumeric(reading.value) ? split(text) : [clipped(text), ""];
+  const kind = isNumeric(reading.value) ? "is-number" : whole.length > LONG_WORD ? "is-text" : "";
   return (
-    <span ref={box} class={isNumeric(reading.value) ? "value is-number" : "value"}>
-      <bdi class="told" title={text}>
-        {whole}
-        <span class="fraction">{fraction}</span>
-      </bdi>{" "}
-      <span class="unit quiet">{unit(reading.unit)}</span>
+    <span class={`value ${kind}`} ref={box} title={clipped(text)}>
+      <bdi class="told digits">{whole}</bdi>
+      <span class="behind">
+        <span class="digits">{fraction}</span> <span class="unit quiet">{unit(reading.unit)}</span>
+      </span>
     </span>
   );
+}
+
+/** Up or down and how fast, where it is steady. */
+function Rate({ trend }: { trend: Stream["trend"] }) {
+  const rate = ratePerHour(trend.value);
+  if (rate === null) return null;
+  const text = texts.now.perHour(short(Math.abs(rate)));
+  return (
+    <span class="rate small quiet" title={`${rate > 0 ? texts.now.rising : texts.now.falling} ${text}`}>
+      {rate > 0 ? "↑" : "↓"} {text}
+    </span>
+  );
+}
+
+const FLASH = [{ backgroundColor: "var(--accent-soft)" }, { backgroundColor: "transparent" }];
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+const LONG_WORD = 14;
+const LONGEST = 200;
+
+/** A value of a megabyte is not laid out to be cut off. */
+function clipped(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 const POINT = new Intl.NumberFormat().formatToParts(1.5).find(({ type }) => type === "decimal")?.value ?? ".";

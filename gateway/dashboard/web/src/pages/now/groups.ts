@@ -1,5 +1,6 @@
 /** Streams grouped by place, property or device; those that need a person first. */
 
+import { alarms } from "../../frame/news";
 import { called, calledProperty, type Stream } from "../../state/streams";
 import { propertyKind } from "../../state/format";
 
@@ -9,6 +10,8 @@ export interface Grouped {
   key: string;
   name: string;
   lines: Line[];
+  /** A place that is no device of its own. */
+  isRoom: boolean;
   needsLook: boolean;
 }
 
@@ -73,15 +76,24 @@ function group(key: string, members: Stream[], by: By): Grouped {
   });
   lines.sort((a, b) => needsLook(b.stream) - needsLook(a.stream) || a.order - b.order || compare(a.name, b.name));
   const name = by === "property" ? calledProperty(key) : called(key);
-  return { key, name, lines, needsLook: members.some((stream) => needsLook(stream) > 0) };
+  const isRoom = by !== "place" || members.some(({ place, sensor }) => place !== sensor);
+  return { key, name, lines, isRoom, needsLook: members.some((stream) => needsLook(stream) > 0) };
 }
 
-function needsLook(stream: Stream): number {
-  return stream.absence.peek() ? 1 : 0;
+/** Whether it is silent, or an alarm names it. */
+function needsLook({ absence, sensor, property, place }: Stream): number {
+  if (absence.peek()) return 1;
+  return alarms.peek().some(({ where }) => where === sensor || where === property || where === place) ? 1 : 0;
 }
 
+/** What needs a look, then rooms, then devices that stand in none. */
 function compareGroups(a: Grouped, b: Grouped): number {
-  return Number(b.needsLook) - Number(a.needsLook) || compare(a.name, b.name) || compare(a.key, b.key);
+  return (
+    Number(b.needsLook) - Number(a.needsLook) ||
+    Number(b.isRoom) - Number(a.isRoom) ||
+    compare(a.name, b.name) ||
+    compare(a.key, b.key)
+  );
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true });

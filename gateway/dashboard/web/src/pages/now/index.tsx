@@ -8,25 +8,42 @@ import { may } from "../../protocol/session";
 import { address, href, replaceParameters } from "../../state/address";
 import { isThere, labelled, problem, streams, structure } from "../../state/streams";
 import { texts } from "../../texts";
+import { alarms } from "../../frame/news";
+import { Detail } from "./Detail";
 import { Group } from "./Group";
 import { type By, grouped } from "./groups";
-import { columnsFor, laidOut, LINE, type Placed, seen } from "./layout";
+import { opened } from "./opened";
+import { loadTrends } from "./past";
+import { columnsFor, laidOut, LINE, linesSeen, type Placed, seen } from "./layout";
 
 const GROUPINGS: By[] = ["place", "property", "device"];
 const MARGIN = 600;
+/** As far is scrolled before lines are drawn anew. */
+const STEP = 8 * LINE;
 
 export default function Now() {
-  const { parameters } = address.value;
+  const { parameters, path } = address.value;
   const by = GROUPINGS.find((each) => each === parameters.by) ?? "place";
   const find = parameters.find ?? "";
   structure.value;
   labelled.value;
+  // The list of alarms is another one each few seconds, mostly of the same.
+  const alarmed = alarms.value.map(({ where }) => where).join("\n");
   const groups = useMemo(
     () => grouped(streams.values(), by, find),
-    [structure.value, labelled.value, by, find],
+    [structure.value, labelled.value, alarmed, by, find],
   );
+  useEffect(() => {
+    if (!isThere.value) return undefined;
+    const ends = new AbortController();
+    // The lines are whole without their trends: where there are none, none are drawn.
+    loadTrends(ends.signal).catch((error: Error) => console.debug(error.message));
+    return () => ends.abort();
+  }, [isThere.value]);
+  const back = href("now", [], parameters);
   return (
-    <>
+    <div class={opened.value ? "now open" : "now"}>
+      <div class="list">
       <h1 class="hidden">{texts.pages.now}</h1>
       <div class="head">
         <div class="grow">
@@ -55,7 +72,9 @@ export default function Now() {
       {!isThere.value && !problem.value && <Skeleton lines={8} />}
       {isThere.value && groups.length === 0 && <Nothing find={find} />}
       <Groups groups={groups} by={by} />
-    </>
+      </div>
+      {opened.value && <Detail path={path} back={back} />}
+    </div>
   );
 }
 
@@ -79,8 +98,8 @@ function Groups({ groups, by }: { groups: ReturnType<typeof grouped>; by: By }) 
     if (!element) return undefined;
     const look = (): void => {
       const { top } = element.getBoundingClientRect();
-      const from = Math.floor((-top - MARGIN) / LINE) * LINE;
-      const to = Math.ceil((window.innerHeight - top + MARGIN) / LINE) * LINE;
+      const from = Math.floor((-top - MARGIN) / STEP) * STEP;
+      const to = Math.ceil((window.innerHeight - top + MARGIN) / STEP) * STEP;
       if (view.peek().top !== from || view.peek().bottom !== to) view.value = { top: from, bottom: to };
     };
     const observer = new ResizeObserver(() => {
@@ -103,9 +122,10 @@ function Groups({ groups, by }: { groups: ReturnType<typeof grouped>; by: By }) 
   }, [layout.height]);
   return (
     <div ref={box} class="groups" role="list" style={{ height: `${layout.height}px` }}>
-      {shown.map((placed) => (
-        <Group key={placed.group.key} placed={placed} columns={columns} view={view.value} by={by} />
-      ))}
+      {shown.map((placed) => {
+        const [from, to] = linesSeen(placed, view.value.top, view.value.bottom);
+        return <Group key={placed.group.key} {...{ placed, columns, from, to, by }} />;
+      })}
     </div>
   );
 }

@@ -3,8 +3,8 @@
 import type { Grouped } from "./groups";
 
 /** Heights in px, as now.css has them. */
-export const LINE = 40;
-export const HEAD = 44;
+export const LINE = 44;
+export const HEAD = 48;
 export const GAP = 32;
 const NARROWEST = 380;
 const MOST_COLUMNS = 4;

@@ -1,0 +1,1 @@
+"""The web page under load: what it costs the browser, and what the browser costs the gateway."""

@@ -1,0 +1,63 @@
+"""axe-core on every page, light and dark: no violation that is serious or critical."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.gateway.dashboard.opened import Seat, at_home, url
+from tests.paths import ROOT
+
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
+
+AXE = ROOT / "gateway" / "dashboard" / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = ("now", "devices", "ask", "control", "health", "why")
+GRAVE = {"serious", "critical"}
+
+
+def axe() -> str:
+    """The sources of axe-core; without them the test is skipped."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make dashboard")
+    return AXE.read_text(encoding="utf-8")
+
+
+async def violations(seat: Seat, page: Page, source: str) -> list[str]:
+    """What is grave, with the elements that it is of."""
+    # By the tools' protocol: the page's policy lets no script of ours in.
+    tools = await seat.browser.new_cdp_session(page)
+    await tools.send("Runtime.evaluate", {"expression": source})
+    told: Any = await tools.send(
+        "Runtime.evaluate",
+        {
+            "expression": "axe.run(document, {resultTypes: ['violations']})"
+            ".then(({violations}) => violations.map(({id, impact, nodes}) =>"
+            " ({id, impact, nodes: nodes.map((each) => each.html.slice(0, 200))})))",
+            "awaitPromise": True,
+            "returnByValue": True,
+        },
+    )
+    await tools.detach()
+    return [
+        f"{each['id']} ({each['impact']}): {each['nodes'][:3]}"
+        for each in told["result"]["value"]
+        if each["impact"] in GRAVE
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_every_page_is_accessible(tmp_path: Path, theme: str) -> None:
+    source = axe()
+    async with at_home(tmp_path) as (gateway, seat):
+        page = await seat.open(url(gateway), theme=theme)
+        await expect(page.locator(".line")).to_have_count(5)
+        assert await violations(seat, page, source) == [], "now"
+        await page.locator(".line .what").first.click()
+        await expect(page.locator("aside.detail canvas")).to_be_visible()
+        assert await violations(seat, page, source) == [], "a stream"
+        for name in PAGES[1:]:
+            await page.goto(url(gateway, name))
+            await expect(page.locator("main")).not_to_be_empty()
+            await expect(page.locator("main .skeleton")).to_have_count(0)
+            assert await violations(seat, page, source) == [], name
