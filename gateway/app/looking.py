@@ -11,7 +11,7 @@ from gateway.runtime.clocks import SYSTEM_CLOCKS
 
 
 def looking_gates(stages: Stages, health: Health, pool: QueryPool) -> tuple[object, ...]:
-    """Those that `gateway.gates.looking` has routes for, but why."""
+    """The gates of the routes of `gateway.gates.looking`, but `WhyGate`."""
     reception, reload = stages.reception, stages.control.reload
     quiet = QuietSources(
         queries=lambda: reload.profiles.queries,
