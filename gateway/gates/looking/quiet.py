@@ -1,6 +1,6 @@
 """Why is this quiet, by HTTP: which part of a query takes its rows away; docs/looking.md."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -9,8 +9,6 @@ from fastapi import Depends
 from pydantic import Field
 from pyoxigraph import NamedNode
 
-from adapters.values.mapping import Mapping as TopicMapping
-from gateway.admin.alarm_watch import Alarm
 from gateway.admin.looking.near import Near
 from gateway.admin.looking.quiet import (
     MOST_ASKED,
@@ -29,9 +27,8 @@ from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.gates.http.rendering import BoundedBody
 from gateway.gates.looking.questions import Questions
 from gateway.gates.sparql.query_pool import QueryPool
-from gateway.ingest.quarantine import Quarantine
 from gateway.rdf.dataset import Dataset
-from gateway.security.policy import Capability
+from gateway.security.policy import Policy
 from gateway.sparql.algebra import Query, QueryForm
 from gateway.sparql.parser import parse_query
 from gateway.sparql.written import Writer
@@ -104,12 +101,10 @@ class QuietTold(Answer):
 
 @dataclass(frozen=True, slots=True)
 class QuietSources:
-    """What a gateway is asked for: its queries by name, mappings, quarantine, alarms, the time."""
+    """What a gateway is asked for: its queries by name, what keeps values away, the time."""
 
     queries: Callable[[], Mapping[str, Template]]
-    mappings: Callable[[], Sequence[TopicMapping]]
-    quarantine: Quarantine
-    alarms: Callable[[], Awaitable[Sequence[Alarm]]]
+    before: Callable[[Policy], Awaitable[Before]]
     now: Callable[[], datetime]
 
 
@@ -127,9 +122,7 @@ class QuietGate:
         require_answerable(query)
         dataset = asked.dataset or query.dataset
         policy, sources = caller.principal.policy, self._sources
-        is_operator = Capability.OPERATIONS in policy.capabilities
-        alarms = await sources.alarms() if is_operator else ()
-        before = Before(sources.mappings(), sources.quarantine, alarms, policy)
+        before = await sources.before(policy)
         around = Surroundings(sources.now(), before.near, asked.prefixes)
 
         def work(body: BoundedBody) -> Quiet:
