@@ -36,7 +36,7 @@ async def test_each_is_told_with_whose_it_is_and_what_it_costs(tmp_path: Path) -
             (rule,) = (each for each in told["subscriptions"] if each["kind"] == "rule")
             (mine,) = (each for each in told["subscriptions"] if each["kind"] == "client")
             assert rule["owner"] == "urn:rule:fan"
-            assert (mine["owner"], mine["query"], mine["tier"]) == (LOOPBACK, ASKED, "join")
+            assert (mine["owner"], mine["query"], mine["tier"]) == (LOOPBACK, ASKED, "single pattern")
             assert (mine["hits"], mine["notifications"], mine["updates"]) == (1, 1, 1)
             assert (mine["lutt"], mine["rows"], mine["worker"]) == (1, 1, False)
             assert mine["cost_us"] >= 0
