@@ -161,6 +161,11 @@ class Republisher:
         """Why rules are not in force, or could not send what they had to say last, by IRI."""
         return {**self._failing, **self._not_started, **self._refused}
 
+    @property
+    def standing(self) -> Mapping[str, str]:
+        """The rules in force, by the spuid of their subscription; for the event loop."""
+        return {spuid: rule.iri for rule, spuid in self._spuids.items()}
+
     def learn(self, notification: Notification) -> None:
         """The sink of the RULES subscription: take up what changed."""
         with self._learning:

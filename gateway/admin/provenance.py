@@ -110,6 +110,11 @@ class Provenance:
         wanted = canonical_quad(quad)
         return [origin for origin in origins if wanted in self._written(origin)]
 
+    def quads_of(self, iri: str) -> frozenset[Quad]:
+        """What the template writes of an observation whose line the journal has; else nothing."""
+        (origin,) = self.origins([iri])
+        return self._written(origin)
+
     def of_stream(self, sensor: str, observed_property: str, feature: str) -> tuple[Mapping, ...]:
         """The mappings of now that could have given an observation of a stream."""
         stream = (sensor, observed_property, feature)

@@ -41,6 +41,8 @@ def json_interface(
     storage, reception = stages.storage, stages.reception
     control, raw = stages.control, reception.raw
     identity, quarantine = storage.identity, reception.quarantine
+    actuators = ActuatorsGate(control.actuating, identity.actuation_iri(""))
+    why = WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool)
     gates: tuple[object, ...] = (
         *access_gates(security),
         broker_gate(config, stages.broker.port),
@@ -52,10 +54,9 @@ def json_interface(
         stages.onboarding,
         control.reload,
         SavedQueries(config.saved_profile, control.reload),
-        ActuatorsGate(control.actuating, identity.actuation_iri("")),
+        actuators,
         RehearsalGate(_rehearsals(stages, config), raw, pool),
-        WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool),
-        *looking_gates(stages, health, pool),
+        *looking_gates(stages, health, pool, why, actuators),
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(

@@ -2,7 +2,7 @@
 
 from gateway.engine.delayed import DelayedUpdate
 from gateway.engine.engine import Engine, Outcome
-from gateway.engine.explain import Explanation
+from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import Limits
 from gateway.engine.notification import Notification
 from gateway.engine.options import EngineOptions
@@ -21,6 +21,7 @@ __all__ = [
     "Outcome",
     "QueryRequest",
     "Rights",
+    "Standing",
     "SubscribeRequest",
     "UpdateRequest",
 ]

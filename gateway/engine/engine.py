@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode
 
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery, Listener
-from gateway.engine.explain import Explanation
+from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits, limited
 from gateway.engine.notification import Notification
 from gateway.engine.options import DEFAULT_OPTIONS, EngineOptions
@@ -385,6 +385,11 @@ class Engine:
     def standing(self) -> tuple[Subject, ...]:
         """What is subscribed now, each query and dataset once."""
         return self._subscriptions.subjects
+
+    def standing_by(self, most: int) -> tuple[Standing, ...]:
+        """How the first `most` subscriptions are served now; linear in them."""
+        chosen = self._subscriptions.all()[:most]
+        return tuple(map(self._processing.standing, chosen))
 
     def explain(
         self,

@@ -90,6 +90,28 @@ class Explanation:
         return f"  shared by {self.members} SPUs (SPARQL processing units) that differ in {differ}"
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One subscription as it is served now.
+
+    `lutt` are the entries of its unit, `cts_quads` what the CTS keeps for them, `members` the SPUs
+    that share the unit and `costs`. Where `in_worker` another process serves it: the rest is not
+    known here. `sequence` is that of its last notification.
+    """
+
+    spuid: str
+    alias: str | None
+    text: str
+    sequence: int
+    tier: str = ""
+    lutt: int = 0
+    cts_quads: int = 0
+    members: int = 0
+    hits: int = 0
+    costs: Costs = field(default_factory=Costs)
+    in_worker: bool = False
+
+
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 

@@ -7,17 +7,19 @@ the queues that `match` filled, in this thread, before the next UPDATE.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter_ns
 
 from gateway.engine.compile import Compiler
 from gateway.engine.cts import Cts
-from gateway.engine.explain import Costs, Explanation
+from gateway.engine.explain import Costs, Explanation, Standing
 from gateway.engine.join.join import JoinUnit
 from gateway.engine.lutt import Artq, runs
 from gateway.engine.recovery import Recovery
 from gateway.engine.routes import Queues, Routes
 from gateway.engine.spu import Change, Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
+from gateway.engine.subscriptions import Subscription
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_cache import QuadCache
@@ -179,6 +181,23 @@ class Processing:
             is_subscribed=spu is not None,
             alike=self._routes.alike(unit),
             in_worker=in_worker,
+        )
+
+    def standing(self, subscription: Subscription) -> Standing:
+        """How a subscription is served now; takes a look at counters, and compiles nothing."""
+        spu = subscription.spu
+        known = (subscription.spuid, subscription.alias, spu.subject.text, subscription.sequence)
+        unit = self._units.get(spu)
+        if unit is None:
+            return Standing(*known, in_worker=True)
+        return Standing(
+            *known,
+            tier=unit.tier,
+            lutt=len(unit.lutt),
+            cts_quads=sum(map(self._cts.size, unit.context)),
+            members=len(unit.members),
+            hits=unit.hits(spu),
+            costs=replace(self._costs.get(unit, Costs())),
         )
 
     def _count(self, unit: Unit, difference: int) -> None:

@@ -38,6 +38,10 @@ class Subscriptions:
         """Their spuids, as they are now."""
         return iter(list(self._by_spuid))
 
+    def all(self) -> list[Subscription]:
+        """The subscriptions of now, the oldest first."""
+        return list(self._by_spuid.values())
+
     @property
     def subjects(self) -> tuple[Subject, ...]:
         """What is subscribed, each once."""

@@ -45,7 +45,7 @@ class Asks(Protocol):
         ...
 
     def rows(self, select: str) -> Sequence[Found]:
-        """Those of a SELECT that has a LIMIT."""
+        """The rows of a SELECT that has a LIMIT."""
         ...
 
 

@@ -181,7 +181,7 @@ def near_unlinked(wanted: Wanted, asking: Asking) -> Iterator[Near]:
 
 
 def _elsewhere(observed: NamedNode, feature: NamedNode, asking: Asking) -> Iterator[Near]:
-    """It is observed, but of other places."""
+    """Sensors that observe it of other places."""
     rows = _observed(observed, asking)
     places = {each["place"] for each in rows}
     if not rows or feature in places:
@@ -201,7 +201,7 @@ def _elsewhere(observed: NamedNode, feature: NamedNode, asking: Asking) -> Itera
 def _not_such(
     observed: NamedNode, feature: Variable, wanted: Wanted, asking: Asking
 ) -> Iterator[Near]:
-    """It is observed of things that lack what the query wants of its places."""
+    """Places of which it is observed, and that lack what the query wants of them."""
     told = next((each for each in wanted.patterns if each.subject == feature), None)
     if told is None or isinstance(told.predicate, Path):
         return

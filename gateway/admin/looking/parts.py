@@ -43,7 +43,7 @@ class Part:
 
 
 def parts_of(query: Query) -> list[Part]:
-    """Those of the WHERE, of an only sub-query's where there is nothing else, and VALUES."""
+    """The parts of the WHERE, of an only sub-query's where there is nothing else, and VALUES."""
     group, values = _innermost(query)
     filters, steps = _sorted(_flat(group.elements))
     parts, before = [], tuple[Element, ...]()

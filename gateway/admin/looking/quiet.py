@@ -5,8 +5,8 @@ parts are counted, alone and joined with those before, by queries of our own wit
 asks. Each is answered as the store is then: while much changes, counts may differ by that.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyoxigraph import NamedNode
@@ -23,13 +23,14 @@ from gateway.admin.looking.near_streams import (
 )
 from gateway.admin.looking.parts import Part, parts_of
 from gateway.errors import QueryTimeoutError, TooComplexError, UnsupportedQueryError
+from gateway.rdf.namespaces import XSD
 from gateway.sparql import algebra
 from gateway.sparql.algebra import Query, QueryForm
 from gateway.sparql.scope import walk
 from gateway.sparql.written import Writer
 
 MOST_PARTS = 20
-MOST_ASKED = 64
+MOST_ASKED = 65
 """Questions for one answer: two for each part, the rest for near misses."""
 
 MOST_COUNTED = 10_000
@@ -86,10 +87,14 @@ def require_answerable(query: Query) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is known beside the store: the time, and what keeps values away before it."""
+    """What is known beside the store: the time, and what keeps values away before it.
+
+    `prefixes` are those by which people write the query, besides its own.
+    """
 
     now: datetime
     troubles: Troubles
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
 
 def why_quiet(
@@ -97,7 +102,8 @@ def why_quiet(
 ) -> Quiet:
     """Why it has the rows that it has. Raises a GatewayError."""
     parts = require_answerable(query)
-    asking = Asking(asks, Writer.of(query), Writer.of(query, dict(query.prefixes) or _PLAIN))
+    prefixes = {**_PLAIN, **around.prefixes, **dict(query.prefixes)}
+    asking = Asking(asks, Writer.of(query), Writer.of(query, prefixes))
     rows = count_rows()
     counted, starved = _count(parts, asking)
     nears, is_whole = Nears(), True
@@ -116,7 +122,7 @@ def why_quiet(
     return Quiet(rows, tuple(counted), starved, tuple(nears.found), is_whole)
 
 
-_PLAIN = {"xsd": "http://www.w3.org/2001/XMLSchema#"}
+_PLAIN = {"xsd": XSD}
 
 
 def _count(parts: list[Part], asking: Asking) -> tuple[list[Counted], int | None]:

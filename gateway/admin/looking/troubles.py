@@ -5,12 +5,14 @@ know: mappings to who may read their graph or change them, the rest for the oper
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from pyoxigraph import NamedNode
 
 from adapters.values.mapping import Mapping
+from adapters.values.topic_filter import TopicFilter, TopicTrie
 from gateway.admin.alarm_watch import Alarm
 from gateway.admin.looking.near import Link, Near
 from gateway.admin.looking.near_streams import Wanted
@@ -41,30 +43,42 @@ class Before:
         if Capability.OPERATIONS in has:
             known = {each.iri for each in self.mappings}
             yield from _broken(self.alarms, {each.iri for each in giving}, known)
-            yield from self._quarantined({each.iri: each for each in giving})
+            yield from self._quarantined(giving)
         if Capability.MAPPINGS in has or self.policy.query_rights.may_read(MAPPINGS_GRAPH):
             yield from _unheard(giving, missing)
 
-    def _quarantined(self, giving: dict[str, Mapping]) -> Iterator[Near]:
+    def _quarantined(self, giving: Sequence[Mapping]) -> Iterator[Near]:
         """The last messages of a topic that one of these mappings could not read."""
-        told: set[tuple[str, str]] = set()
+        names, topics = {each.iri for each in giving}, _topics(giving)
+        told: set[str] = set()
         for entry in reversed(list(self.quarantine)):
-            fault = next((each for each in entry.faults if each.mapping in giving), None)
             topic = entry.message.topic
-            if fault is None or fault.mapping is None or not self.policy.may_receive(topic):
+            if topic in told or not self.policy.may_receive(topic):
                 continue
-            if (topic, fault.mapping) in told:
+            fault = next((each for each in entry.faults if each.mapping in names), None)
+            if fault is None and topics.match(topic):
+                fault = next((each for each in entry.faults if each.mapping is None), None)
+            if fault is None:
                 continue
-            told.add((topic, fault.mapping))
+            told.add(topic)
             yield Near(
                 topic,
                 f"its message is in quarantine: {fault.reason.value}, {fault.detail[:_LONGEST]}",
-                f"correct the mapping {fault.mapping} or the device, then replay the message",
+                "correct its mapping or the device, then replay the message",
                 since=_stamp(entry.message.received_at),
                 link=Link("quarantine", entry.id),
             )
             if len(told) >= _MOST:
                 return
+
+
+def _topics(mappings: Iterable[Mapping]) -> TopicTrie[None]:
+    """Their filters; one that is none has an alarm."""
+    trie = TopicTrie[None]()
+    for each in mappings:
+        with suppress(ValueError):
+            trie.insert(TopicFilter.parse(each.topic_filter), None)
+    return trie
 
 
 def _gives(mapping: Mapping, wanted: Wanted) -> bool:

@@ -91,13 +91,17 @@ class ActuatorsGate:
 
     async def actuation(self, name: str, policy: Policy) -> ActuationTold:
         """What became of a command. Raises NotFoundError."""
+        return self._entry(await self.entry(name, policy))
+
+    async def entry(self, name: str, policy: Policy) -> Entry:
+        """The same, as the store has it; by IRI or the name that it was answered with."""
         entry = None
         if (node := _node(name if ":" in name else self._iris + name)) is not None:
             entry = await self._actuating.ledger.find(node)
         if entry is not None:
             actuator = self._actuating.actuators.by_iri.get(entry.actuator)
             if self._may_see(policy, actuator):
-                return self._entry(entry)
+                return entry
         raise NotFoundError(f"there is no actuation {name}", "old ones leave the store")
 
     def _find(self, name: str, policy: Policy) -> Actuator:

@@ -62,8 +62,14 @@ class Questions:
             return int(row[name].value)  # type: ignore[union-attr]  # a COUNT is a literal
         return sum(1 for _ in self._beside(text))
 
+    def count_rows(self, select: str, most: int) -> int:
+        """The rows of a SELECT without prologue, `most` at most. Raises a GatewayError."""
+        if self._is_apart(select):
+            return self.count(f"{{ {{ {select} }} }}", most)
+        return sum(1 for _ in islice(self._beside(select), most))
+
     def rows(self, select: str) -> Sequence[Found]:
-        """Those of a SELECT that has a LIMIT. Raises a GatewayError."""
+        """The rows of a SELECT that has a LIMIT. Raises a GatewayError."""
         return self._apart(select) if self._is_apart(select) else list(self._beside(select))
 
     def _is_apart(self, text: str) -> bool:

@@ -1,7 +1,7 @@
 """Why is this quiet, by HTTP: which part of a query takes its rows away; docs/looking.md."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, ClassVar
 
@@ -9,8 +9,6 @@ from fastapi import Depends
 from pydantic import Field
 from pyoxigraph import NamedNode
 
-from adapters.values.mapping import Mapping as TopicMapping
-from gateway.admin.alarm_watch import Alarm
 from gateway.admin.looking.near import Near
 from gateway.admin.looking.quiet import (
     MOST_ASKED,
@@ -29,9 +27,8 @@ from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.gates.http.rendering import BoundedBody
 from gateway.gates.looking.questions import Questions
 from gateway.gates.sparql.query_pool import QueryPool
-from gateway.ingest.quarantine import Quarantine
 from gateway.rdf.dataset import Dataset
-from gateway.security.policy import Capability
+from gateway.security.policy import Policy
 from gateway.sparql.algebra import Query, QueryForm
 from gateway.sparql.parser import parse_query
 from gateway.sparql.written import Writer
@@ -104,12 +101,10 @@ class QuietTold(Answer):
 
 @dataclass(frozen=True, slots=True)
 class QuietSources:
-    """What a gateway is asked for: its queries by name, mappings, quarantine, alarms, the time."""
+    """What a gateway is asked for: its queries by name, what keeps values away, the time."""
 
     queries: Callable[[], Mapping[str, Template]]
-    mappings: Callable[[], Sequence[TopicMapping]]
-    quarantine: Quarantine
-    alarms: Callable[[], Awaitable[Sequence[Alarm]]]
+    before: Callable[[Policy], Awaitable[Before]]
     now: Callable[[], datetime]
 
 
@@ -122,15 +117,13 @@ class QuietGate:
 
     async def quiet(self, text: str, name: str, caller: Caller) -> QuietTold:
         """The answer. Raises a GatewayError."""
-        text, dataset = self._asked(text, name)
-        query = parse_query(text)
+        asked = self._asked(text, name)
+        query = parse_query(asked.text)
         require_answerable(query)
-        dataset = dataset or query.dataset
+        dataset = asked.dataset or query.dataset
         policy, sources = caller.principal.policy, self._sources
-        is_operator = Capability.OPERATIONS in policy.capabilities
-        alarms = await sources.alarms() if is_operator else ()
-        before = Before(sources.mappings(), sources.quarantine, alarms, policy)
-        around = Surroundings(sources.now(), before.near)
+        before = await sources.before(policy)
+        around = Surroundings(sources.now(), before.near, asked.prefixes)
 
         def work(body: BoundedBody) -> Quiet:
             time_s = _SHARE * self._pool.time_s
@@ -144,24 +137,36 @@ class QuietGate:
             )
             return why_quiet(query, asks, lambda: _count_rows(query, asks), around)
 
-        return _told(text, await self._pool.run(work, caller))
+        return _told(asked.text, await self._pool.run(work, caller))
 
-    def _asked(self, text: str, name: str) -> tuple[str, Dataset | None]:
-        """The text and, of a named query, its graphs."""
+    def _asked(self, text: str, name: str) -> "_Asked":
         if bool(text) == bool(name):
             raise BadRequestError("give a query or a name, one of them", QuietBody.hint)
         if text:
-            return text, None
+            return _Asked(text)
         template = self._sources.queries().get(name)
         if template is None:
-            raise NotFoundError(f"no query is called {name}", "GET /queries lists them")
+            raise NotFoundError(
+                f"no query is called {name}",
+                "GET /saved lists the saved ones, the profiles have the others",
+            )
         graphs = template.graphs
         default, named = graphs.default_graph_uri, graphs.named_graph_uri
-        return template.text, Dataset.chosen(map(NamedNode, default), map(NamedNode, named))
+        dataset = Dataset.chosen(map(NamedNode, default), map(NamedNode, named))
+        return _Asked(template.text, dataset, template.namespaces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A text and, of a named query, its graphs and its profile's prefixes."""
+
+    text: str
+    dataset: Dataset | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
 
 _SHARE = 0.8
-"""Of the time that a QUERY has; what is known by then is told."""
+"""A part of the time that a QUERY has; what is known by then is told."""
 
 
 def _count_rows(query: Query, asks: Questions) -> int:
@@ -169,7 +174,7 @@ def _count_rows(query: Query, asks: Questions) -> int:
     is_select = query.form is QueryForm.SELECT
     select = query if is_select else replace(query, form=QueryForm.SELECT, projection=None)
     most = 1 if query.form is QueryForm.ASK else MOST_COUNTED
-    return asks.count(f"{{ {{ {Writer.of(query).select(select)} }} }}", most)
+    return asks.count_rows(Writer.of(query).select(select), most)
 
 
 def _told(text: str, quiet: Quiet) -> QuietTold:

@@ -1,5 +1,5 @@
 """The JSON routes of looking, for the whole interface (`gateway.gates.admin.openapi`)."""
 
-from gateway.gates.looking import quiet, why
+from gateway.gates.looking import quiet, subscriptions, trail, why
 
-ROUTERS = (why.router, quiet.router)
+ROUTERS = (why.router, trail.router, quiet.router, subscriptions.router)

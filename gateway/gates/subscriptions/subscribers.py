@@ -9,7 +9,7 @@ their outboxes go on filling, merging, and overflow as those of a slow reader do
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from types import TracebackType
@@ -119,6 +119,16 @@ class Subscribers:
     def __len__(self) -> int:
         """How many subscriptions there are, those of clients that are away among them."""
         return len(self._by_spuid)
+
+    @property
+    def clients(self) -> dict[str, str]:
+        """Who has which subscription: an identity or address by spuid, as it is now."""
+        return {spuid: each.client for spuid, each in self._by_spuid.items()}
+
+    @property
+    def addresses(self) -> Mapping[str, int]:
+        """How many connections an address has open now."""
+        return dict(self._connections)
 
     @contextmanager
     def connected(self, transport: str, address: str) -> Iterator[None]:

@@ -123,7 +123,8 @@ async def _told_in_time(page: Page) -> AsyncIterator[None]:
     yield
     await _cut(page).to_be_visible(timeout=TOLD_WITHIN_S * 1000)
     assert monotonic() - began < TOLD_WITHIN_S
-    await expect(page.locator("[data-connection]").first).to_have_attribute("data-connection", "lost")
+    connection = page.locator("[data-connection]").first
+    await expect(connection).to_have_attribute("data-connection", "lost")
 
 
 @pytest.mark.alone

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import SHIPPED_PROFILES, Config
 from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
+    WAIT_S,
     JsonObject,
     mapping,
     publish,
@@ -32,7 +32,7 @@ ROOM = "https://sosa-gateway.example/demo/room/"
 async def served(config: Config) -> AsyncIterator[tuple[Gateway, httpx.AsyncClient]]:
     async with running(config) as gateway:
         url = f"http://{LOOPBACK}:{gateway.http_port}"
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=WAIT_S) as client:
             yield gateway, client
 
 
@@ -77,14 +77,15 @@ async def test_the_demos_question_says_what_is_nearest_and_who_is_in_the_room(
         told = await quiet(client, name="WARM_AND_EMPTY")
         starved = told["patterns"][told["first_starved"]]
         assert starved["text"].startswith("FILTER(NOT EXISTS { ")
-        held = next(each for each in told["near"] if each["what"] == "room:kitchen")
+        (held,) = (each for each in told["near"] if "NOT EXISTS" in each["reason"])
+        assert held["what"] == "room:kitchen"
         assert "FILTER NOT EXISTS finds ?o = " in held["reason"]
         assert held["link"]["kind"] == "observation"
         assert "/observation/" in held["link"]["id"]
         await publish(gateway.mqtt_port, [("home/kitchen/occupancy", b"false")])
         told = await quiet(client, name="WARM_AND_EMPTY")
         assert (told["rows"], told["first_starved"]) == (1, None)
-        assert [each["joined"] for each in told["patterns"]] == [1] * len(told["patterns"])
+        assert told["patterns"][-1]["joined"] == 1
 
 
 TEMPERATURE = mapping("temperature", "room/+", selector="$.t", unit="unit:DEG_C", expiresAfter=0.05)
@@ -123,68 +124,66 @@ async def test_a_silent_sensor_is_told_with_the_time(tmp_path: Path) -> None:
         assert "silent" not in reasons(other)
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        (ASKED.format("temprature", "?place"), "write <urn:property:temperature> if you meant"),
-        (ASKED.format("temperature", "<urn:room:hal>"), "write <urn:room:hall>"),
-        ("SELECT * { ?o sosa:observesProperty ?p }", "write sosa:observedProperty"),
-        ("SELECT * { ?o <http://old.example/observedProperty> ?p }", "write sosa:observedProperty"),
-        ("SELECT * { <urn:nobody> ?p ?o }", "<urn:nobody>: nothing in the store is about it"),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v < 20) }",
-            "21 is the smallest, the filter wants < 20; wait until it differs by 1",
-        ),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(50 < ?v) }",
-            "40 is the largest, the filter wants > 50",
-        ),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v = 22) }",
-            "21 is the nearest, the filter wants = 22",
-        ),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v > 'a') }",
-            "a number and a value of type string are never so",
-        ),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v OPTIONAL { ?o <urn:no> ?w } FILTER(?v > ?w) }",
-            "a side of it has no value in any row",
-        ),
-        (
-            "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(STRLEN(STR(?v)) = 7 || ?v IN (3)) }",
-            "it is not true for ?v = ",
-        ),
-        (
-            "SELECT * { ?o sosa:madeBySensor ?s MINUS { ?s a sosa:Sensor } }",
-            "MINUS finds it for it: { ?s a sosa:Sensor }",
-        ),
-        (
-            "SELECT * { ?o sosa:madeBySensor ?s FILTER EXISTS { ?s a <urn:Gone> } }",
-            "nothing like this is in the store",
-        ),
-        (
-            "SELECT * { ?o sosa:observedProperty <urn:property:humidity> ; "
-            "sosa:hasFeatureOfInterest ?room . ?room a <urn:Room> }",
-            "<urn:sensor:hall> observes <urn:property:humidity> of it, and it is not linked as",
-        ),
-        (
-            "SELECT * { ?o sosa:observedProperty <urn:property:humidity> ; "
-            "sosa:hasFeatureOfInterest <urn:room:cellar> }",
-            "it observes <urn:property:humidity> of <urn:room:hall>, not of <urn:room:cellar>",
-        ),
-        ("SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s HAVING(?n > 999)", "HAVING: it"),
-        ("SELECT * { ?s ?p ?o } LIMIT 0", "LIMIT 0: it leaves none"),
-    ],
+NEAR_MISSES = (
+    (ASKED.format("temprature", "?place"), "write <urn:property:temperature> if you meant"),
+    (ASKED.format("temperature", "<urn:room:hal>"), "write <urn:room:hall>"),
+    ("SELECT * { ?o sosa:observesProperty ?p }", "write sosa:observedProperty"),
+    ("SELECT * { ?o <http://old.example/observedProperty> ?p }", "write sosa:observedProperty"),
+    ("SELECT * { <urn:nobody> ?p ?o }", "<urn:nobody>: nothing in the store is about it"),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v < 20) }",
+        "21 is the smallest, the filter wants < 20; wait until it differs by 1",
+    ),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(50 < ?v) }",
+        "40 is the largest, the filter wants > 50",
+    ),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v = 22) }",
+        "21 is the nearest, the filter wants = 22",
+    ),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(?v > 'a') }",
+        "a number and a value of type string are never so",
+    ),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v OPTIONAL { ?o <urn:no> ?w } FILTER(?v > ?w) }",
+        "a side of it has no value in any row",
+    ),
+    (
+        "SELECT * { ?o sosa:hasSimpleResult ?v FILTER(STRLEN(STR(?v)) = 7 || ?v IN (3)) }",
+        "it is not true for ?v = ",
+    ),
+    (
+        "SELECT * { ?o sosa:madeBySensor ?s MINUS { ?s a sosa:Sensor } }",
+        "MINUS finds it for it: { ?s a sosa:Sensor }",
+    ),
+    (
+        "SELECT * { ?o sosa:madeBySensor ?s FILTER EXISTS { ?s a <urn:Gone> } }",
+        "nothing like this is in the store",
+    ),
+    (
+        "SELECT * { ?o sosa:observedProperty <urn:property:humidity> ; "
+        "sosa:hasFeatureOfInterest ?room . ?room a <urn:Room> }",
+        "<urn:sensor:hall> observes <urn:property:humidity> of it, and it is not linked as",
+    ),
+    (
+        "SELECT * { ?o sosa:observedProperty <urn:property:humidity> ; "
+        "sosa:hasFeatureOfInterest <urn:room:cellar> }",
+        "it observes <urn:property:humidity> of <urn:room:hall>, not of <urn:room:cellar>",
+    ),
+    ("SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s HAVING(?n > 999)", "HAVING: it"),
+    ("SELECT * { ?s ?p ?o } LIMIT 0", "LIMIT 0: it leaves none"),
 )
-async def test_near_misses(query: str, words: str, tmp_path: Path) -> None:
-    async with rooms(tmp_path, [mapping("temperature", "room/+", selector="$.t"), HUMIDITY]) as (
-        _,
-        client,
-    ):
-        told = await quiet(client, query)
-        assert told["rows"] == 0
-        assert words in reasons(told)
+
+
+async def test_near_misses(tmp_path: Path) -> None:
+    mappings = [mapping("temperature", "room/+", selector="$.t"), HUMIDITY]
+    async with rooms(tmp_path, mappings) as (_, client):
+        for query, words in NEAR_MISSES:
+            told = await quiet(client, query)
+            assert told["rows"] == 0, query
+            assert words in reasons(told), query
 
 
 async def test_what_the_rows_before_have_in_its_place(tmp_path: Path) -> None:
@@ -207,9 +206,9 @@ async def test_what_is_in_quarantine_or_was_never_heard_is_told(tmp_path: Path) 
         assert "it gives urn:property:power by meter/1, where nothing" in reasons(told)
         await publish(gateway.mqtt_port, [("meter/1", b"{")])
         told = await quiet(client, ASKED.format("power", "?place"))
-        near = next(each for each in told["near"] if each["what"] == "meter/1")
+        (near,) = (each for each in told["near"] if each["what"] == "meter/1")
         assert near["reason"].startswith("its message is in quarantine: ")
-        (entry,) = (await client.get("/quarantine")).json()["messages"]
+        (entry,) = (await client.get("/quarantine")).json()["entries"]
         assert near["link"] == {"kind": "quarantine", "id": entry["id"]}
         told = await quiet(client, ASKED.format("noise", "?place"))
         assert "urn:property:noise: no mapping gives it" in reasons(told)
@@ -221,7 +220,7 @@ async def test_a_broken_mapping_is_told(tmp_path: Path) -> None:
         text = "<urn:m> a gw:Mapping ; gw:topicFilter 'x/1' ; gw:format 'nonsense'"
         await update(gateway, f"INSERT DATA {{ GRAPH <{graph}> {{ {text} }} }}")
         told = await quiet(client, ASKED.format("noise", "?place"))
-        near = next(each for each in told["near"] if each["what"] == "urn:m")
+        (near,) = (each for each in told["near"] if each["what"] == "urn:m")
         assert near["link"] == {"kind": "mapping", "id": "urn:m"}
         assert near["since"]
 
@@ -247,25 +246,23 @@ async def test_graphs_of_the_text_count_and_ask_and_construct_have_rows(tmp_path
             assert (await quiet(client, query))["rows"] == rows, query
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        ({}, 400),
-        ({"query": "SELECT * { ?s ?p ?o }", "name": "MAPPINGS"}, 400),
-        ({"query": "SELECT * {"}, 400),
-        ({"query": "DESCRIBE <urn:a>"}, 400),
-        ({"query": "SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }"}, 400),
-        ({"query": "INSERT DATA { <urn:a> <urn:b> 1 }"}, 400),
-        ({"query": "SELECT * { " + "?s <urn:p> ?o . " * 21 + "}"}, 413),
-        ({"query": "x" * 70_000}, 400),
-        ({"name": "NOBODY"}, 404),
-        ({"query": 1}, 400),
-        ({"other": "x"}, 400),
-    ],
+REFUSED: tuple[tuple[dict[str, object], int], ...] = (
+    ({}, 400),
+    ({"query": "SELECT * { ?s ?p ?o }", "name": "MAPPINGS"}, 400),
+    ({"query": "SELECT * {"}, 400),
+    ({"query": "DESCRIBE <urn:a>"}, 400),
+    ({"query": "SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }"}, 400),
+    ({"query": "INSERT DATA { <urn:a> <urn:b> 1 }"}, 400),
+    ({"query": "SELECT * { " + "?s <urn:p> ?o . " * 21 + "}"}, 413),
+    ({"query": "x" * 70_000}, 400),
+    ({"name": "NOBODY"}, 404),
+    ({"query": 1}, 400),
+    ({"other": "x"}, 400),
 )
-async def test_what_cannot_be_asked_is_refused(
-    body: dict[str, object], status: int, tmp_path: Path
-) -> None:
+
+
+async def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
     async with served(settings(tmp_path, write_profile(tmp_path))) as (_, client):
-        answer = await client.post("/why/quiet", content=json.dumps(body))
-        assert (answer.status_code, answer.json()["status_code"]) == (status, status), answer.text
+        for body, status in REFUSED:
+            answer = await client.post("/why/quiet", content=json.dumps(body))
+            assert (answer.status_code, answer.json()["status_code"]) == (status, status), body
