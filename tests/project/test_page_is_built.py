@@ -1,0 +1,93 @@
+"""`make dashboard` on a machine without Node: it is installed from Debian, or its lack is said."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gateway.dashboard import STATIC
+from tests.paths import ROOT
+
+WEB = "gateway/dashboard/web"
+TOOLS = (
+    "bash",
+    "cat",
+    "env",
+    "find",
+    "grep",
+    "id",
+    "make",
+    "mkdir",
+    "rm",
+    "sed",
+    "sh",
+    "touch",
+    "uname",
+)
+
+APT_GET = """#!/bin/sh
+echo "$*" >> "{folder}/asked"
+case "$*" in install*nodejs*npm*) {ln} -s "{node}" "{npm}" "{folder}/bin/";; esac
+"""
+
+
+def machine(folder: Path) -> Path:
+    """A checkout with what the page is made of, beside the tools of a machine without Node."""
+    (folder / "bin").mkdir()
+    for name in TOOLS:
+        (folder / "bin" / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name} here"))
+    checkout = folder / "checkout"
+    shutil.copytree(ROOT / WEB, checkout / WEB, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copy(ROOT / "Makefile", checkout)
+    return checkout
+
+
+def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": str(checkout.parent / "bin")}
+    return subprocess.run(
+        ("make", target), cwd=checkout, env=environment, text=True, capture_output=True, check=False
+    )
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.mark.end_to_end
+@pytest.mark.timeout(900)
+def test_node_is_installed_from_debian_and_the_page_built(tmp_path: Path) -> None:
+    node, npm, ln = shutil.which("node"), shutil.which("npm"), shutil.which("ln")
+    if node is None or npm is None or not (STATIC / "index.html").is_file():
+        pytest.skip("the page could not be built here: no Node, or no registry")
+    checkout = machine(tmp_path)
+    script(tmp_path / "bin" / "apt-get", APT_GET.format(folder=tmp_path, node=node, npm=npm, ln=ln))
+    script(tmp_path / "bin" / "sudo", '#!/bin/sh\nexec "$@"\n')
+    done = make(checkout, "dashboard")
+    assert done.returncode == 0, done.stderr
+    assert "install -y --no-install-recommends nodejs npm" in (tmp_path / "asked").read_text()
+    built = checkout / "gateway" / "dashboard" / "static"
+    assert (built / "index.html").is_file()
+    assert list((built / "assets").glob("*.js.gz"))
+    # What was built is not built again, and the lock says what was.
+    assert "Nothing to be done" in make(checkout, "dashboard").stdout
+    lock = Path(WEB, "package-lock.json")
+    assert (checkout / lock).read_text() == (ROOT / lock).read_text()
+
+
+def test_a_gateway_starts_without_a_page_and_says_how_to_get_it(tmp_path: Path) -> None:
+    checkout = machine(tmp_path)
+    script(tmp_path / "bin" / "apt-get", "#!/bin/sh\nexit 100\n")
+    script(tmp_path / "bin" / "sudo", '#!/bin/sh\nexec "$@"\n')
+    done = make(checkout, "dashboard-if-can")
+    assert done.returncode == 0
+    assert "apt-get install nodejs npm), then: make dashboard" in done.stderr
+
+
+def test_the_lock_has_no_download_addresses() -> None:
+    lock = (ROOT / WEB / "package-lock.json").read_text(encoding="utf-8")
+    assert '"resolved"' not in lock
+    for platform in ("linux-x64-gnu", "linux-arm64-gnu"):
+        assert f'"node_modules/@rollup/rollup-{platform}"' in lock
