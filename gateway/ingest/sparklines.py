@@ -6,7 +6,7 @@ journal; these are lost with the process and filled from the journal's end at a 
 
 import threading
 from array import array
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -28,6 +28,7 @@ QUIET_S = 900.0
 """So long a stream is not heard of before it gives way to another one."""
 
 _THINNED = POINTS // 4
+_TOGETHER = 128
 _LARGEST = 1e38
 _WORDS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
@@ -106,24 +107,38 @@ class Sparklines:
         self._most = total_bytes // STREAM_BYTES
         self._lines: dict[StreamKey, _Line] = {}
         self._full_until_s = -inf
+        self._waiting: list[Record] = []
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._lines)
-
-    def take(self, records: Iterable[Record]) -> None:
-        """Draw what was accepted, in its order."""
         with self._lock:
-            for record in records:
-                self._draw(record)
+            self._draw_waiting()
+            return len(self._lines)
+
+    def take(self, records: Sequence[Record]) -> None:
+        """Take up what was accepted, in its order; drawn many at once, which is cheaper."""
+        waiting = self._waiting
+        waiting += records
+        if len(waiting) >= _TOGETHER:
+            with self._lock:
+                self._draw_waiting()
 
     def of(self, stream: StreamKey) -> Sparkline:
         """The line of a stream, empty where there is none."""
         with self._lock:
+            self._draw_waiting()
             line = self._lines.get(stream)
             if line is None:
                 return Sparkline()
             return Sparkline(line.points(), line.resolution_s, line.unit)
+
+    def _draw_waiting(self) -> None:
+        """What is told meanwhile waits for the next time."""
+        waiting = self._waiting
+        count = len(waiting)
+        for record in waiting[:count]:
+            self._draw(record)
+        del waiting[:count]
 
     def _draw(self, record: Record) -> None:
         seen = record.observation

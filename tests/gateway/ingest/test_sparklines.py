@@ -1,5 +1,6 @@
 """Sparklines: few points that stand for a long time, in a megabyte for all streams."""
 
+import threading
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
@@ -145,11 +146,30 @@ def test_all_lines_take_a_megabyte() -> None:
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     for at in range(POINTS):
-        lines.take(record(at / 10, str(at + 0.5), sensor=each) for each in sensors)
+        lines.take([record(at / 10, str(at + 0.5), sensor=each) for each in sensors])
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(lines) == TOTAL_BYTES // STREAM_BYTES >= 1000
     assert after - before < 1.1 * TOTAL_BYTES
+
+
+def test_lines_are_read_while_they_are_told() -> None:
+    lines, count = Sparklines(), 20_000
+
+    def tell() -> None:
+        for at in range(count):
+            lines.take([record(at, str(at))])
+
+    told = threading.Thread(target=tell)
+    told.start()
+    seen: list[float] = []
+    while told.is_alive():
+        points = lines.of(STREAM).points
+        assert [time for time, _ in points] == sorted(time for time, _ in points)
+        seen += [value for _, value in points[-1:]]
+    told.join()
+    assert seen == sorted(seen)
+    assert lines.of(STREAM).points[-1][1] == count - 1
 
 
 def test_the_stream_that_is_quiet_for_longest_gives_way() -> None:

@@ -14,7 +14,15 @@ from gateway.security.identity import Kind
 from gateway.security.policy import EVERYTHING, Capability, Policy
 from tests.gateway.gates.admin.access.secured import identities
 from tests.gateway.security.clients import identity
-from tests.kit.gateways import LOOPBACK, mapping, publish, running, settings, write_profile
+from tests.kit.gateways import (
+    LOOPBACK,
+    mapping,
+    publish,
+    running,
+    settings,
+    wait_until,
+    write_profile,
+)
 
 
 def configured(folder: Path) -> Config:
@@ -148,7 +156,7 @@ async def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
         await publish(gateway.mqtt_port, told("hall", 1, 2, 3))
         journal = gateway.stages.storage.journal
         await asyncio.to_thread(journal.rotate)
-        await asyncio.to_thread(journal.seal)
+        await asyncio.to_thread(wait_until, lambda: len(journal.manifest.sealed()) == 1)
         await publish(gateway.mqtt_port, told("hall", 4, at=BEGIN_MS // 1000 + 600))
         (sealed,) = journal.folder.glob("*.gz")
         sealed.write_bytes(sealed.read_bytes()[:40])
