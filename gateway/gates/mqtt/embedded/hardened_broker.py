@@ -44,7 +44,13 @@ from gateway.gates.mqtt.embedded.entrance.shares import Shares
 from gateway.gates.mqtt.embedded.entrance.web_socket import FrameWriter, WebSocketEntrance
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame
-from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
+from gateway.gates.mqtt.embedded.session import (
+    BrokerClient,
+    SessionState,
+    new_state,
+    renew,
+    state_of,
+)
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
     BrokerStatistics,
@@ -153,6 +159,20 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         """The user of a known session."""
         session, _ = self._sessions.get(client_id, (None, None))
         return None if session is None else state_of(session).user
+
+    def clients(self) -> list[BrokerClient]:
+        """The sessions of now, with where their clients are."""
+        return [
+            BrokerClient(
+                state.client_id,
+                state.user or "",
+                str(session.remote_address or "") if connection else "",
+                connection is not None,
+                len(state.filters),
+            )
+            for session, connection in self._sessions.values()
+            for state in (state_of(session),)
+        ]
 
     def listeners(self, topic: str) -> list[SessionState]:
         """The sessions, connected or not, that what is published to a topic is for."""
