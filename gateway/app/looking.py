@@ -4,8 +4,9 @@ Built by `app` at the start, beside those of `admin`.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from time import monotonic
 
 from pyoxigraph import QuerySolutions
 
@@ -81,7 +82,7 @@ def flow_gate(stages: Stages, alarming: Alarming) -> FlowGate:
     ingest.on_records(accepted=latencies.accepted, stored=latencies.stored)
     counts = {
         "alarms": lambda: len(alarming.watch.alarms),
-        "unknown": lambda: len(stages.onboarding.unknown_topics()),
+        "unknown": _seldom(lambda: len(stages.onboarding.unknown_topics())),
     }
     sources = FlowSources(
         _flow_stages(stages),
@@ -91,6 +92,22 @@ def flow_gate(stages: Stages, alarming: Alarming) -> FlowGate:
         lambda: int(SYSTEM_CLOCKS.now().timestamp() * 1000),
     )
     return FlowGate(stages.subscribing.subscribers, sources)
+
+
+def _seldom(count: Callable[[], int]) -> Callable[[], int]:
+    """The count as it was at most so long ago: linear in the mappings each time."""
+    known: tuple[float, int] | None = None
+
+    def counted() -> int:
+        nonlocal known
+        if known is None or monotonic() - known[0] >= _COUNT_S:
+            known = monotonic(), count()
+        return known[1]
+
+    return counted
+
+
+_COUNT_S = 5.0
 
 
 def _flow_stages(stages: Stages) -> tuple[Stage, ...]:

@@ -222,6 +222,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             async with asyncio.timeout(self._settings.connect_timeout_s):
                 session = decode_connect(await read_frame(reader, MAX_CONNECT_BYTES))
                 opening.heard()
+                session.remote_address = opening.address
                 login = await self._authenticated(session, writer)
             known = login is not None or self._authenticate_user is None
             owner = opening.address if login is None else login.user
