@@ -56,7 +56,7 @@ def json_interface(
         SavedQueries(config.saved_profile, control.reload),
         actuators,
         RehearsalGate(_rehearsals(stages, config), raw, pool),
-        *looking_gates(stages, health, pool, why, actuators),
+        *looking_gates(stages, health, pool, config, (why, actuators)),
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(

@@ -17,6 +17,7 @@ from gateway.app.alarms import alarming
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
+from gateway.app.logs import kept_log
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
@@ -105,6 +106,7 @@ class Gateway:
     async def _start(self, starting: AsyncExitStack) -> None:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
+        log = starting.enter_context(kept_log())
         loop_calls = LoopCalls(asyncio.get_running_loop())
         guarded = security(config)
         self._starting("store")
@@ -127,7 +129,7 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control)
+        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control, log)
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port

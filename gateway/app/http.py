@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from gateway.app.admin import json_interface
 from gateway.app.alarms import Alarming, limit_alarms
 from gateway.app.health import Health, operations_gate
+from gateway.app.looking import flow_gate
 from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.stages import Stages
@@ -51,6 +52,7 @@ async def serving(
     subscribers, scheduler = stages.subscribing.subscribers, stages.storage.scheduler
     scheduler.engine.rights_of = security.update_rights
     streams = EventStreamGate(subscribers, limits)
+    flow = flow_gate(stages, alarming)
     apart = stages.subscribing.apart
     with QueryPool(scheduler.engine.query, query_limits(config.limits), apart) as pool:
         health = Health(stages, alarming)
@@ -61,6 +63,7 @@ async def serving(
             *operations_gate(health, pool, load, security.guard).routes(),
             *json_interface(stages, health, pool, security, config).routes(),
             *PageGate(STATIC).routes(),
+            *flow.routes(),
         ]
         sockets: list[BaseRoute] = [
             *WebSocketGate(subscribers).routes(),
@@ -75,6 +78,7 @@ async def serving(
                 yield ports
             finally:
                 await streams.close()
+                await flow.close()
 
 
 @asynccontextmanager

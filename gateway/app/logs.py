@@ -6,9 +6,11 @@ A log call names an event and gives its fields as `extra`: log.info("opened", ex
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from gateway.admin.looking.log_tail import LogTail
 from gateway.config.settings import LogSettings
 
 _LIBRARIES = {
@@ -50,6 +52,28 @@ class TextLines(logging.Formatter):
         pairs = [f"{name}={_text(value)}" for name, value in fields(record).items()]
         event = [_time(record), record.levelname, record.name, record.getMessage(), *pairs]
         return "\n".join([" ".join(event), *_traceback(self, record)])
+
+
+class EventText(logging.Formatter):
+    """`event name=value ...`, without what tells when and who."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text; of a traceback the last line alone."""
+        pairs = [f"{name}={_text(value)}" for name, value in fields(record).items()]
+        trace = [_text(repr(record.exc_info[1]))] if record.exc_info else []
+        return " ".join([record.getMessage(), *pairs, *trace])
+
+
+@contextmanager
+def kept_log() -> Iterator[LogTail]:
+    """Keep the last lines of the log for the time of the context."""
+    tail = LogTail(EventText())
+    root = logging.getLogger()
+    root.addHandler(tail)
+    try:
+        yield tail
+    finally:
+        root.removeHandler(tail)
 
 
 class JsonLines(logging.Formatter):

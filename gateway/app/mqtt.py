@@ -5,7 +5,7 @@ commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -21,6 +21,7 @@ from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.looking.operations import MqttClient
 from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
 from gateway.gates.mqtt.embedded.measures import embedded_alarms, embedded_measures
@@ -85,6 +86,10 @@ class BrokerLink(Protocol):
         """What is wrong with it."""
         ...
 
+    def clients(self) -> Sequence[MqttClient]:
+        """Who is connected: devices here, or the gateway there."""
+        ...
+
 
 class OwnBroker:
     """Devices connect to the gateway."""
@@ -122,6 +127,15 @@ class OwnBroker:
     def alarms(self) -> Source:
         """Limits of the broker that bite."""
         return embedded_alarms(self.broker, self._context.config.mqtt.connections)
+
+    def clients(self) -> Sequence[MqttClient]:
+        """The sessions of devices, those that are away too."""
+        return [
+            MqttClient(
+                each.client_id, each.user, each.address, each.is_connected, each.subscriptions
+            )
+            for each in self.broker.clients()
+        ]
 
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
@@ -167,6 +181,14 @@ class OtherBroker:
     def alarms(self) -> Source:
         """Whether the broker is reached."""
         return external_alarms(self.publisher, f"{self._dialled.host}:{self._dialled.port}")
+
+    def clients(self) -> Sequence[MqttClient]:
+        """The one connection to that broker."""
+        config, mappings = self._context.config, self._context.reception.mappings
+        address = f"{self._dialled.host}:{self._dialled.port}"
+        filters = len(mappings.registry.topic_filters)
+        is_there = self.publisher.is_connected
+        return [MqttClient(config.mqtt_client_id, config.mqtt.username, address, is_there, filters)]
 
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.control import Control
@@ -24,6 +25,7 @@ class Stages:
     subscribing: Subscribing
     broker: BrokerLink
     control: Control
+    log: LogTail
 
     def summary(self) -> Mapping[str, int]:
         """The way of the data in counters: messages in, triples, notifications, commands out."""

@@ -191,7 +191,11 @@ def _subscribe() -> Json:
     get = _operation("SUBSCRIBE, answered by server-sent events", [text, *names], told, ERRORS)
     post = _operation("the same, with the query in the body", names, told, ERRORS)
     content = {**_sparql_text("query"), _FORM: _form("query")}
-    return {"/subscribe": {"get": get, "post": post | _body(content)}}
+    flow = {"200": _answer("numbers, until one of both ends", ["text/event-stream"])}
+    return {
+        "/subscribe": {"get": get, "post": post | _body(content)},
+        "/flow": {"get": _operation("what goes through, once a second", (), flow, ERRORS)},
+    }
 
 
 def _explain() -> Json:

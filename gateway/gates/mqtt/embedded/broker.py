@@ -21,6 +21,7 @@ from adapters.values.message import Message
 from gateway.errors import BadRequestError, ConfigurationError
 from gateway.gates.mqtt.embedded.frames import Publish, require_topic
 from gateway.gates.mqtt.embedded.hardened_broker import HardenedBroker
+from gateway.gates.mqtt.embedded.session import BrokerClient
 from gateway.gates.mqtt.embedded.settings import (
     Accept,
     Authenticate,
@@ -145,6 +146,10 @@ class EmbeddedBroker:
     def user_of(self, client_id: str) -> str | None:
         """The authenticated user of a client's session; None for an anonymous one."""
         return self._broker.user_of(client_id)
+
+    def clients(self) -> list[BrokerClient]:
+        """Who has a session, connected or away; linear in them."""
+        return self._broker.clients()
 
     def backlog(self, topic: str) -> int | None:
         """How many messages wait for whoever listens to a topic; None: nobody does.

@@ -44,7 +44,13 @@ from gateway.gates.mqtt.embedded.entrance.shares import Shares
 from gateway.gates.mqtt.embedded.entrance.web_socket import FrameWriter, WebSocketEntrance
 from gateway.gates.mqtt.embedded.exchange import MessageExchange
 from gateway.gates.mqtt.embedded.frames import read_frame
-from gateway.gates.mqtt.embedded.session import SessionState, new_state, renew, state_of
+from gateway.gates.mqtt.embedded.session import (
+    BrokerClient,
+    SessionState,
+    new_state,
+    renew,
+    state_of,
+)
 from gateway.gates.mqtt.embedded.settings import (
     BrokerSettings,
     BrokerStatistics,
@@ -154,6 +160,20 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
         session, _ = self._sessions.get(client_id, (None, None))
         return None if session is None else state_of(session).user
 
+    def clients(self) -> list[BrokerClient]:
+        """The sessions of now, with where their clients are."""
+        return [
+            BrokerClient(
+                state.client_id,
+                state.user or "",
+                str(session.remote_address or "") if connection else "",
+                connection is not None,
+                len(state.filters),
+            )
+            for session, connection in self._sessions.values()
+            for state in (state_of(session),)
+        ]
+
     def listeners(self, topic: str) -> list[SessionState]:
         """The sessions, connected or not, that what is published to a topic is for."""
         return [
@@ -202,6 +222,7 @@ class HardenedBroker(Broker):  # type: ignore[misc]  # amqtt is untyped
             async with asyncio.timeout(self._settings.connect_timeout_s):
                 session = decode_connect(await read_frame(reader, MAX_CONNECT_BYTES))
                 opening.heard()
+                session.remote_address = opening.address
                 login = await self._authenticated(session, writer)
             known = login is not None or self._authenticate_user is None
             owner = opening.address if login is None else login.user

@@ -94,6 +94,17 @@ class SessionState:
         return username
 
 
+@dataclass(frozen=True, slots=True)
+class BrokerClient:
+    """A client's session as people look at it; no `address` while it is away."""
+
+    client_id: str
+    user: str
+    address: str
+    is_connected: bool
+    subscriptions: int
+
+
 def new_state(session: Session, owner: str, settings: BrokerSettings) -> SessionState:
     """A state without a past, attached to `session`."""
     state = SessionState(

@@ -10,6 +10,7 @@ from tests.kit.gateways import (
     LOOPBACK,
     OWN_SUBSCRIPTIONS,
     WAIT_S,
+    JsonObject,
     running,
     settings,
     until_subscribed,
@@ -18,7 +19,13 @@ from tests.kit.gateways import (
 )
 
 ASKED = "SELECT ?room { ?room <urn:warm> true }"
-RULE = {"id": "urn:rule:fan", "query": "WARM", "topic": "fan/set", "payload": "ON", "on": "added"}
+RULE: JsonObject = {
+    "id": "urn:rule:fan",
+    "query": "WARM",
+    "topic": "fan/set",
+    "payload": "ON",
+    "on": "added",
+}
 
 
 async def test_each_is_told_with_whose_it_is_and_what_it_costs(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.kit.gateways import (
     LOOPBACK,
     VALUES,
     WAIT_S,
+    JsonObject,
     mapping,
     publish,
     rows_of,
@@ -33,7 +34,13 @@ WARM = (
     "SELECT ?room ?t { ?o sosa:hasFeatureOfInterest ?room ; sosa:hasSimpleResult ?t ;"
     " sosa:observedProperty <urn:property:temperature> FILTER(?t > 20) }"
 )
-RULE = {"id": "urn:rule:fan", "query": "WARM", "topic": "fan/set", "payload": "ON", "on": "added"}
+RULE: JsonObject = {
+    "id": "urn:rule:fan",
+    "query": "WARM",
+    "topic": "fan/set",
+    "payload": "ON",
+    "on": "added",
+}
 DATE = '"2026-03-02T07:22:40Z"^^xsd:dateTime'
 ACTUATIONS = "https://sosa-gateway.example/graph/actuations"
 
