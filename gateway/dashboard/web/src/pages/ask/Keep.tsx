@@ -7,11 +7,11 @@ import { go } from "../../state/address";
 import { texts } from "../../texts";
 import { openedAs, text } from "./desk";
 import { forget, keep, named, nameOf } from "./saved";
-import { completed } from "./text";
+import { completed, saidIn } from "./text";
 
 export function Keep({ onDone }: { onDone: () => void }) {
   const there = named.value?.find(({ name, isSaved }) => isSaved && name === openedAs.value);
-  const [label, setLabel] = useState(there ? there.label || there.name : first());
+  const [label, setLabel] = useState(there ? there.label || there.name : saidIn(text.peek(), texts.ask.tellMe));
   const [problem, setProblem] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.select(), []);
@@ -51,11 +51,4 @@ export function Keep({ onDone }: { onDone: () => void }) {
       </p>
     </form>
   );
-}
-
-/** What the sentence says, without its beginning. */
-function first(): string {
-  const comment = /^# *(.+)$/m.exec(text.peek())?.[1] ?? "";
-  const said = comment.replace(`${texts.ask.tellMe} `, "");
-  return said.charAt(0).toUpperCase() + said.slice(1, 200);
 }

@@ -14,7 +14,7 @@ import { answer } from "./answer";
 import { openedAs, text } from "./desk";
 import { type Commands, lacking, made, newIri, restored, type Rule, RULES, said, unknown, unmade } from "./rule";
 import { title } from "./saved";
-import { completed, variables } from "./text";
+import { completed, saidIn, variables } from "./text";
 
 interface Actuator {
   id: string;
@@ -30,7 +30,7 @@ export function MakeRule({ onDone }: { onDone: () => void }) {
   const [on, setOn] = useState<Rule["on"]>("added");
   const [isMessage, setMessage] = useState(false);
   const [target, setTarget] = useState({ topic: "", payload: "" });
-  const [label, setLabel] = useState(openedAs.value ? title({ name: openedAs.value, label: "" }) : "");
+  const [label, setLabel] = useState(openedAs.value ? title({ name: openedAs.value, label: "" }) : saidIn(text.peek(), texts.ask.tellMe));
   const rule: Rule = { sparql: completed(text.value), ...target, on };
   const key = JSON.stringify(rule);
   const columns = columnsOf(rule.sparql);
@@ -116,7 +116,7 @@ function Setting({ target, onChange }: TargetProperties) {
   const chosen = all.find(({ topic }) => topic === target.topic);
   const choose = (topic: string): void => {
     const one = all.find((each) => each.topic === topic);
-    onChange({ topic, payload: one?.values?.[0] ?? String(one?.minimum ?? "true") });
+    onChange({ topic, payload: first(one) });
   };
   useEffect(() => {
     if (!target.topic && all[0]) choose(all[0].topic);
@@ -148,6 +148,12 @@ function Setting({ target, onChange }: TargetProperties) {
       </label>
     </>
   );
+}
+
+/** On, where there is such a word: most rules switch something on. */
+function first(actuator: Actuator | undefined): string {
+  const values = actuator?.values ?? [];
+  return values.find((each) => /^(on|true|open)$/i.test(each)) ?? values[0] ?? String(actuator?.minimum ?? "true");
 }
 
 interface RehearsedProperties {

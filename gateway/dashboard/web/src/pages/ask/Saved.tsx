@@ -4,19 +4,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { tellDone } from "../../frame/undo";
 import { Problem, Skeleton, Told } from "../../parts";
-import { may, subscriptions } from "../../protocol/session";
+import { may } from "../../protocol/session";
 import { go, href } from "../../state/address";
 import { short } from "../../state/format";
 import { texts } from "../../texts";
+import { follow } from "./counts";
 import { openedAs } from "./desk";
 import { forget, keep, load, type Named, named, problem, title } from "./saved";
 import { form } from "./text";
-
-/** So many are followed at once: those that are seen. */
-const MOST_FOLLOWED = 20;
-
-/** How many of the list are followed now. */
-let followed = 0;
 
 export function Saved() {
   const [find, setFind] = useState("");
@@ -90,18 +85,12 @@ function Count({ sparql }: { sparql: string }) {
     if (!element || !["SELECT", "ASK"].includes(form(sparql))) return undefined;
     let end: (() => void) | null = null;
     const leave = (): void => {
-      if (!end) return;
-      end();
+      end?.();
       end = null;
-      followed -= 1;
-      count.value = null;
     };
     const observer = new IntersectionObserver(([entry]) => {
       if (!entry?.isIntersecting) leave();
-      else if (!end && followed < MOST_FOLLOWED) {
-        followed += 1;
-        end = follow(sparql, count);
-      }
+      else end ??= follow(sparql, count);
     });
     observer.observe(element);
     return () => {
@@ -115,19 +104,4 @@ function Count({ sparql }: { sparql: string }) {
       {now === null ? "" : short(now)}
     </span>
   );
-}
-
-/** Counting needs no table: what comes is added, what goes is taken away. */
-function follow(sparql: string, count: { value: number | null }): () => void {
-  const held = subscriptions.subscribe(sparql, {
-    onChange: ({ first, added, removed }) => {
-      const before = first ? 0 : (count.value ?? 0);
-      count.value = before + (added.results?.bindings.length ?? 0) - (first ? 0 : (removed.results?.bindings.length ?? 0));
-    },
-    // What may not be read, or cannot be followed, has no count.
-    onError: () => {
-      count.value = null;
-    },
-  });
-  return () => held.end();
 }

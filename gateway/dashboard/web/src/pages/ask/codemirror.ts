@@ -39,7 +39,7 @@ interface Listener {
 const look = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--raised)", fontSize: "0.8125rem", borderRadius: "var(--radius)" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "min(48vh, 520px)" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "min(44vh, 360px)" },
   ".cm-content": { padding: "12px 0", caretColor: "var(--text)", minHeight: "72px" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "transparent", color: "var(--quiet)", border: "none" },

@@ -1,7 +1,7 @@
 /** The sentence with blanks as SPARQL: `build` writes what a person who knows it would. */
 
 import { localName, PREFIXES, PROPERTY, UNIT } from "../../protocol/terms";
-import { alike, converted } from "./units";
+import { alike, converted, step } from "./units";
 
 export const KINDS = ["above", "below", "true", "false", "silent", "top", "bottom"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -142,7 +142,7 @@ function ranked({ unit }: Question, name: string, hasUnits: boolean): [string[],
   if (units.length === 1) return [[`FILTER(?unit = ${term(unit)})`], `?${name}`];
   const rows = units.map((each) => {
     const zero = converted("0", each, unit);
-    return `(${term(each)} ${slope(each, unit)} ${zero})`;
+    return `(${term(each)} ${step(each, unit)} ${zero})`;
   });
   return [
     [
@@ -152,13 +152,6 @@ function ranked({ unit }: Question, name: string, hasUnits: boolean): [string[],
     ],
     "?compared",
   ];
-}
-
-/** How many of the second unit one step of the first is. */
-function slope(from: string, to: string): string {
-  const one = Number(converted("1", from, to)) - Number(converted("0", from, to));
-  const step = Number(one.toPrecision(12));
-  return /e/.test(String(step)) ? step.toFixed(20).replace(/0+$/, "") : String(step);
 }
 
 function newest(name: string, property: string): string[] {
@@ -210,7 +203,9 @@ function presence({ people }: Question, ground: Ground): string[] {
     const observed = properties.length === 1 ? (properties[0] ?? "") : `?${name}By`;
     const parts = [
       ...(properties.length === 1 ? [] : [`VALUES ${observed} { ${properties.join(" ")} }`]),
-      `?${name} sosa:hasFeatureOfInterest ?place ; sosa:observedProperty ${observed} ; sosa:hasSimpleResult ${is} .`,
+      `?${name} sosa:hasFeatureOfInterest ?place ;`,
+      `  sosa:observedProperty ${observed} ;`,
+      `  sosa:hasSimpleResult ${is} .`,
       ...(ground.keepsMore ? newest(name, observed) : []),
     ];
     return `{\n    ${parts.join("\n    ")}\n  }`;

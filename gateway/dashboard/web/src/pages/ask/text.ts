@@ -107,3 +107,10 @@ export function ordering(text: string): Order[] {
     descending: match[1]?.toUpperCase() === "DESC",
   }));
 }
+
+/** What the first comment says, without the words before it; "" for none. */
+export function saidIn(text: string, before: string): string {
+  const comment = /^# *(.+)$/m.exec(text)?.[1] ?? "";
+  const said = comment.replace(before, "").trim();
+  return said.charAt(0).toUpperCase() + said.slice(1, 200);
+}

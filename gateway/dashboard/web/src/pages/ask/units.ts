@@ -60,3 +60,10 @@ export function converted(number: string, from: string, to: string): string {
   const reference = times(plus(fraction(number), fraction(one[2])), fraction(one[1]));
   return decimal(minus(over(reference, fraction(other[1])), fraction(other[2])));
 }
+
+/** How many steps of the second unit one step of the first is: a decimal number. */
+export function step(from: string, to: string): string {
+  const one = known[local(from)];
+  const other = known[local(to)];
+  return from === to || !one || !other ? "1" : decimal(over(fraction(one[1]), fraction(other[1])));
+}
