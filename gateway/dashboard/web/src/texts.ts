@@ -272,7 +272,7 @@ export const texts = {
         feature: "Room",
         sensor: "Sensor",
         unit: "Unit",
-        deviceUnit: "Unit that the device tells, where it is another",
+        deviceUnit: "The device's own unit",
         expiresAfter: "Silent after, seconds",
         trueValue: "Word for true",
         falseValue: "Word for false",
