@@ -208,7 +208,7 @@ export const texts = {
     otherUnit: "another unit",
     inEditor: "Answer it in the editor",
     room: "Room",
-    chooseRoom: "Choose a room",
+    chooseRoom: "Which room?",
     newRoom: "New room …",
     newRoomName: "Name of the new room",
     noRoom: "In no room",
