@@ -39,7 +39,7 @@ export function Ask({ part, question, last, answer, onAnswer }: Props) {
             <Choice value="no" text={texts.devices.no} answer={answer} onAnswer={onAnswer} />
           </>
         )}
-        <Choice value={null} text={texts.devices.leave} answer={answer ?? null} onAnswer={onAnswer} />
+        {typeof answer === "string" && <Choice value={null} text={texts.devices.leave} answer={answer} onAnswer={onAnswer} />}
         {question.asks !== "words" && (
           <a class="small" href={href("devices", ["edit"], { proposal: part.id })}>
             {texts.devices.inEditor}

@@ -11,7 +11,7 @@ import { InUse } from "./InUse";
 import { used } from "./inuse";
 import { Proposed } from "./Proposed";
 import { rooms } from "./rooms";
-import { alike, devices, OPEN } from "./things";
+import { alike, devices, OPEN, readyFirst, unclaimed } from "./things";
 import { type House, look } from "./told";
 import { visible } from "./visible";
 
@@ -41,8 +41,8 @@ function Columns({ house, again }: { house: House; again(): void }) {
   const { find = "", column } = address.value.parameters;
   structure.value;
   labelled.value;
-  const heard = useMemo(() => alike(house.topics), [house.topics]);
-  const open = useMemo(() => devices(house.proposals, (status) => OPEN.has(status)), [house.proposals]);
+  const heard = useMemo(() => alike(unclaimed(house.topics, house.proposals, house.mappings)), [house]);
+  const open = useMemo(() => readyFirst(devices(house.proposals, (status) => OPEN.has(status))), [house.proposals]);
   const rejected = useMemo(() => devices(house.proposals, (status) => status === "rejected"), [house.proposals]);
   const inUse = useMemo(
     () => used(house.mappings, house.proposals, streams.values(), called),

@@ -17,7 +17,7 @@ export function Connect() {
   const broker = useLoad("broker", (signal) => api.get<Broker>("/broker", {}, signal));
   return (
     <>
-      <p>
+      <p class="back">
         <a href={href("devices")}>← {texts.devices.back}</a>
       </p>
       <h1>{texts.connect.title}</h1>

@@ -22,7 +22,7 @@ export function Editor() {
   const loaded = useLoad(JSON.stringify(wanted), (signal) => opened(wanted, signal));
   return (
     <>
-      <p>
+      <p class="back">
         <a href={href("devices")}>← {texts.devices.back}</a>
       </p>
       <Problem text={loaded.problem} again={loaded.again} />

@@ -33,9 +33,14 @@ function Group({ group }: { group: Alike }) {
   const isMany = group.topics.length > 1;
   return (
     <article class="thing">
-      <h3>
-        <Told title={group.filter}>{group.filter}</Told>
-      </h3>
+      <div class="row">
+        <h3>
+          <Told title={group.filter}>{group.filter}</Told>
+        </h3>
+        <a class="button" href={editing(group, first, first.guesses[0])}>
+          {isMany ? texts.devices.readAll : texts.devices.readIt}
+        </a>
+      </div>
       <p class="quiet small">
         {isMany && `${texts.devices.topics(group.topics.length)} · `}
         {texts.devices.messages(short(group.count), group.count === 1)} · {texts.devices.last}{" "}
@@ -63,9 +68,6 @@ function Group({ group }: { group: Alike }) {
           </ul>
         </details>
       )}
-      <a class="button" href={editing(group, first, first.guesses[0])}>
-        {isMany ? texts.devices.readAll : texts.devices.readIt}
-      </a>
     </article>
   );
 }

@@ -17,7 +17,7 @@ export function History() {
   const changes = useLoad("history", history);
   return (
     <>
-      <p>
+      <p class="back">
         <a href={href("devices")}>← {texts.devices.back}</a>
       </p>
       <h1>{texts.devices.historyTitle}</h1>

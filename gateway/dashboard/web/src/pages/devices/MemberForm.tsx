@@ -1,8 +1,10 @@
 /** The members of a mapping as fields; what is refused is said at its field. */
 
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Told } from "../../parts";
 import { called, calledProperty, places, streams, structure } from "../../state/streams";
+import { UNIT } from "../../protocol/terms";
+import { unit } from "../../state/format";
 import { texts } from "../../texts";
 import { type Field, FIRST, FORMATS, MORE, shown } from "./members";
 import { mint } from "./rooms";
@@ -20,13 +22,13 @@ export function MemberForm(props: Props) {
   const { form, wrong } = props;
   const isOpen = MORE.some(({ name }) => shown(form, name) !== "" || wrong.member === name);
   return (
-    <form class="fields" onSubmit={(event) => event.preventDefault()}>
+    <form class="fields members" onSubmit={(event) => event.preventDefault()}>
       {FIRST.map((field) => (
         <OneField key={field.name} field={field} {...props} />
       ))}
       <details open={isOpen}>
         <summary class="small">{texts.devices.edits.more}</summary>
-        <div class="fields">
+        <div class="fields members">
           {MORE.map((field) => (
             <OneField key={field.name} field={field} {...props} />
           ))}
@@ -42,7 +44,7 @@ function OneField({ field, form, wrong, base, onChange }: Props & { field: Field
   const isWrong = wrong.member === field.name;
   const set = (value: string): void => onChange(field.name, value);
   return (
-    <div class={isWrong ? "field wrong" : "field"}>
+    <div class={`field${field.isHalf ? " half" : ""}${isWrong ? " wrong" : ""}`}>
       <label for={id}>
         {texts.devices.edits.fields[field.name]}
         {field.needed && text === "" && <span class="small"> · {texts.devices.edits.needed}</span>}
@@ -86,7 +88,7 @@ function Input(props: InputProps) {
   if (kind === "unit") {
     return (
       <>
-        <input {...told} list={`${id}-list`} value={text} onInput={(event) => set(event.currentTarget.value)} />
+        <input {...told} list={`${id}-list`} value={text.startsWith(UNIT) ? unit(text) : text} onInput={(event) => set(event.currentTarget.value)} />
         <datalist id={`${id}-list`}>
           {UNITS.map((symbol) => (
             <option key={symbol} value={symbol} />
@@ -111,10 +113,18 @@ function Input(props: InputProps) {
 /** An IRI that is typed by its name: of the vocabulary, of the store, or a room to be. */
 function TermInput({ id, kind, text, base, isWrong, set }: InputProps) {
   const terms = kind === "property" ? knownProperties() : places();
-  const settle = (typed: string): void => {
-    const iri = resolved(typed, terms);
+  const known = terms.find(({ iri }) => iri === text);
+  const [typed, setTyped] = useState<string | null>(null);
+  const hear = (value: string): void => {
+    setTyped(value);
+    const iri = resolved(value, terms);
+    // What is no IRI yet is one when somebody leaves the field.
+    if (iri === "" || iri.includes(":")) set(iri);
+  };
+  const settle = (value: string): void => {
+    setTyped(null);
+    const iri = resolved(value, terms);
     if (iri && !iri.includes(":")) set(kind === "room" ? mint(base, iri) : propertyIri(base, iri));
-    else if (iri !== text) set(iri);
   };
   const name = text.includes(":") && !text.includes("{") ? (kind === "property" ? calledProperty(text) : called(text)) : "";
   return (
@@ -123,12 +133,14 @@ function TermInput({ id, kind, text, base, isWrong, set }: InputProps) {
         id={id}
         list={`${id}-list`}
         spellcheck={false}
-        value={text}
+        value={typed ?? known?.name ?? text}
+        title={text}
         aria-invalid={isWrong}
-        onInput={(event) => set(event.currentTarget.value)}
+        onInput={(event) => hear(event.currentTarget.value)}
         onChange={(event) => settle(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
       />
-      {name && (
+      {name && !known && (
         <span class="called">
           <Told>{name}</Told>
         </span>

@@ -141,7 +141,7 @@ function Part({ name, part, seen, answer, onAnswer }: PartProps) {
       <a href={href("devices", ["edit"], { proposal: part.id })} title={texts.devices.edit}>
         <Told title={`${name} ${called(feature)}`}>{part.known ? propertyName(property) : name}</Told>
       </a>
-      <span class="now">{seen ? inWords(seen) : symbol}</span>
+      <span class={seen ? "now" : "now quiet"}>{seen ? inWords(seen) : symbol}</span>
       <span class="marks">
         {!part.known && <Badge title={texts.devices.ownWordMeans}>{texts.devices.ownWord}</Badge>}
         {part.command && <Badge>{texts.devices.canBeSet}</Badge>}

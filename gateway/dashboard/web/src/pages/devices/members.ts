@@ -6,25 +6,27 @@ export interface Field {
   name: string;
   kind: "text" | "format" | "property" | "room" | "unit" | "seconds" | "retained";
   needed?: boolean;
+  /** Beside another one. */
+  isHalf?: boolean;
 }
 
 export const FIRST: Field[] = [
   { name: "topic", kind: "text", needed: true },
-  { name: "format", kind: "format", needed: true },
-  { name: "selector", kind: "text" },
+  { name: "format", kind: "format", needed: true, isHalf: true },
+  { name: "selector", kind: "text", isHalf: true },
   { name: "property", kind: "property", needed: true },
   { name: "feature", kind: "room", needed: true },
   { name: "sensor", kind: "text", needed: true },
-  { name: "unit", kind: "unit" },
-  { name: "deviceUnit", kind: "unit" },
+  { name: "unit", kind: "unit", isHalf: true },
+  { name: "deviceUnit", kind: "unit", isHalf: true },
 ];
 
 export const MORE: Field[] = [
   { name: "expiresAfter", kind: "seconds" },
-  { name: "trueValue", kind: "text" },
-  { name: "falseValue", kind: "text" },
-  { name: "time", kind: "text" },
-  { name: "sequence", kind: "text" },
+  { name: "trueValue", kind: "text", isHalf: true },
+  { name: "falseValue", kind: "text", isHalf: true },
+  { name: "time", kind: "text", isHalf: true },
+  { name: "sequence", kind: "text", isHalf: true },
   { name: "retained", kind: "retained" },
   { name: "availability", kind: "text" },
   { name: "availabilities", kind: "text" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alike, answerMembers, commonFilter, deviceName, devices, partName, questionOf, widened } from "./things";
+import { alike, answerMembers, commonFilter, deviceName, devices, partName, questionOf, unclaimed, widened } from "./things";
 import type { Proposal, UnknownTopic } from "./told";
 
 function proposal(device: string, label: string, more: Partial<Proposal> = {}): Proposal {
@@ -26,7 +26,7 @@ describe("devices", () => {
   it("are called as they call themselves, or by what their labels share", () => {
     expect(deviceName([proposal("kitchen window", "kitchen window battery")])).toBe("kitchen window");
     expect(deviceName([proposal("a4", "hallway lamp"), proposal("a4", "hallway water")])).toBe("hallway");
-    expect(deviceName([proposal("A0", "A0 ENERGY.Power"), proposal("A0", "fridge POWER")])).toBe("A0");
+    expect(deviceName([proposal("A0", "A0 ENERGY.Power"), proposal("A0", "fridge POWER")])).toBe("fridge");
     expect(deviceName([proposal("a4", "lamp")])).toBe("a4");
   });
 
@@ -83,6 +83,12 @@ describe("unknown topics", () => {
   it("a thousand of them are grouped at once", () => {
     const many = Array.from({ length: 1000 }, (_, index) => topic(`site/${index}/power`, ["$.w"]));
     expect(alike(many)).toHaveLength(1);
+  });
+
+  it("are not shown where a device that waits speaks for them, last where they are read in part", () => {
+    const proposals = [proposal("a", "a", { mapping: { topic: "z/a" } }), proposal("b", "b", { status: "confirmed", mapping: { topic: "z/b" } })];
+    const left = unclaimed([topic("z/a", []), topic("z/b", []), topic("z/c", [])], proposals, [{ topic: "+/b" }]);
+    expect(left.map((each) => each.topic)).toEqual(["z/c", "z/b"]);
   });
 
   it("give one mapping for all, whose IRIs say which", () => {

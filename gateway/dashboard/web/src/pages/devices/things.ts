@@ -1,5 +1,6 @@
 /** Proposals as devices, unknown topics as groups that look alike, mappings as devices in use. */
 
+import { covers } from "./members";
 import type { Mapping, Proposal, Status, UnknownTopic } from "./told";
 
 /** One device that says what it is. */
@@ -33,6 +34,12 @@ export function devices(proposals: Proposal[], wanted: (status: Status) => boole
     .sort((a, b) => collator.compare(a.name, b.name));
 }
 
+/** Those that need nothing but a room before those that ask something. */
+export function readyFirst(all: Device[]): Device[] {
+  const isReady = ({ parts }: Device): boolean => parts.some((part) => questionOf(part) === null);
+  return [...all.filter(isReady), ...all.filter((each) => !isReady(each))];
+}
+
 /** The words that all labels begin with, where there are any; what it calls itself otherwise. */
 export function deviceName(parts: Pick<Proposal, "label" | "device">[]): string {
   const device = parts[0]?.device ?? "";
@@ -43,7 +50,9 @@ export function deviceName(parts: Pick<Proposal, "label" | "device">[]): string 
   const longest = Math.min(...words.map(({ length }) => length)) - 1;
   let count = 0;
   while (count < longest && words.every((each) => each[count] === first[count])) count += 1;
-  return first.slice(0, count).join(" ") || device;
+  // What a person called it is in the labels that do not begin with a number of its maker.
+  const named = words.find((each) => each.length > 1 && each[0] !== device);
+  return first.slice(0, count).join(" ") || named?.slice(0, -1).join(" ") || device;
 }
 
 /** What a part is called within its device. */
@@ -103,6 +112,20 @@ export interface Alike {
   topics: UnknownTopic[];
   count: number;
   last: string;
+}
+
+/** Topics that no proposed device speaks for; those that a mapping reads in part come last. */
+export function unclaimed(topics: UnknownTopic[], proposals: Proposal[], mappings: Mapping[]): UnknownTopic[] {
+  const isOpen = readers(proposals.filter(({ status }) => OPEN.has(status)).map(({ mapping }) => mapping));
+  const isRead = readers(mappings);
+  const left = topics.filter(({ topic }) => !isOpen(topic));
+  return [...left.filter(({ topic }) => !isRead(topic)), ...left.filter(({ topic }) => isRead(topic))];
+}
+
+function readers(mappings: Mapping[]): (topic: string) => boolean {
+  const filters = new Set(mappings.map(({ topic }) => topic ?? ""));
+  const wild = [...filters].filter((filter) => /[+#]/.test(filter));
+  return (topic) => filters.has(topic) || wild.some((filter) => covers(filter, topic));
 }
 
 /** Topics of one family, one depth and one payload's shape; the last heard first. */
