@@ -609,7 +609,7 @@ export const texts = {
     since: (count: string) => `${count} since the start`,
     waiting: (count: string) => `${count} wait`,
     nothingWaits: "nothing waits",
-    latency: "From message to store:",
+    latency: "From a reading to its notifications:",
     half: "for half of them,",
     most: "for 99 of 100",
     alarms: "Alarms",
@@ -665,9 +665,18 @@ export const texts = {
 
     mqtt: "Devices and programs, MQTT",
     websocket: "Browsers and programs, WebSocket",
+    subscribers: "Who asks standing questions",
     eventStreams: (count: string) => `${count} event streams`,
     nobody: "Nobody.",
-    connectedColumns: { identity: "who", address: "from", since: "since" } as Record<string, string>,
+    connectedColumns: {
+      client_id: "name",
+      user: "signed in as",
+      address: "from",
+      connected: "connected",
+      connections: "connections",
+      subscriptions: "questions",
+      client: "who",
+    } as Record<string, string>,
     yes: "yes",
     no: "no",
 

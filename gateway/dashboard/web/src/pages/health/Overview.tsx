@@ -66,7 +66,7 @@ function Station({ stage }: { stage: Stage }) {
     <li data-stage={stage.name}>
       <h2>{name}</h2>
       <p class="rate">
-        {short(Math.round(stage.rate * 10) / 10)} <span class="quiet">{texts.health.perSecond}</span>
+        {short(Math.round(stage.rate_10s * 10) / 10)} <span class="quiet">{texts.health.perSecond}</span>
       </p>
       <svg class="sparkline" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
         {points.length > 1 && <polyline points={path(points)} />}

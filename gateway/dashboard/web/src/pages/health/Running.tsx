@@ -12,7 +12,9 @@ const LINES = 200;
 
 interface Connected {
   mqtt: Record<string, unknown>[];
+  /** Connections by address, WebSockets and streams. */
   websocket: Record<string, unknown>[];
+  clients: Record<string, unknown>[];
   streams: number;
 }
 
@@ -24,6 +26,7 @@ export function ConnectedList() {
       <Problem text={problem} again={again} />
       <Transport title={texts.health.mqtt} all={value.mqtt} />
       <Transport title={texts.health.websocket} all={value.websocket} />
+      <Transport title={texts.health.subscribers} all={value.clients} />
       <p class="quiet">{texts.health.eventStreams(short(value.streams))}</p>
     </>
   );

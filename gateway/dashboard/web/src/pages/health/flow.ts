@@ -6,9 +6,10 @@ import { listen } from "../../protocol/events";
 
 export interface Stage {
   name: string;
-  /** Since the start, a second now, and how many wait. */
+  /** Since the start; a second over the last one and the last ten; how many wait. */
   count: number;
   rate: number;
+  rate_10s: number;
   waiting: number;
 }
 

@@ -38,7 +38,7 @@ describe("the flow", () => {
   it("remembers the rates of a minute", () => {
     const told = (t: number): Flow => ({
       t,
-      stages: [{ name: "messages", count: t, rate: t, waiting: 0 }],
+      stages: [{ name: "messages", count: t, rate: t, rate_10s: t, waiting: 0 }],
       latency_ms: { p50: 1, p99: 2 },
       alarms: 0,
       proposals: 0,

@@ -2,6 +2,7 @@
 
 import { Age, Told } from "../../parts";
 import { texts } from "../../texts";
+import { itemName, itemValue } from "./wording";
 import { type Item, type Link, linkHref, mendLink, type Station } from "./stations";
 
 const MARKS = { ok: "✓", broken: "✕", waiting: "·" };
@@ -62,8 +63,8 @@ function One({ station }: { station: Station }) {
 function Fact({ item, isBroken }: { item: Item; isBroken: boolean }) {
   return (
     <div>
-      <dt>{item.name}</dt>
-      <dd>{item.link && (item.link.kind !== "topic" || isBroken) ? <Onward link={item.link} text={item.value} /> : <Told>{item.value}</Told>}</dd>
+      <dt>{itemName(item)}</dt>
+      <dd>{item.link && (item.link.kind !== "topic" || isBroken) ? <Onward link={item.link} text={itemValue(item)} /> : <Told title={item.value}>{itemValue(item)}</Told>}</dd>
     </div>
   );
 }
