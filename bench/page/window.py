@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from bench.processes import ChildFailedError
+from bench.report import Figure
 from gateway.dashboard import STATIC
 
 if TYPE_CHECKING:
@@ -97,6 +98,23 @@ def browser() -> Iterator["Browser"]:
 
 
 @dataclass(frozen=True, slots=True)
+class Scrolled:
+    """Frames a second, the longest between two, and the main thread's CPU for one."""
+
+    frames: float
+    longest_ms: float
+    cpu_ms: float
+
+    def figures(self) -> tuple[Figure, ...]:
+        """For people."""
+        return (
+            Figure("frames while scrolling", self.frames, "/s", "goal: at least 50"),
+            Figure("longest between two", self.longest_ms, "ms"),
+            Figure("main thread for one", self.cpu_ms, "ms CPU", "50/s leave it 20 ms"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """A page that shows Now."""
 
@@ -120,17 +138,25 @@ class Window:
         """The window's clock."""
         return float(self.page.evaluate("performance.now()"))
 
-    def scroll(self, seconds: float) -> tuple[float, float]:
-        """Scroll at every frame: frames a second, and the longest between two in ms."""
+    def scroll(self, seconds: float) -> "Scrolled":
+        """Scroll at every frame, 40 px each."""
+        before = self.cpu_s()
         rate, longest = self.page.evaluate(_SCROLL, seconds * 1000)
-        return float(rate), float(longest)
+        cpu_ms = 1000 * (self.cpu_s() - before) / (rate * seconds)
+        return Scrolled(float(rate), float(longest), cpu_ms)
 
     def heap_bytes(self) -> float:
         """What scripts hold, after a collection."""
         self.tools.send("HeapProfiler.collectGarbage")
+        return self._metric("JSHeapUsedSize")
+
+    def cpu_s(self) -> float:
+        """What the main thread has used: unlike the clock it does not count who else is busy."""
+        return self._metric("TaskDuration")
+
+    def _metric(self, name: str) -> float:
         told: Any = self.tools.send("Performance.getMetrics")
-        metrics = {each["name"]: each["value"] for each in told["metrics"]}
-        return float(metrics["JSHeapUsedSize"])
+        return float(next(each["value"] for each in told["metrics"] if each["name"] == name))
 
     def wait(self, seconds: float) -> None:
         """Let the window live so long."""
@@ -148,7 +174,7 @@ def window(own: "Browser", url: str, slower: float = 1.0) -> Iterator[Window]:
     page = own.new_page(viewport={"width": 1280, "height": 800})
     try:
         tools = page.context.new_cdp_session(page)
-        tools.send("Performance.enable")
+        tools.send("Performance.enable", {"timeDomain": "threadTicks"})
         tools.send("Emulation.setCPUThrottlingRate", {"rate": slower})
         page.add_init_script(_WATCH)
         page.goto(f"{url}/#/now")

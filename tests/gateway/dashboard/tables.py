@@ -22,7 +22,7 @@ PREFIX qudt: <http://qudt.org/schema/qudt/>
 SELECT ?sensor ?property ?place ?value ?unit {
   ?o a sosa:Observation ; sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ;
      sosa:hasFeatureOfInterest ?place ; sosa:hasSimpleResult ?value
-  OPTIONAL { ?o sosa:hasResult ?result . ?result qudt:hasUnit ?unit } }
+  OPTIONAL { ?o sosa:hasResult/qudt:hasUnit ?unit } }
 """
 _LINES = """
 () => Object.fromEntries([...document.querySelectorAll('.line')].map((line) =>

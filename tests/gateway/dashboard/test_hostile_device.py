@@ -54,6 +54,7 @@ def hostile(folder: Path) -> Config:
             f"hostile-{name}",
             f"zz/+/{name}",
             format="scalar",
+            selector="string",
             sensor="urn:sensor:zz-{1}",
             feature="urn:zz:{1}",
             property=f"urn:property:{name}",

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from playwright.async_api import LocatorAssertions, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.gateway.app.test_kill import COMMAND
 from tests.gateway.dashboard.opened import SAMPLES, at_home, house, seat, send, url
@@ -112,8 +112,8 @@ async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.write_eof()
 
 
-def _cut(page: Page) -> LocatorAssertions:
-    return expect(page.get_by_role("alert").filter(has_text="does not answer"))
+def _cut(page: Page) -> Locator:
+    return page.get_by_role("alert").filter(has_text="does not answer")
 
 
 @asynccontextmanager
@@ -121,7 +121,7 @@ async def _told_in_time(page: Page) -> AsyncIterator[None]:
     """What happens meanwhile is on the page within five seconds."""
     began = monotonic()
     yield
-    await _cut(page).to_be_visible(timeout=TOLD_WITHIN_S * 1000)
+    await expect(_cut(page)).to_be_visible(timeout=TOLD_WITHIN_S * 1000)
     assert monotonic() - began < TOLD_WITHIN_S
     connection = page.locator("[data-connection]").first
     await expect(connection).to_have_attribute("data-connection", "lost")
@@ -144,7 +144,7 @@ async def test_it_is_exact_again_after_the_gateway_was_killed(tmp_path: Path) ->
             await service.hear(*LATER)
             told = await until_exact(page, service.address)
             assert told != before
-            await _cut(page).to_have_count(0)
+            await expect(_cut(page)).to_have_count(0)
             await service.hear(*LATEST)
             assert len(await until_exact(page, service.address)) == len(SAMPLES) + 1
         assert await page.evaluate("window.mark") == 1
@@ -164,7 +164,7 @@ async def test_it_is_exact_again_after_its_socket_was_cut(tmp_path: Path) -> Non
             await send(gateway, *LATER)
             proxy.mend()
             await until_exact(page, direct)
-            await _cut(page).to_have_count(0)
+            await expect(_cut(page)).to_have_count(0)
             assert await page.evaluate("window.mark") == 1
             await send(gateway, *LATEST)
             assert len(await until_exact(page, direct)) == len(SAMPLES) + 1
@@ -183,9 +183,9 @@ async def test_it_is_exact_again_after_the_laptop_slept(tmp_path: Path) -> None:
             await tools.send("Page.setWebLifecycleState", {"state": "frozen"})
             await send(gateway, *LATER)
             await tools.send("Page.setWebLifecycleState", {"state": "active"})
-            await _cut(page).to_be_visible(timeout=TOLD_WITHIN_S * 1000)
+            await expect(_cut(page)).to_be_visible(timeout=TOLD_WITHIN_S * 1000)
             await own.browser.set_offline(offline=False)
         await until_exact(page, direct)
-        await _cut(page).to_have_count(0)
+        await expect(_cut(page)).to_have_count(0)
         await send(gateway, *LATEST)
         await until_exact(page, direct)

@@ -157,7 +157,6 @@ export const texts = {
     edit: "open",
     questions: "Questions about it",
     noQuestions: "Nobody watches this yet.",
-    standing: "standing",
     messages: "Last messages",
     noMessages: "None of its messages are kept any more.",
     observationsOf: (count: number) => (count === 1 ? "1 value" : `${count} values`),

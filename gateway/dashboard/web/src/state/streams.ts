@@ -6,7 +6,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
-import { localName, prologue, type Row, SOSA, type Term, time } from "../protocol/terms";
+import { isBoolean, isNumeric, localName, prologue, type Row, SOSA, type Term, time } from "../protocol/terms";
 import { subscriptions } from "../protocol/session";
 import type { Change, Subscription } from "../protocol/subscription";
 import { propertyName } from "./format";
@@ -35,7 +35,7 @@ export interface Stream {
   place: string;
   latest: Signal<Reading>;
   absence: Signal<Absence | null>;
-  /** The last numbers, [ms, number] each; what the page has seen and what the gateway had kept. */
+  /** The last numbers, [ms, number] each, true as 1; what the page has seen and what the gateway had kept. */
   trend: Signal<readonly (readonly [number, number])[]>;
 }
 
@@ -176,11 +176,18 @@ function show(key: string, row: Row): boolean {
 }
 
 function extended(trend: Stream["trend"]["value"], last: Reading): Stream["trend"]["value"] {
-  const number = Number(last.value.value);
-  if (last.value.datatype === undefined || !Number.isFinite(number)) return trend;
+  const number = asNumber(last.value);
+  if (number === null) return trend;
   const before = trend[trend.length - 1];
   if (before && before[0] >= last.at) return trend;
   return [...trend.slice(1 - LONGEST_TREND), [last.at, number] as const];
+}
+
+/** True is 1, false 0; null for what is no number. */
+function asNumber(value: Term): number | null {
+  if (isBoolean(value)) return value.value === "true" || value.value === "1" ? 1 : 0;
+  const number = isNumeric(value) ? Number(value.value) : Number.NaN;
+  return Number.isFinite(number) ? number : null;
 }
 
 /** Numbers from before the page was opened, as the gateway kept them. */

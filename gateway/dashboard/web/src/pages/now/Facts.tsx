@@ -70,25 +70,17 @@ export function Mapping({ why }: { why: Loaded<Why> }) {
 
 interface Question {
   name: string;
-  label: string;
+  label?: string;
   sparql: string;
-  isStanding: boolean;
 }
 
-interface Subscribed {
-  subscriptions: { query: string; name?: string; alias?: string; kind: string }[];
-}
-
-/** Saved queries, and those that somebody watches: what is not allowed is not asked. */
+/** Saved queries and those of the profiles, by name; what is not allowed is not there. */
 async function loadQuestions(signal: AbortSignal): Promise<Question[]> {
-  const told = await api.get<{ saved: { name: string; label: string; sparql: string }[] }>("/saved", {}, signal);
-  const saved = told.saved.map((each) => ({ ...each, isStanding: false }));
-  if (!may("operations")) return saved;
-  const { subscriptions } = await api.get<Subscribed>("/subscriptions", {}, signal).catch(() => ({ subscriptions: [] }));
-  const standing = subscriptions
-    .filter(({ kind, name }) => kind !== "gateway" && name)
-    .map(({ name = "", query }) => ({ name, label: name, sparql: query, isStanding: true }));
-  return [...saved, ...standing];
+  const [saved, given] = await Promise.all([
+    api.get<{ saved: Question[] }>("/saved", {}, signal),
+    api.get<{ queries: Question[] }>("/profiles/queries", {}, signal),
+  ]);
+  return [...saved.saved, ...given.queries];
 }
 
 export function Questions({ property }: { property: string }) {
@@ -100,12 +92,11 @@ export function Questions({ property }: { property: string }) {
       <h3>{texts.now.questions}</h3>
       {found?.length === 0 && <p class="quiet">{texts.now.noQuestions}</p>}
       <ul class="facts">
-        {found?.map(({ name, label, sparql, isStanding }) => (
-          <li key={`${isStanding} ${name}`}>
-            <a href={isStanding ? href("ask", [], { query: sparql }) : href("ask", [name])}>
+        {found?.map(({ name, label }) => (
+          <li key={name}>
+            <a href={href("ask", [name])}>
               <Told>{label || name}</Told>
             </a>
-            {isStanding && <Badge>{texts.now.standing}</Badge>}
           </li>
         ))}
       </ul>

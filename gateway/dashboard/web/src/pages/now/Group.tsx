@@ -3,9 +3,9 @@
 import { memo } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
 import { Age, Told } from "../../parts";
-import { isNumeric } from "../../protocol/terms";
+import { isBoolean, isNumeric } from "../../protocol/terms";
 import { address, href } from "../../state/address";
-import { short, unit, value } from "../../state/format";
+import { short, since, unit, value, whole } from "../../state/format";
 import type { Stream } from "../../state/streams";
 import { texts } from "../../texts";
 import { Doubts } from "./Doubts";
@@ -14,7 +14,7 @@ import { GAP, HEAD, LINE, type Placed } from "./layout";
 import { askHref, whyHref } from "./links";
 import { opened } from "./opened";
 import { Sparkline } from "./Sparkline";
-import { ratePerHour } from "./trend";
+import { lastingSince, ratePerHour } from "./trend";
 
 interface GroupProps {
   placed: Placed;
@@ -61,8 +61,8 @@ const Line = memo(function Line({ stream, name, by }: LineOf & { by: By }) {
       </a>
       <Value stream={stream} />
       <span class="trend">
-        <Sparkline trend={stream.trend} />
-        <Rate trend={stream.trend} />
+        {isBoolean(reading.value) ? <Since trend={stream.trend} /> : <Sparkline trend={stream.trend} />}
+        {isNumeric(reading.value) && <Rate trend={stream.trend} />}
       </span>
       <span class="age quiet small">
         <Age at={reading.at} />
@@ -91,11 +91,11 @@ function Value({ stream }: { stream: Stream }) {
     for (const digits of box.current?.querySelectorAll(".digits") ?? []) digits.animate(FLASH, 200);
   }, [reading.observation]);
   const text = value(reading.value, stream.property);
-  const [whole, fraction] = isNumeric(reading.value) ? split(text) : [clipped(text), ""];
-  const kind = isNumeric(reading.value) ? "is-number" : whole.length > LONG_WORD ? "is-text" : "";
+  const [head, fraction] = isNumeric(reading.value) ? split(text) : [clipped(text), ""];
+  const kind = isNumeric(reading.value) ? "is-number" : head.length > LONG_WORD ? "is-text" : "";
   return (
     <span class={`value ${kind}`} ref={box} title={clipped(text)}>
-      <bdi class="told digits">{whole}</bdi>
+      <bdi class="told digits">{head}</bdi>
       <span class="behind">
         <span class="digits">{fraction}</span> <span class="unit quiet">{unit(reading.unit)}</span>
       </span>
@@ -111,6 +111,16 @@ function Rate({ trend }: { trend: Stream["trend"] }) {
   return (
     <span class="rate small quiet" title={`${rate > 0 ? texts.now.rising : texts.now.falling} ${text}`}>
       {rate > 0 ? "↑" : "↓"} {text}
+    </span>
+  );
+}
+
+function Since({ trend }: { trend: Stream["trend"] }) {
+  const at = lastingSince(trend.value);
+  if (at === null) return null;
+  return (
+    <span class="small quiet" title={whole(at)}>
+      {texts.now.since(since(at))}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 /** What the gateway keeps of streams: short trends of all of them, and the journal of one. */
 
-import { ApiError, api } from "../../protocol/http";
+import { api } from "../../protocol/http";
 import { streamKey, takeTrend } from "../../state/streams";
 import { merged, type Page, type Point } from "./history";
 
@@ -8,7 +8,7 @@ interface Kept {
   id: string;
   sensor: string;
   property: string;
-  place: string;
+  feature: string;
   points: [number, number][];
 }
 
@@ -20,14 +20,15 @@ interface KeptPage {
 /** As `GET /streams/{id}/history` knows streams. */
 const ids = new Map<string, string>();
 const PAGES = 40;
+const PAGE_STREAMS = 500;
 
 /** The trends of all streams, page by page. Raises ApiError and AwayError. */
 export async function loadTrends(signal: AbortSignal): Promise<void> {
   let after: string | undefined;
   for (let page = 0; page < PAGES; page++) {
-    const told = await api.get<KeptPage>("/streams", { after }, signal);
-    for (const { id, sensor, property, place, points } of told.streams) {
-      const key = streamKey(sensor, property, place);
+    const told = await api.get<KeptPage>("/streams", { limit: PAGE_STREAMS, after }, signal);
+    for (const { id, sensor, property, feature, points } of told.streams) {
+      const key = streamKey(sensor, property, feature);
       ids.set(key, id);
       takeTrend(key, points);
     }
@@ -46,7 +47,7 @@ async function idOf(key: string, signal: AbortSignal): Promise<string> {
 
 /** Most points that are drawn, whatever is asked for. */
 export const MOST_POINTS = 20_000;
-const PAGE_POINTS = 2_000;
+const PAGE_POINTS = 1_000;
 
 export interface Asked {
   key: string;
@@ -82,9 +83,4 @@ export async function loadHistory(
     after = page.next ?? undefined;
     take(points, after === undefined || points.length >= MOST_POINTS);
   } while (after !== undefined && points.length < MOST_POINTS);
-}
-
-/** Whether the gateway keeps nothing to show: no such route, or no right to it. */
-export function isNotKept(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 404 || error.status === 403);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ratePerHour } from "./trend";
+import { lastingSince, ratePerHour } from "./trend";
 
 const line = (count: number, stepMs: number, value: (at: number) => number): [number, number][] =>
   Array.from({ length: count }, (_, at) => [at * stepMs, value(at)]);
@@ -21,4 +21,11 @@ it("looks at the last hour alone", () => {
   const fell = line(60, 60_000, (at) => 100 - at);
   const rises = line(30, 120_000, (at) => 40 + at).map(([at, value]): [number, number] => [at + 3_720_000, value]);
   expect(ratePerHour([...fell, ...rises])).toBeCloseTo(30);
+});
+
+it("knows since when a state lasts, where it was seen to change", () => {
+  expect(lastingSince([[1, 0], [2, 1], [3, 0], [4, 0], [5, 0]])).toBe(3);
+  expect(lastingSince([[1, 1], [2, 0]])).toBe(2);
+  expect(lastingSince([[1, 1], [2, 1]])).toBeNull();
+  expect(lastingSince([])).toBeNull();
 });

@@ -31,3 +31,12 @@ export function ratePerHour(points: Points): number | null {
 function mean(numbers: number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
+
+/** Since when a state lasts, ms; null where it was never seen to change. */
+export function lastingSince(points: Points): number | null {
+  const state = points[points.length - 1]?.[1];
+  for (let at = points.length - 2; at >= 0; at--) {
+    if (points[at]?.[1] !== state) return points[at + 1]?.[0] ?? null;
+  }
+  return null;
+}
