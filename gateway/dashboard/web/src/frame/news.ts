@@ -2,7 +2,9 @@
 
 import { computed, signal } from "@preact/signals";
 import { api } from "../protocol/http";
-import { may } from "../protocol/session";
+import { may, subscriptions } from "../protocol/session";
+import { prologue } from "../protocol/terms";
+import { Bag } from "../state/live";
 import { passed, streams, structure } from "../state/streams";
 
 export interface Alarm {
@@ -18,6 +20,8 @@ const EVERY_MS = 5_000;
 const RATE_MS = 5_000;
 
 export const alarms = signal<Alarm[]>([]);
+/** Whether the gateway has said what is wrong; only who may see operations is told. */
+export const isKnown = signal(false);
 /** Devices that are heard and in no mapping. */
 export const newDevices = signal(0);
 /** Readings that this page was told of in the last seconds, a second. */
@@ -30,26 +34,40 @@ export const silent = computed(() => {
   return count;
 });
 
-interface Proposals {
-  proposals: { device: string; family: string; status: string }[];
-}
+const OPEN = `SELECT ?proposal ?family ?device { GRAPH graph:proposals {
+  ?proposal gw:proposalStatus ?status ; gw:family ?family ; gw:device ?device }
+  VALUES ?status { gw:Proposed gw:Moved gw:MeansOther } }`;
 
 async function look(): Promise<void> {
   if (document.hidden) return;
   if (may("operations")) {
     const told = await api.get<{ alarms: Alarm[] }>("/alarms").catch(() => null);
+    isKnown.value = told !== null;
     if (told) alarms.value = told.alarms;
   }
-  if (may("mappings")) {
-    const told = await api.get<Proposals>("/mappings/proposals").catch(() => null);
-    const open = told?.proposals.filter(({ status }) => status === "proposed" || status === "changed");
-    if (open) newDevices.value = new Set(open.map(({ family, device }) => `${family}\n${device}`)).size;
-  }
+}
+
+function devicesOf(bag: Bag): number {
+  const devices = [...bag.entries.values()].map(({ row }) => `${row.family?.value}\n${row.device?.value}`);
+  return new Set(devices).size;
+}
+
+function followProposals(): () => void {
+  if (!may("mappings")) return () => undefined;
+  const bag = new Bag();
+  const held = subscriptions.subscribe(prologue(OPEN) + OPEN, {
+    onChange: (change) => {
+      bag.take(change);
+      newDevices.value = devicesOf(bag);
+    },
+  });
+  return () => held.end();
 }
 
 /** Look every few seconds while somebody is there; returns how to stop. */
 export function follow(): () => void {
   void look();
+  const unfollow = followProposals();
   const looking = setInterval(() => void look(), EVERY_MS);
   let before = passed();
   const counting = setInterval(() => {
@@ -58,6 +76,7 @@ export function follow(): () => void {
     before = heard;
   }, RATE_MS);
   return () => {
+    unfollow();
     clearInterval(looking);
     clearInterval(counting);
   };

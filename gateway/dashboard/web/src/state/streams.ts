@@ -241,12 +241,13 @@ export function watch(): void {
   const told = (query: string, onChange: (change: Change) => void, onError?: (message: string) => void): void => {
     held.push(subscriptions.subscribe(prologue(query) + query, { onChange, ...(onError ? { onError } : {}) }));
   };
+  // Names first: nothing is called anew a moment after it was drawn. They are missed, and nothing
+  // else, where labels may not be read.
+  told(LABELS, takeLabels);
   told(READINGS, takeReadings, (message) => {
     problem.value = message;
   });
   told(ABSENCES, takeAbsences);
-  // Names are missed, and nothing else, where labels may not be read.
-  told(LABELS, takeLabels);
 }
 
 export function stop(): void {
