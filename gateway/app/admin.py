@@ -4,10 +4,7 @@ Place on the way of the data: built by `app` at the start, when all parts are th
 """
 
 from datetime import timedelta
-from functools import partial
 
-from gateway.admin.onboarding.changes import history
-from gateway.admin.provenance import Provenance
 from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
@@ -29,7 +26,6 @@ from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate
 from gateway.gates.http.json_interface import JsonInterface
 from gateway.gates.http.request_body import RequestLimits
-from gateway.gates.looking.why import WhyGate
 from gateway.gates.sparql.delayed import DelayedGate
 from gateway.gates.sparql.query_pool import QueryPool
 
@@ -42,7 +38,6 @@ def json_interface(
     control, raw = stages.control, reception.raw
     identity, quarantine = storage.identity, reception.quarantine
     actuators = ActuatorsGate(control.actuating, identity.actuation_iri(""))
-    why = WhyGate(_provenance(stages), partial(storage.scheduler.look, history), pool)
     gates: tuple[object, ...] = (
         *access_gates(security),
         broker_gate(config, stages.broker.port),
@@ -56,24 +51,11 @@ def json_interface(
         SavedQueries(config.saved_profile, control.reload),
         actuators,
         RehearsalGate(_rehearsals(stages, config), raw, pool),
-        *looking_gates(stages, health, pool, config, (why, actuators)),
+        *looking_gates(stages, health, pool, config, actuators),
     )
     limits = RequestLimits(config.limits.request_bytes, config.limits.request_s)
     return JsonInterface(
         ROUTERS, Served({type(gate): gate for gate in gates}, security.guard, limits)
-    )
-
-
-def _provenance(stages: Stages) -> Provenance:
-    reception, reload = stages.reception, stages.control.reload
-    return Provenance(
-        stages.storage.identity,
-        reception.mappings,
-        reception.raw,
-        reception.quarantine,
-        journal=stages.storage.journal.folder,
-        profiles=lambda: reload.profiles,
-        templates=lambda: reception.current_state.templates,
     )
 
 

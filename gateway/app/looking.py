@@ -13,6 +13,8 @@ from pyoxigraph import QuerySolutions
 from gateway.admin.looking.latencies import ReadingLatencies
 from gateway.admin.looking.settings_told import told_settings
 from gateway.admin.looking.troubles import Before
+from gateway.admin.onboarding.changes import history
+from gateway.admin.provenance import Provenance
 from gateway.admin.streams import Streams
 from gateway.app.alarms import Alarming
 from gateway.app.health import Health
@@ -40,10 +42,11 @@ def looking_gates(
     health: Health,
     pool: QueryPool,
     config: Config,
-    others: tuple[WhyGate, ActuatorsGate],
+    actuators: ActuatorsGate,
 ) -> tuple[object, ...]:
-    """The gates of looking, and of the streams; `others` are asked by them."""
-    why, actuators = others
+    """The gates of looking, and of the streams; `actuators` are asked what became of a command."""
+    scheduler = stages.storage.scheduler
+    why = WhyGate(_provenance(stages), partial(scheduler.look, history), pool)
     reload = stages.control.reload
     standing = _standing(stages)
 
@@ -72,6 +75,19 @@ def looking_gates(
             stages.broker.clients,
             stages.subscribing.subscribers,
         ),
+    )
+
+
+def _provenance(stages: Stages) -> Provenance:
+    reception, reload = stages.reception, stages.control.reload
+    return Provenance(
+        stages.storage.identity,
+        reception.mappings,
+        reception.raw,
+        reception.quarantine,
+        journal=stages.storage.journal.folder,
+        profiles=lambda: reload.profiles,
+        templates=lambda: reception.current_state.templates,
     )
 
 

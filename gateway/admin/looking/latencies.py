@@ -31,7 +31,7 @@ class ReadingLatencies:
             self._times.append(max(0.0, self._now() - records[0].ingested_at.timestamp()))
 
     def take(self) -> Sequence[float]:
-        """Those since the last time, in s; none is left."""
+        """The times since the last look, in s; none is left."""
         taken: list[float] = []
         while self._times and len(taken) < _MOST:
             taken.append(self._times.popleft())

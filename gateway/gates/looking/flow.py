@@ -57,7 +57,7 @@ class Latencies(Protocol):
     is_on: bool
 
     def take(self) -> Sequence[float]:
-        """Those since the last time, in s; none is left."""
+        """The times since the last look, in s; none is left."""
         ...
 
 

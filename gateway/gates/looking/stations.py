@@ -118,7 +118,7 @@ def _triples(observed: Observed) -> Station:
 
 
 def expected_stations(sensor: str, observed: str, nears: Iterable[Near]) -> list[Station]:
-    """Those of a stream that nothing was observed of, with what keeps it away."""
+    """The stations of a stream that nothing was observed of, with what keeps it away."""
     nears = list(nears)
     none = station(
         "observation",

@@ -118,7 +118,7 @@ class TrailGate:
         return TrailTold(about=told.about, stations=placed, others=iris[1:])
 
     async def _of_sensor(self, sensor: str, observed: str, caller: Caller) -> TrailTold:
-        """Its newest observation, or what keeps one away."""
+        """The newest observation of a sensor, or what keeps one away."""
         node, about = trail_store.named(sensor), trail_store.named(observed)
         found = await self._ask(lambda asks: trail_store.newest(asks, node, about), caller)
         if found is not None:
@@ -198,5 +198,5 @@ async def trail(
     gate: Annotated[TrailGate, Depends(GateOf(TrailGate))],
     asked: Annotated[AskedTrail, Query()],
 ) -> TrailTold:
-    """Of an observation, a triple, a sensor's newest, a row or a command."""
+    """The way of an observation, a triple, a sensor's newest, a row or a command."""
     return await gate.trail(asked, caller)
