@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { tellDone } from "../../frame/undo";
 import { Problem, Told } from "../../parts";
-import { api } from "../../protocol/http";
+import { api, send } from "../../protocol/http";
 import { query, update } from "../../protocol/sparql";
 import type { Row } from "../../protocol/terms";
 import { timeOfDay } from "../../state/format";
@@ -15,6 +15,9 @@ import { openedAs, text } from "./desk";
 import { type Commands, lacking, made, newIri, restored, type Rule, RULES, said, unknown, unmade } from "./rule";
 import { title } from "./saved";
 import { completed, saidIn, variables } from "./text";
+
+/** A rehearsal takes 20 s by its own limit, and waits for a copy of the store before. */
+const PATIENCE_MS = 90_000;
 
 interface Actuator {
   id: string;
@@ -172,7 +175,9 @@ function Rehearsed({ rule, isReady, label, onDone }: RehearsedProperties) {
     setAsking(true);
     setProblem("");
     try {
-      setTold(await api.post<Commands>("/mappings/rehearse", { rules: [{ id: label, ...rule }] }));
+      const json = { rules: [{ id: label, ...rule }] };
+      const answer = await send("/mappings/rehearse", { method: "POST", json, patienceMs: PATIENCE_MS });
+      setTold((await answer.json()) as Commands);
     } catch (error) {
       setProblem((error as Error).message);
     }
