@@ -54,7 +54,8 @@ async def passes(gateway: Gateway, page: Page) -> None:
 
 
 async def costs(page: Page) -> None:
-    question = page.locator("[data-question]", has_text="madeBySensor").first
+    question = page.locator("[data-question]", has_text="SELECT ?o ?sensor").first
+    await expect(question).to_contain_text("client")
     await question.get_by_role("button", name="Explain").click()
     await expect(page.locator(".explained pre")).to_contain_text("LUTT")
 
@@ -101,6 +102,8 @@ async def test_clients_are_let_in_and_put_out(tmp_path: Path) -> None:
         answer = await house.ask("boss", "GET", "/clients")
         assert [each["name"] for each in answer.json()["clients"]] == ["boss", "operator"]
         await page.get_by_role("button", name="Sign out").click()
+        await expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         await sign_in(page, "operator-id", "operator-secret")
         await expect(page.get_by_role("link", name="Quarantine").first).to_be_visible()
         await expect(page.get_by_role("link", name="Clients")).to_have_count(0)
+        await one.leave()
