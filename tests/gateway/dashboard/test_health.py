@@ -1,5 +1,6 @@
 """Health, as an operator uses it: what passes, what is wrong, what it costs, who is there."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,9 @@ async def test_what_passes_what_is_wrong_and_what_it_costs(tmp_path: Path) -> No
         await expect(page.get_by_role("heading", name="WebSocket")).to_contain_text("1")
         await part(page, "Configuration")
         await expect(page.get_by_role("heading", name="[http]")).to_be_visible()
+        logging.getLogger("gateway.test").warning("the_roof_leaks")
         await part(page, "Log")
-        await expect(page.locator(".log li").first).to_be_visible()
+        await expect(page.locator(".log li.warning")).to_contain_text("the_roof_leaks")
         await page.get_by_role("searchbox").fill(HIDDEN)
         await expect(page.get_by_text("The log says nothing like that")).to_be_visible()
 
