@@ -101,6 +101,11 @@ class Seat:
         self.expected.extend(parts)
         yield
 
+    async def leave(self) -> None:
+        """Close every window, before the gateway goes away behind them."""
+        for page in list(self.browser.pages):
+            await page.close()
+
     def assert_quiet(self) -> None:
         """No script failed, and the Content-Security-Policy was not touched."""
         unexpected = [each for each in self.told if not any(part in each for part in self.expected)]
@@ -126,6 +131,7 @@ async def at_home(
     async with seat(folder / "browser") as one, gateways.running(config or settings(folder)) as own:
         await send(own, *SAMPLES)
         yield own, one
+        await one.leave()
 
 
 async def pictures(page: Page, name: str) -> None:

@@ -175,6 +175,7 @@ async def test_who_may_not_command_only_sees(tmp_path: Path) -> None:
         await expect(page.locator("[data-actuator=lamp]")).to_be_visible()
         await expect(page.get_by_text("Commanding needs the right")).to_be_visible()
         await expect(page.get_by_role("switch")).to_have_count(0)
+        await one.leave()
 
 
 async def asked(gateway: Gateway, path: str) -> JsonObject:

@@ -1,5 +1,6 @@
 """Health, as an operator uses it: what passes, what is wrong, what it costs, who is there."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,9 @@ async def test_what_passes_what_is_wrong_and_what_it_costs(tmp_path: Path) -> No
         await expect(page.get_by_role("heading", name="WebSocket")).to_contain_text("1")
         await part(page, "Configuration")
         await expect(page.get_by_role("heading", name="[http]")).to_be_visible()
+        logging.getLogger("gateway.test").warning("the_roof_leaks")
         await part(page, "Log")
-        await expect(page.locator(".log li").first).to_be_visible()
+        await expect(page.locator(".log li.warning")).to_contain_text("the_roof_leaks")
         await page.get_by_role("searchbox").fill(HIDDEN)
         await expect(page.get_by_text("The log says nothing like that")).to_be_visible()
 
@@ -54,7 +56,8 @@ async def passes(gateway: Gateway, page: Page) -> None:
 
 
 async def costs(page: Page) -> None:
-    question = page.locator("[data-question]", has_text="madeBySensor").first
+    question = page.locator("[data-question]", has_text="SELECT ?o ?sensor").first
+    await expect(question).to_contain_text("client")
     await question.get_by_role("button", name="Explain").click()
     await expect(page.locator(".explained pre")).to_contain_text("LUTT")
 
@@ -101,6 +104,8 @@ async def test_clients_are_let_in_and_put_out(tmp_path: Path) -> None:
         answer = await house.ask("boss", "GET", "/clients")
         assert [each["name"] for each in answer.json()["clients"]] == ["boss", "operator"]
         await page.get_by_role("button", name="Sign out").click()
+        await expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         await sign_in(page, "operator-id", "operator-secret")
         await expect(page.get_by_role("link", name="Quarantine").first).to_be_visible()
         await expect(page.get_by_role("link", name="Clients")).to_have_count(0)
+        await one.leave()

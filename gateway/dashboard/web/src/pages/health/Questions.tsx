@@ -33,7 +33,7 @@ export function Questions() {
         ))}
       </p>
       <Problem text={problem} again={again} />
-      <div class="wide">
+      <div class="wide" role="region" aria-label={texts.health.tabs.questions} tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -41,7 +41,7 @@ function Transport({ title, all }: { title: string; all: Record<string, unknown>
       </h2>
       {all.length === 0 && <p class="quiet">{texts.health.nobody}</p>}
       {all.length > 0 && (
-        <div class="wide">
+        <div class="wide" role="region" aria-label={title} tabIndex={0}>
           <table>
             <thead>
               <tr>
