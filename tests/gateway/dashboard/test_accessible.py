@@ -59,15 +59,18 @@ async def violations(seat: Seat, page: Page, source: str) -> list[str]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_every_page_is_accessible(tmp_path: Path, theme: str) -> None:
     source = axe()
+    found: dict[str, list[str]] = {}
     async with at_home(tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway), theme=theme)
         await expect(page.locator(".line")).to_have_count(5)
-        assert await violations(seat, page, source) == [], "now"
+        found["now"] = await violations(seat, page, source)
         await page.locator(".line .what").first.click()
         await expect(page.locator("aside.detail canvas")).to_be_visible()
-        assert await violations(seat, page, source) == [], "a stream"
+        found["a stream"] = await violations(seat, page, source)
         for name in PAGES[1:]:
             await page.goto(url(gateway, name))
             await expect(page.locator("main")).not_to_be_empty()
             await expect(page.locator("main .skeleton")).to_have_count(0)
-            assert await violations(seat, page, source) == [], name
+            found[name] = await violations(seat, page, source)
+        await page.close()
+    assert {name: each for name, each in found.items() if each} == {}

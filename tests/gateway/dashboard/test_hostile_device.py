@@ -20,11 +20,12 @@ pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 MARKUP = '<img src=x onerror="window.hit=1"><script>window.hit=1</script></script></title>'
 OVERRIDE = "\u202e\u2067\u200fabc\u0000-\u2066"
 LONGEST = 1_000_000
+"""Of a value; more than a device may send, so that an UPDATE writes it."""
 PAYLOADS = {
     "markup": MARKUP,
     "quotes": "\"'`${window.hit=1}{{hit}}javascript:window.hit=1//",
     "override": f"{OVERRIDE.replace(chr(0), '')}שלום 12 °C",
-    "long": "W" * LONGEST,
+    "long": "W" * 10_000,
     "combined": "Z" + "\u0338\u0489" * 500,
 }
 WATCH = """
@@ -62,7 +63,7 @@ def hostile(folder: Path) -> Config:
         for name in PAYLOADS
     ]
     profile = gateways.write_profile(folder, [*house(), *words])
-    return gateways.settings(folder, profile, payload_bytes=2 * LONGEST)
+    return gateways.settings(folder, profile)
 
 
 async def _arm(gateway: Gateway) -> None:
@@ -73,6 +74,12 @@ async def _arm(gateway: Gateway) -> None:
         f"""INSERT DATA {{ <urn:zz:dev> <http://www.w3.org/2000/01/rdf-schema#label> "{label}" .
         <urn:property:override> <http://www.w3.org/2000/01/rdf-schema#label> "\u202eevil" .
         <urn:property:long> <http://www.w3.org/2000/01/rdf-schema#label> "{"N" * 5000}" }}""",
+    )
+    await update(
+        gateway,
+        f"""DELETE {{ ?o sosa:hasSimpleResult ?v }}
+        INSERT {{ ?o sosa:hasSimpleResult "{"W" * LONGEST}" }}
+        WHERE {{ ?o sosa:observedProperty <urn:property:long> ; sosa:hasSimpleResult ?v }}""",
     )
     await update(
         gateway,
@@ -105,7 +112,7 @@ async def test_it_changes_its_own_text_alone(tmp_path: Path, size: str) -> None:
         await expect(page.locator(".line")).to_have_count(5 + len(PAYLOADS))
         evil = page.locator(".group").last
         await expect(evil.get_by_role("heading")).to_have_text(MARKUP)
-        await expect(evil.locator(".digits", has_text="<img src=x")).to_have_count(1)
+        await expect(evil.locator(".digits", has_text="zz <img src=x")).to_have_count(1)
         await expect(evil.locator(".unit", has_text="<img src=x")).to_have_count(1)
         assert await page.evaluate(FRIENDS) == before
         await _assert_harmless(page)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.gateway.dashboard.opened import at_home, pictures, send, url
 
@@ -32,8 +32,8 @@ async def test_a_stream_is_opened_looked_at_and_closed(tmp_path: Path) -> None:
         detail = page.get_by_role("complementary", name="temperature")
         await expect(detail).to_be_focused()
         await expect(detail.locator(".latest")).to_contain_text("23.9 °C")
-        chart = detail.get_by_role("group", name="Chart of temperature, 11 points")
-        await expect(chart.locator("canvas")).to_be_visible()
+        await expect(detail.locator("figure.chart canvas")).to_be_visible()
+        await expect(_chart(page, "temperature", "1 point")).to_be_visible()
         await expect(detail.locator(".messages li")).to_have_count(11)
         await expect(detail.locator(".messages li").first).to_contain_text("23.9")
         await expect(detail.get_by_role("link", name="open")).to_have_attribute(
@@ -41,7 +41,6 @@ async def test_a_stream_is_opened_looked_at_and_closed(tmp_path: Path) -> None:
         )
         await send(gateway, ("home/office/temperature", b"24.25"))
         await expect(detail.locator(".latest")).to_contain_text("24.25 °C")
-        await expect(detail.get_by_role("group", name="temperature, 12 points")).to_be_visible()
         await pictures(page, "now-stream")
         await page.set_viewport_size({"width": 1280, "height": 800})
         await _zoom(page)
@@ -49,12 +48,12 @@ async def test_a_stream_is_opened_looked_at_and_closed(tmp_path: Path) -> None:
         await expect(detail.get_by_role("button", name="all")).to_have_attribute(
             "aria-pressed", "true"
         )
-        await expect(detail.get_by_role("group", name="points")).to_be_visible()
+        await expect(_chart(page, "temperature", "12 points")).to_be_visible()
         await page.keyboard.press("Escape")
         await expect(detail).to_have_count(0)
         await expect(page).to_have_url(url(gateway, "now"))
         await office.locator(".line", has_text="occupancy").locator(".what").click()
-        await expect(page.get_by_role("group", name="occupancy, 1 points")).to_be_visible()
+        await expect(_chart(page, "occupancy", "1 point")).to_be_visible()
         await page.set_viewport_size({"width": 390, "height": 844})
         await page.get_by_role("link", name="Back to the list").click()
         await expect(page.locator("aside.detail")).to_have_count(0)
@@ -79,16 +78,21 @@ async def _assert_offers_move_nothing(page: Page) -> None:
     assert await page.evaluate(BOXES) == before
 
 
+def _chart(page: Page, what: str, points: str) -> Locator:
+    return page.get_by_role("group", name=f"Chart of {what}, {points}.")
+
+
 async def _zoom(page: Page) -> None:
-    """By dragging, by keys, and out again."""
+    """By dragging over the last minutes, where single readings have room; out again; by keys."""
     chart = page.locator("figure.chart")
     box = await chart.locator(".u-over").bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2
-    await page.mouse.move(box["x"] + box["width"] * 0.6, middle)
+    await page.mouse.move(box["x"] + box["width"] * 0.96, middle)
     await page.mouse.down()
-    await page.mouse.move(box["x"] + box["width"] * 0.9, middle, steps=4)
+    await page.mouse.move(box["x"] + box["width"] - 1, middle, steps=4)
     await page.mouse.up()
+    await expect(_chart(page, "temperature", "12 points")).to_be_visible()
     out = page.get_by_role("button", name="Zoom out")
     await out.click()
     await expect(out).to_have_count(0)

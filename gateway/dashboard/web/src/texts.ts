@@ -131,7 +131,7 @@ export const texts = {
     range: "How far back",
     ranges: { "1h": "1 h", "24h": "24 h", "7d": "7 d", all: "all" } as Record<string, string>,
     zoomOut: "Zoom out",
-    chartOf: (what: string, points: number) => `Chart of ${what}, ${points} points`,
+    chartOf: (what: string, points: number) => `Chart of ${what}, ${points === 1 ? "1 point" : `${points} points`}`,
     chartKeys: "Arrow keys move it, plus and minus zoom.",
     chartHint: "Drag to zoom; point at a line for its value.",
     noHistory: "The journal has nothing of this time.",

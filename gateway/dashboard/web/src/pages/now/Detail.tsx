@@ -99,7 +99,7 @@ interface View {
 }
 
 function History({ stream }: { stream: Stream }) {
-  const [view, setView] = useState<View>({ range: "24h", at: Date.now(), zoom: null });
+  const [view, setView] = useState<View>(() => ({ range: usual(stream), at: Date.now(), zoom: null }));
   const [width, setWidth] = useState(0);
   // Of the range "all": when the journal begins, asked for coarsely first.
   const [first, setFirst] = useState<number | null>(null);
@@ -135,6 +135,12 @@ function History({ stream }: { stream: Stream }) {
       <Legend points={past.points} />
     </section>
   );
+}
+
+/** A day, or an hour where little more is known. */
+function usual(stream: Stream): string {
+  const first = stream.trend.peek()[0]?.[0] ?? Date.now();
+  return Date.now() - first > 2 * HOUR_MS ? "24h" : "1h";
 }
 
 function Ranges({ view, setView }: { view: View; setView(view: View): void }) {
