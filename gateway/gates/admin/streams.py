@@ -4,7 +4,6 @@ For who may QUERY the default graph, where observations are. The journal is read
 QUERYs, within the same limits.
 """
 
-import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -141,10 +140,11 @@ class StreamsGate:
         self._streams = streams
         self._pool = pool
 
-    async def list(self, listing: Listing) -> StreamsTold:
-        """A page of them."""
-        told, has_more = await asyncio.to_thread(
-            self._streams.list, listing.sensor, listing.property, listing.after, listing.limit
+    async def list(self, listing: Listing, caller: Caller) -> StreamsTold:
+        """A page of them. Raises what the pool raises."""
+        of = (listing.sensor, listing.property)
+        told, has_more = await self._pool.run(
+            lambda _: self._streams.list(*of, listing.after, listing.limit), caller
         )
         streams = [
             StreamTold(
@@ -161,12 +161,12 @@ class StreamsGate:
 
     async def history(self, id_: str, asked: HistoryAsked, caller: Caller) -> HistoryTold:
         """A page. Raises NotFoundError, StorageError, and what the pool raises."""
-        found = await asyncio.to_thread(self._streams.find, id_)
 
-        def read(body: BoundedBody) -> Page:
-            return self._streams.history(found.stream, asked, partial(_look, body))
+        def read(body: BoundedBody) -> tuple[Told, Page]:
+            found = self._streams.find(id_)
+            return found, self._streams.history(found.stream, asked, partial(_look, body))
 
-        page = await self._pool.run(read, caller)
+        found, page = await self._pool.run(read, caller)
         members: dict[str, object] = {
             "stream": StreamNamed(**_named(found)),
             "points": [_told(each, is_bucket=asked.every_ms > 0) for each in page.points],
@@ -184,9 +184,11 @@ _Gate = Annotated[StreamsGate, Depends(GateOf(StreamsGate))]
 
 
 @router.get(PATH, "what is observed, at a glance", "streams by id")
-async def list_streams(gate: _Gate, listing: Annotated[Listing, Query()]) -> StreamsTold:
+async def list_streams(
+    caller: AnyCaller, gate: _Gate, listing: Annotated[Listing, Query()]
+) -> StreamsTold:
     """Each with at most 64 points; the history has them all."""
-    return await gate.list(listing)
+    return await gate.list(listing, caller)
 
 
 @router.get(f"{PATH}/{{id}}/history", "the history of a stream", "the newest page first", 404)

@@ -37,7 +37,7 @@ def configured(folder: Path) -> Config:
 async def served(folder: Path) -> AsyncIterator[tuple[Gateway, httpx.AsyncClient]]:
     async with running(configured(folder)) as gateway:
         url = f"http://{LOOPBACK}:{gateway.http_port}"
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=30) as client:
             yield gateway, client
 
 

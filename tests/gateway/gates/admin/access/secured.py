@@ -67,5 +67,5 @@ async def open_house(folder: Path, *names: str, **security: object) -> AsyncIter
             store.add(identity(name, POLICIES[name], Kind.USER))
     async with running(secured(folder, **security)) as gateway:
         url = f"http://{LOOPBACK}:{gateway.http_port}"
-        async with httpx.AsyncClient(base_url=url) as http:
+        async with httpx.AsyncClient(base_url=url, timeout=30) as http:
             yield House(gateway, http, store)
