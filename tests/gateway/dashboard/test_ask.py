@@ -148,7 +148,7 @@ async def test_a_question_is_kept_and_becomes_a_rule(tmp_path: Path) -> None:
         await expect(saved.get_by_role("link", name="Too warm")).to_be_visible()
         await saved.get_by_role("link", name="Too warm").click()
         await page.get_by_role("button", name="Make a rule").click()
-        await page.get_by_label("Do", exact=True).select_option("send a message")
+        await page.locator("select", has_text="send a message").select_option("send a message")
         await page.get_by_label("Topic").fill("fan/{rom}/set")
         await expect(page.get_by_text("The query has no ?rom.")).to_be_visible()
         await page.get_by_label("Topic").fill("fan/{temperature}/set")
