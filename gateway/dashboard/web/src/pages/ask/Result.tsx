@@ -7,7 +7,7 @@ import { isNumeric } from "../../protocol/terms";
 import { short, value } from "../../state/format";
 import { places } from "../../state/streams";
 import { texts } from "../../texts";
-import { type Answer, answer, stopWatching } from "./answer";
+import { type Answer, answer } from "./answer";
 import { Changes } from "./Changes";
 import { written } from "./Cell";
 import { Chart } from "./Chart";
@@ -50,7 +50,8 @@ function useTitle(now: Answer | null): void {
 }
 
 function Failed({ now }: { now: Answer }) {
-  if (!now.problem) return null;
+  // What is wrong with a text is no longer said once it is another.
+  if (!now.problem || now.text !== text.value) return null;
   const at = place(now.problem);
   const where = at ? texts.ask.atLine(at.line, at.column) : "";
   return <Problem text={where + wrong(now.problem)} />;
@@ -89,11 +90,6 @@ function Given({ now }: { now: Answer }) {
         )}
         <span class="grow" />
         <Files now={now} />
-        {now.isLive && (
-          <button type="button" onClick={stopWatching}>
-            {texts.ask.stop}
-          </button>
-        )}
       </div>
       <Body now={now} view={first} columns={columns} order={order} onOrder={setOrder} byPlace={byPlace} />
     </>

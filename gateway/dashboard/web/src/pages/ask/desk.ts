@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { type Updated, update } from "../../protocol/sparql";
 import { address, replaceParameters } from "../../state/address";
-import { answer, clear, run, stopWatching, watch } from "./answer";
+import { answer, clear, run, watch } from "./answer";
 import type { Mark } from "./codemirror";
 import type { Question } from "./question";
 import { completed, form, place, wrong } from "./text";
@@ -78,5 +78,3 @@ export function begin(): void {
   show("");
   if (address.peek().parameters.query !== undefined) replaceParameters({ query: undefined });
 }
-
-export { stopWatching };

@@ -6,7 +6,7 @@ import { Problem } from "../../parts";
 import { may, me } from "../../protocol/session";
 import { address, href } from "../../state/address";
 import { texts } from "../../texts";
-import { answer, clear } from "./answer";
+import { answer, clear, stopWatching } from "./answer";
 import { begin, isUpdate, mark, openedAs, refused, runNow, show, text, typed, updated, updateNow, watchNow } from "./desk";
 import { Editor } from "./Editor";
 import { examples, facts } from "./facts";
@@ -111,19 +111,26 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
   const kind = form(text.value);
   const name = openedAs.value;
   const asked = name ? { name } : { query: text.value };
+  const isWatched = (answer.value?.isLive ?? false) && answer.value?.text === text.value;
   return (
     <div class="do">
       <button type="button" class="main" disabled={isEmpty} title={texts.ask.runKey} onClick={runNow}>
         {texts.ask.run}
       </button>
-      <button
-        type="button"
-        disabled={isEmpty || kind === "DESCRIBE"}
-        title={kind === "DESCRIBE" ? texts.ask.noDescribe : texts.ask.watchKey}
-        onClick={watchNow}
-      >
-        {texts.ask.watch}
-      </button>
+      {isWatched ? (
+        <button type="button" onClick={stopWatching}>
+          {texts.ask.stop}
+        </button>
+      ) : (
+        <button
+          type="button"
+          disabled={isEmpty || kind === "DESCRIBE"}
+          title={kind === "DESCRIBE" ? texts.ask.noDescribe : texts.ask.watchKey}
+          onClick={watchNow}
+        >
+          {texts.ask.watch}
+        </button>
+      )}
       {!isEmpty && may("mappings") && (
         <>
           <button type="button" class="plain" onClick={() => onPanel("keep")}>
