@@ -12,7 +12,17 @@ from tests.paths import ROOT
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
 AXE = ROOT / "gateway" / "dashboard" / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PAGES = ("now", "devices", "ask", "control", "health", "why")
+PAGES = (
+    "now",
+    "devices",
+    "devices/edit?mapping=urn:mapping:temperature",
+    "devices/connect",
+    "devices/history",
+    "ask",
+    "control",
+    "health",
+    "why",
+)
 GRAVE = {"serious", "critical"}
 
 

@@ -150,6 +150,12 @@ async def test_withdrawn_and_rejected_proposals(tmp_path: Path) -> None:
         assert [each["label"] for each in await api.proposals(status="confirmed")] == [
             "hall humidity"
         ]
+        # A rejection is taken back; what was not rejected stays as it is.
+        await api.ask("POST", "/mappings/proposals/reopen", {"ids": [unwanted["id"], kept["id"]]})
+        assert await api.proposals(status="rejected") == []
+        assert [each["label"] for each in await api.proposals(status="confirmed")] == [
+            "hall humidity"
+        ]
 
 
 async def test_proposals_survive_a_restart_and_are_data_to_subscribe_to(tmp_path: Path) -> None:

@@ -113,6 +113,11 @@ export class Subscriptions {
     this.settle();
   }
 
+  /** Whether this page asks it. */
+  asks(sparql: string): boolean {
+    return [...this.held.values()].some((each) => each.sparql === sparql);
+  }
+
   forget(one: Held): void {
     if (this.held.get(one.alias) !== one) return;
     this.held.delete(one.alias);

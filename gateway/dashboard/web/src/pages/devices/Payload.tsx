@@ -87,7 +87,7 @@ function Shown({ message, form, onSelect }: { message: Given; form: Mapping; onS
   const root = tree(text, format);
   if (root.children.length > 0) {
     return (
-      <ul class="tree" role="tree" aria-label={texts.devices.edits.payload}>
+      <ul class="tree">
         {root.children.map((each) => (
           <Branch key={each.name} node={each} selector={selector} onSelect={onSelect} />
         ))}
@@ -121,7 +121,7 @@ function Branch({ node, selector, onSelect }: { node: Node; selector: string; on
     </>
   );
   return (
-    <li role="treeitem" aria-selected={isMarked}>
+    <li>
       {node.selector !== null && node.text !== null ? (
         <button
           type="button"
@@ -136,7 +136,7 @@ function Branch({ node, selector, onSelect }: { node: Node; selector: string; on
         <span class="leaf">{line}</span>
       )}
       {node.children.length > 0 && (
-        <ul role="group">
+        <ul>
           {node.children.map((each) => (
             <Branch key={each.name} node={each} selector={selector} onSelect={onSelect} />
           ))}

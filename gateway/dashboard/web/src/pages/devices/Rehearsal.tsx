@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Problem, Told } from "../../parts";
+import { subscriptions } from "../../protocol/session";
 import { short, unit } from "../../state/format";
 import { called, calledProperty } from "../../state/streams";
 import { texts } from "../../texts";
@@ -24,7 +25,9 @@ export function Rehearsal({ edits, isReady }: { edits: Edits; isReady: boolean }
     setReport(null);
     try {
       const [told, called_] = await Promise.all([rehearse(edits), questionNames()]);
-      setReport(told);
+      // What this page watches, to be live, nobody has asked for.
+      const asked = told.subscriptions.filter(({ query }) => !subscriptions.asks(query));
+      setReport({ ...told, subscriptions: asked });
       setNames(called_);
     } catch (error) {
       setProblem((error as Error).message);

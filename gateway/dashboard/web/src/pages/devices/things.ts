@@ -69,7 +69,8 @@ export interface Question {
 
 /** What kind of answer settles a question; null where there is none. */
 export function questionOf(part: { question?: string; error?: string }): Question | null {
-  const text = part.question || part.error || "";
+  // Where it asks, and whose units they are, is of no use to who answers.
+  const text = (part.question || part.error || "").replace(/^unit_of_measurement: /, "").replace(/QUDT unit/g, "unit");
   if (!text) return null;
   if (part.error) return { text, asks: "editor" };
   if (/^Is it open when/.test(text)) return { text, asks: "words" };
