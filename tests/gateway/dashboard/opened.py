@@ -128,7 +128,8 @@ async def at_home(
     folder: Path, config: Config | None = None
 ) -> AsyncIterator[tuple[Gateway, Seat]]:
     """A gateway whose house has told everything once, and a browser."""
-    async with seat(folder / "browser") as one, gateways.running(config or settings(folder)) as own:
+    # The browser ends first: a page whose gateway goes says so in its console.
+    async with gateways.running(config or settings(folder)) as own, seat(folder / "browser") as one:
         await send(own, *SAMPLES)
         yield own, one
         await one.leave()

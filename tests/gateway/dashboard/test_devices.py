@@ -176,7 +176,8 @@ async def test_the_first_minute_says_where_to_connect_and_counts_what_arrives(
 
 
 async def test_a_login_for_a_device_is_made_and_shown_once(tmp_path: Path) -> None:
-    async with seat(tmp_path / "browser") as one, open_house(tmp_path, "boss", "operator") as house:
+    # The browser ends first: a page whose gateway goes says so in its console.
+    async with open_house(tmp_path, "boss", "operator") as house, seat(tmp_path / "browser") as one:
         page = await one.open(url(house.gateway, "devices/connect"))
         await sign_in(page, "boss-id", "boss-secret")
         await expect(page.locator("pre[data-family]")).to_contain_text('password: "SECRET"')

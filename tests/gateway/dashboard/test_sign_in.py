@@ -40,7 +40,7 @@ async def kept_in_storage(page: Page) -> object:
 async def test_a_gateway_of_nobody_is_claimed_and_signed_in_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with seat(tmp_path / "browser") as one, open_house(tmp_path) as house:
+    async with open_house(tmp_path) as house, seat(tmp_path / "browser") as one:
         one.expected.append("401 (Unauthorized)")
         page = await one.open(url(house.gateway))
         await expect(page.get_by_role("heading", name="belongs to nobody yet")).to_be_visible()
@@ -72,8 +72,8 @@ async def test_what_somebody_may_not_do_is_not_offered_and_tokens_are_renewed(
     tmp_path: Path,
 ) -> None:
     async with (
-        seat(tmp_path / "browser") as one,
         open_house(tmp_path, "reader", "boss", user_token_s=2) as house,
+        seat(tmp_path / "browser") as one,
     ):
         one.expected.append("401 (Unauthorized)")
         page = await one.open(url(house.gateway))
