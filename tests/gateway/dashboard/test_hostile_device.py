@@ -17,7 +17,7 @@ from tests.kit.gateways import mapping, update
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
-MARKUP = '<img src=x onerror="window.hit=1"><script>window.hit=1</script></script></title>'
+MARKUP = 'zz <img src=x onerror="window.hit=1"><script>window.hit=1</script></script></title>'
 OVERRIDE = "\u202e\u2067\u200fabc\u0000-\u2066"
 LONGEST = 1_000_000
 """Of a value; more than a device may send, so that an UPDATE writes it."""
