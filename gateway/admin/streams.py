@@ -87,7 +87,7 @@ class Streams:
     def list(
         self, sensor: str | None, observed_property: str | None, after: str, most: int
     ) -> tuple[Sequence[Told], bool]:
-        """Those behind `after` by their ids, and whether there are more than these."""
+        """A page behind `after` by ids, and whether there are more."""
         found = sorted(
             (id_, stream)
             for stream in self.known()
