@@ -33,11 +33,13 @@ _BARE_TYPES = frozenset({XSD + "integer", XSD + "decimal"})
 class Writer:
     """Writes parts of one query; `names` are those of its hidden variables.
 
+    No variable begins with `filler`: it begins the names of columns where `SELECT *` has none.
     With `prefixes`, by name, it writes for people: prefixed names, `a`, numbers as they are.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    filler: str = "none"
 
     @classmethod
     def of(cls, query: Query, prefixes: Mapping[str, str] | None = None) -> "Writer":
@@ -46,7 +48,10 @@ class Writer:
         taken = {each.value for each in found}
         fresh = (name for name in map("blank{}".format, range(10**9)) if name not in taken)
         hidden = dict.fromkeys(each.value for each in found if is_hidden(each))
-        return cls({name: next(fresh) for name in hidden}, prefixes or {})
+        filler = "none"
+        while any(name.startswith(filler) for name in taken):
+            filler += "_"
+        return cls({name: next(fresh) for name in hidden}, prefixes or {}, filler)
 
     def term(self, node: object) -> str:
         """A term, or a variable."""
@@ -212,7 +217,7 @@ class Writer:
         """The columns; those of `*` one by one, for hidden variables are none of them."""
         if query.projection is None:
             columns = " ".join(map(self.term, query.projected))
-            return columns or "(1 AS ?blank)"
+            return columns or f"(1 AS ?{self.filler}{query.where.start})"
         return " ".join(map(self._column, query.projection))
 
     def _column(self, column: algebra.Projection) -> str:

@@ -82,7 +82,7 @@ def _compared(
     """How near the nearest row comes, where both sides are numbers."""
     left, right = (asking.text.expression(each) for each in sides)
     rows = list(asking.rows(f"DISTINCT ({left} AS ?l) ({right} AS ?r)", part.before, _SAMPLE))
-    shown = f"FILTER({asking.told.expression(algebra.Operation(name, sides))})"
+    shown = asking.told.element(part.element)
     if not rows:
         return
     numbers = [(pair, row) for row in rows if (pair := _pair(row)) is not None]
@@ -131,7 +131,7 @@ def _kind(term: Term) -> str:
 
 def _refused(part: Part, expression: Expression, asking: Asking) -> Iterator[Near]:
     """Some rows that it takes away, in what it looks at."""
-    shown = f"FILTER({asking.told.expression(expression)})"
+    shown = asking.told.element(part.element)
     wanted = [each for each in _looked_at(expression) if not is_hidden(each)]
     columns = list(map(asking.name, wanted[:_COLUMNS]))
     if not columns:

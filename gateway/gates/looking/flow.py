@@ -186,6 +186,7 @@ class FlowGate:
         if self._telling is None:
             self._sources.latencies.is_on = True
             self._telling = asyncio.create_task(self._tell(), name="flow")
+            self._telling.add_done_callback(self._ended)
 
     def _leave(self, listener: "_Listener") -> None:
         self._listeners.discard(listener)
@@ -196,6 +197,14 @@ class FlowGate:
             latencies.is_on = False
             latencies.take()
             self._meter.forget()
+
+    def _ended(self, telling: "asyncio.Task[None]") -> None:
+        """Where it could not go on, have the streams end: who listens comes back."""
+        error = None if telling.cancelled() else telling.exception()
+        if error is not None:
+            log.error("flow_failed", extra={"reason": str(error)})
+            for listener in list(self._listeners):
+                listener.offer(None)
 
     async def _tell(self) -> None:
         while True:

@@ -13,7 +13,7 @@ PREFIXES = "PREFIX ex: <urn:ex:> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 
 
 @pytest.mark.property
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(queries, contents)
 def test_what_is_written_has_the_same_answers(text: str, content: list[Quad]) -> None:
     assume(legal(text))

@@ -48,7 +48,7 @@ def stored(content: list[Quad]) -> Store:
 
 
 @pytest.mark.property
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(patterns, min_size=1, max_size=4, unique=True),
     st.lists(filters, max_size=3, unique=True),
@@ -79,7 +79,7 @@ def test_counts_are_those_of_the_query_written_by_hand(
 
 
 @pytest.mark.property
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(groups, contents)
 def test_all_parts_joined_have_the_solutions_of_the_query(text: str, content: list[Quad]) -> None:
     assume(legal(f"SELECT * {text}"))

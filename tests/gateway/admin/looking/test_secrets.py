@@ -60,7 +60,7 @@ def test_no_text_of_a_setting_named_like_a_secret_is_told(section: str, name: st
 
 
 @pytest.mark.property
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(secrets, plain)
 def test_planted_secrets_never_appear(secret: str, name: str) -> None:
     config = Config()
@@ -81,7 +81,7 @@ def test_planted_secrets_never_appear(secret: str, name: str) -> None:
 
 
 @pytest.mark.property
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(plain, st.sampled_from(("", "before ", '{"a": "')), st.sampled_from(("", " behind", '"}')))
 def test_no_secret_is_left_in_a_line(secret: str, before: str, behind: str) -> None:
     for form in (

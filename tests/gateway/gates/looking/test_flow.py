@@ -11,8 +11,9 @@ import httpx
 import pytest
 from starlette.types import Message
 
+from gateway.admin.looking.latencies import ReadingLatencies
 from gateway.app.gateway import Gateway
-from gateway.gates.looking.flow import FlowMeter, Stage, _Listener, quantiles
+from gateway.gates.looking.flow import FlowGate, FlowMeter, FlowSources, Stage, _Listener, quantiles
 from gateway.security.policy import EVERYTHING, Policy
 from tests.gateway.gates.looking.guarded import guarded
 from tests.kit.gateways import (
@@ -189,3 +190,23 @@ def test_rates_are_of_the_last_second_and_of_the_last_ten() -> None:
 def test_quantiles_by_nearest_rank() -> None:
     assert quantiles([number / 1000 for number in range(1, 101)]) == {"p50": 50.0, "p99": 99.0}
     assert quantiles([0.5]) == {"p50": 500.0, "p99": 500.0}
+
+
+async def test_streams_end_where_the_numbers_cannot_be_told(tmp_path: Path) -> None:
+    def broken() -> int:
+        raise RuntimeError("no such counter")
+
+    async with running(settings(tmp_path, write_profile(tmp_path))) as gateway:
+        subscribers = gateway.stages.subscribing.subscribers
+
+        async def none() -> int:
+            return 0
+
+        sources = FlowSources([], {"alarms": broken}, none, ReadingLatencies(), lambda: 0)
+        gate = FlowGate(subscribers, sources)
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=gate), base_url=f"http://{LOOPBACK}"
+        ) as client:
+            answer = await client.get("/flow")
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert gate.listeners == 0
