@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, Skeleton } from "../../parts";
 import { texts } from "../../texts";
 import type { Handle, Mark, Named } from "./codemirror";
+import { text as onDesk } from "./desk";
 
 interface Properties {
   text: string;
@@ -26,7 +27,7 @@ export function Editor(properties: Properties) {
     import("./codemirror").then(
       ({ open }) => {
         if (isOver || !host.current) return;
-        handle.current = open(host.current, last.current.text, {
+        handle.current = open(host.current, onDesk.peek(), {
           onText: (text) => last.current.onText(text),
           onRun: () => last.current.onRun(),
           onWatch: () => last.current.onWatch(),
@@ -43,7 +44,8 @@ export function Editor(properties: Properties) {
       handle.current = null;
     };
   }, []);
-  useEffect(() => handle.current?.set(properties.text), [properties.text]);
+  // What stands on the desk now, which may be newer than what is drawn: somebody types on meanwhile.
+  useEffect(() => handle.current?.set(onDesk.peek()), [properties.text]);
   useEffect(() => handle.current?.mark(properties.mark), [properties.mark]);
   if (state === "failed") return <Plain {...properties} />;
   return (
