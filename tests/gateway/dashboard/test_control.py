@@ -11,6 +11,7 @@ from playwright.async_api import Page, expect
 from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
 from tests.gateway.dashboard.opened import DEG_C, PROPERTY, at_home, pictures, seat, send, url
+from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.gateway.dashboard.test_sign_in import sign_in
 from tests.gateway.gates.admin.access.secured import open_house
 from tests.kit import gateways
@@ -91,6 +92,7 @@ async def test_what_can_be_set_what_became_of_it_and_what_waits(tmp_path: Path) 
         await page.locator("[data-actuator=lamp] .name").click()
         await expect(page).to_have_url(url(gateway, "control/lamp"))
         await done_later_or_not(gateway, page)
+        assert await violations(one, page, axe()) == []
 
 
 async def confirmed_by_a_reading(gateway: Gateway, page: Page) -> None:

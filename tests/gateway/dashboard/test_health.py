@@ -8,6 +8,7 @@ from playwright.async_api import Page, expect
 
 from gateway.app.gateway import Gateway
 from tests.gateway.dashboard.opened import at_home, pictures, seat, send, url
+from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.gateway.dashboard.test_sign_in import sign_in
 from tests.gateway.gates.admin.access.secured import open_house
 
@@ -24,8 +25,10 @@ async def test_what_passes_what_is_wrong_and_what_it_costs(tmp_path: Path) -> No
         await part(page, "Questions")
         await costs(page)
         await pictures(page, "health-questions")
+        assert await violations(one, page, axe()) == []
         await part(page, "Quarantine")
         await held(gateway, page)
+        assert await violations(one, page, axe()) == []
         await part(page, "Connected")
         await expect(page.get_by_role("heading", name="WebSocket")).to_contain_text("1")
         await part(page, "Configuration")

@@ -7,6 +7,7 @@ from playwright.async_api import expect
 
 from gateway.config.settings import Config
 from tests.gateway.dashboard.opened import at_home, house, pictures, send, url
+from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.kit import gateways
 from tests.kit.gateways import JsonObject
 
@@ -57,6 +58,7 @@ async def test_a_quiet_question_says_what_keeps_its_rows_away(tmp_path: Path) ->
         await expect(broken).to_have_count(0)
         await send(gateway, ("home/office/temperature", b"22.0"))
         await expect(page.locator(".passing .went")).to_contain_text("31.5")
+        assert await violations(one, page, axe()) == []
 
 
 async def test_a_value_has_a_trail_that_leads_on(tmp_path: Path) -> None:
@@ -71,6 +73,7 @@ async def test_a_value_has_a_trail_that_leads_on(tmp_path: Path) -> None:
         shown = [await each.get_attribute("data-station") for each in await kinds.all()]
         assert shown[:4] == ["message", "mapping", "observation", "triples"]
         await pictures(page, "why-trail")
+        assert await violations(one, page, axe()) == []
         observation = page.locator("[data-station=observation]")
         await expect(observation).to_contain_text("21.10")
         mapping = page.locator("[data-station=mapping]").get_by_role("link").first
