@@ -169,7 +169,7 @@ INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> { <urn:a> a so
 
 
 async def test_who_may_not_command_only_sees(tmp_path: Path) -> None:
-    async with seat(tmp_path / "browser") as one, open_house(tmp_path, "boss", "reader") as house:
+    async with open_house(tmp_path, "boss", "reader") as house, seat(tmp_path / "browser") as one:
         answer = await house.ask("boss", "POST", "/update", data={"update": LET_IN})
         assert answer.status_code == 200, answer.text
         page = await one.open(url(house.gateway, "control"))

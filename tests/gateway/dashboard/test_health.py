@@ -86,7 +86,7 @@ async def held(gateway: Gateway, page: Page) -> None:
 
 
 async def test_clients_are_let_in_and_put_out(tmp_path: Path) -> None:
-    async with seat(tmp_path / "browser") as one, open_house(tmp_path, "boss", "operator") as house:
+    async with open_house(tmp_path, "boss", "operator") as house, seat(tmp_path / "browser") as one:
         page = await one.open(url(house.gateway, "health/clients"))
         await sign_in(page, "boss-id", "boss-secret")
         await expect(page.locator("[data-client=boss]")).to_contain_text("you")
