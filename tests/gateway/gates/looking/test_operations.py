@@ -10,7 +10,7 @@ from websockets.asyncio.client import connect
 from gateway.config.settings import Config, LogSettings
 from gateway.security.policy import EVERYTHING, Policy
 from tests.gateway.gates.looking.guarded import guarded
-from tests.kit.gateways import LOOPBACK, WAIT_S, Device, running, settings, write_profile
+from tests.kit.gateways import LOOPBACK, WAIT_S, Device, mosquitto, running, settings, write_profile
 
 PATHS = ("/log", "/configuration", "/connected")
 
@@ -106,3 +106,22 @@ async def test_who_is_connected_is_told(tmp_path: Path) -> None:
             assert (lamp["connected"], lamp["subscriptions"]) == (True, 1)
             assert (lamp["user"], lamp["address"]) == ("", LOOPBACK)
             assert (await client.get("/connected")).status_code == 200
+
+
+async def test_the_link_to_another_broker_is_told(tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker:
+        config = settings(tmp_path, write_profile(tmp_path), mosquitto=broker.port)
+        async with running(config) as gateway:
+            url = f"http://{LOOPBACK}:{gateway.http_port}"
+            async with httpx.AsyncClient(base_url=url, timeout=WAIT_S) as client:
+                async with asyncio.timeout(WAIT_S):
+                    while not (link := (await client.get("/connected")).json()["mqtt"][0])[
+                        "connected"
+                    ]:
+                        await asyncio.sleep(0.02)
+                assert link["client_id"] == "sosa-gateway-test"
+                assert link["address"] == f"{LOOPBACK}:{broker.port}"
+                broker.stop()
+                async with asyncio.timeout(WAIT_S):
+                    while (await client.get("/connected")).json()["mqtt"][0]["connected"]:
+                        await asyncio.sleep(0.02)
