@@ -96,7 +96,7 @@ async def _assert_harmless(page: Page) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 async def test_it_changes_its_own_text_alone(tmp_path: Path, size: str) -> None:
     async with at_home(tmp_path, hostile(tmp_path)) as (gateway, seat):
         page = await seat.open("about:blank", size)

@@ -26,10 +26,12 @@ const PAUSE_MS = 150;
 /** Ask anew when the window changes; a zoom asks once it rests. */
 export function useHistory(stream: Stream | undefined, { from, to, everyS }: Window): Past {
   const [points, setPoints] = useState<readonly Point[]>([]);
-  const [isAll, setAll] = useState(false);
+  // Of which window every page has come: after a change the points are still those of the one before.
+  const [whole, setWhole] = useState("");
   const [problem, setProblem] = useState("");
   const [turn, setTurn] = useState(0);
   const key = stream?.key;
+  const asking = [key, from, to, everyS, turn].join(" ");
   useEffect(() => setPoints([]), [key]);
   useEffect(() => {
     if (!stream || everyS < 0) return undefined;
@@ -50,25 +52,24 @@ export function useHistory(stream: Stream | undefined, { from, to, everyS }: Win
         (all, isDone) => {
           base = all;
           setPoints(merged(base, fresh));
-          setAll(isDone);
+          if (isDone) setWhole(asking);
           setProblem("");
         },
         ends.signal,
       ).catch((error: Error) => {
         if (ends.signal.aborted) return;
-        setAll(true);
+        setWhole(asking);
         setProblem(error.message);
       });
     };
-    setAll(false);
     const timer = setTimeout(load, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       ends.abort();
       unfollow();
     };
-  }, [key, from, to, everyS, turn]);
-  return { points, isAll, problem, again: () => setTurn((before) => before + 1) };
+  }, [asking]);
+  return { points, isAll: whole === asking, problem, again: () => setTurn((before) => before + 1) };
 }
 
 /** Be told of each reading after the one that is there. */
