@@ -1,18 +1,24 @@
-"""The gates by which people get in: who they are, the clients, the claim of a new gateway."""
+"""The gates by which people and devices get in: who they are, clients, the claim, the broker."""
 
 import socket
 
+from gateway.app.broker_settings import broker_gate
 from gateway.app.security import Security
+from gateway.config.settings import Config
 from gateway.gates.admin.access.claim import ClaimGate
 from gateway.gates.admin.access.clients import ClientsGate
 from gateway.gates.admin.access.me import MeGate
 
 
-def access_gates(security: Security) -> tuple[object, ...]:
-    """The gates of who may get in, where clients are asked who they are and where not."""
+def access_gates(security: Security, config: Config, mqtt_port: int) -> tuple[object, ...]:
+    """The gates of who may get in, where clients are asked who they are and where not.
+
+    `mqtt_port` is where the broker listens now.
+    """
     authority, name = security.authority, socket.gethostname()
     if authority is None:
         me = MeGate(is_secured=False, name=name)
     else:
         me = MeGate(is_secured=True, name=name, is_claimable=lambda: not authority.clients)
-    return me, ClientsGate(security.clients), ClaimGate(security.claims)
+    broker = broker_gate(config, mqtt_port)
+    return me, broker, ClientsGate(security.clients), ClaimGate(security.claims)

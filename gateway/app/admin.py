@@ -9,7 +9,6 @@ from gateway.admin.quarantine_replay import QuarantineReplay
 from gateway.admin.rehearsal.runner import RehearsalConditions, RehearsalRunner
 from gateway.admin.saved_queries import SavedQueries
 from gateway.app.access import access_gates
-from gateway.app.broker_settings import broker_gate
 from gateway.app.health import Health
 from gateway.app.looking import looking_gates
 from gateway.app.security import Security
@@ -39,8 +38,7 @@ def json_interface(
     identity, quarantine = storage.identity, reception.quarantine
     actuators = ActuatorsGate(control.actuating, identity.actuation_iri(""))
     gates: tuple[object, ...] = (
-        *access_gates(security),
-        broker_gate(config, stages.broker.port),
+        *access_gates(security, config, stages.broker.port),
         DelayedGate(storage.scheduler),
         HealthGate(health),
         AlarmsGate(health),

@@ -213,7 +213,7 @@ async def reject_several(
 async def reopen_several(
     onboarding: _Onboarding, body: Annotated[RejectBody, Depends(JsonBody(RejectBody))]
 ) -> None:
-    """Of what was not rejected nothing changes."""
+    """Leave what was not rejected as it is."""
     await onboarding.reopen(body.ids)
 
 
