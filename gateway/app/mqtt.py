@@ -21,8 +21,7 @@ from gateway.app.security import Security
 from gateway.app.subscribers import Subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.gates.looking.operations import MqttClient
-from gateway.gates.mqtt.embedded.broker import EmbeddedBroker
+from gateway.gates.mqtt.embedded.broker import BrokerClient, EmbeddedBroker
 from gateway.gates.mqtt.embedded.gate import EmbeddedPublisher, Readings
 from gateway.gates.mqtt.embedded.measures import embedded_alarms, embedded_measures
 from gateway.gates.mqtt.embedded.router import Router
@@ -86,7 +85,7 @@ class BrokerLink(Protocol):
         """What is wrong with it."""
         ...
 
-    def clients(self) -> Sequence[MqttClient]:
+    def clients(self) -> Sequence[BrokerClient]:
         """Who is connected: devices here, or the gateway there."""
         ...
 
@@ -128,14 +127,9 @@ class OwnBroker:
         """Limits of the broker that bite."""
         return embedded_alarms(self.broker, self._context.config.mqtt.connections)
 
-    def clients(self) -> Sequence[MqttClient]:
+    def clients(self) -> Sequence[BrokerClient]:
         """The sessions of devices, those that are away too."""
-        return [
-            MqttClient(
-                each.client_id, each.user, each.address, each.is_connected, each.subscriptions
-            )
-            for each in self.broker.clients()
-        ]
+        return self.broker.clients()
 
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:
@@ -182,13 +176,15 @@ class OtherBroker:
         """Whether the broker is reached."""
         return external_alarms(self.publisher, f"{self._dialled.host}:{self._dialled.port}")
 
-    def clients(self) -> Sequence[MqttClient]:
+    def clients(self) -> Sequence[BrokerClient]:
         """The one connection to that broker."""
         config, mappings = self._context.config, self._context.reception.mappings
         address = f"{self._dialled.host}:{self._dialled.port}"
         filters = len(mappings.registry.topic_filters)
         is_there = self.publisher.is_connected
-        return [MqttClient(config.mqtt_client_id, config.mqtt.username, address, is_there, filters)]
+        return [
+            BrokerClient(config.mqtt_client_id, config.mqtt.username, address, is_there, filters)
+        ]
 
     @asynccontextmanager
     async def listening(self, topics: CommandTopics) -> AsyncIterator[None]:

@@ -41,7 +41,7 @@ class ListedQuery(Answer):
 
 
 class ListedQueries(Answer):
-    """Those of all listed profiles, by name."""
+    """The queries of all listed profiles, by name."""
 
     queries: list[ListedQuery]
 

@@ -113,7 +113,7 @@ class PageGate:
 
 
 def _files(folder: Path) -> dict[str, _File]:
-    """Those of the folder by their paths below it; what is of no known kind is left out."""
+    """The files of the folder by their paths below it; what is of no known kind is left out."""
     return {
         path.relative_to(folder).as_posix(): _read(path)
         for path in sorted(folder.rglob("*"))

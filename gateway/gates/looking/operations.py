@@ -5,7 +5,7 @@ docs/looking.md shows the answers. All of it takes the capability for operations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Query
 from pydantic import Field
@@ -99,15 +99,28 @@ class ConnectedTold(Answer):
     streams: int = Field(description="streams of server-sent events")
 
 
-@dataclass(frozen=True, slots=True)
-class MqttClient:
-    """A client of a broker, or the link to one."""
+class MqttClient(Protocol):
+    """A client of a broker, or the link to one; no address while it is away."""
 
-    client_id: str
-    user: str
-    address: str
-    is_connected: bool
-    subscriptions: int
+    @property
+    def client_id(self) -> str:
+        """What it calls itself."""
+
+    @property
+    def user(self) -> str:
+        """The identity, "" for none."""
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it is there now."""
+
+    @property
+    def subscriptions(self) -> int:
+        """How many topic filters it has."""
 
 
 @dataclass(frozen=True, slots=True)

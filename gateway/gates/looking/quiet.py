@@ -148,7 +148,7 @@ class QuietGate:
         if template is None:
             raise NotFoundError(
                 f"no query is called {name}",
-                "GET /saved lists the saved ones, the profiles have the others",
+                "GET /saved and GET /profiles/queries list them",
             )
         graphs = template.graphs
         default, named = graphs.default_graph_uri, graphs.named_graph_uri

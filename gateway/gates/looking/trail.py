@@ -106,7 +106,9 @@ class TrailGate:
         """The observations of a row, the newest one in whole."""
         template = self._sources.queries().get(name)
         if template is None:
-            raise NotFoundError(f"no query is called {name}", "GET /saved lists the saved ones")
+            raise NotFoundError(
+                f"no query is called {name}", "GET /saved and GET /profiles/queries list them"
+            )
         query = parse_query(template.text)
         found = await self._ask(lambda asks: trail_store.row_of(asks, query, row), caller)
         question = stations.row_station(name, found)

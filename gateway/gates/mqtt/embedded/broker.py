@@ -36,7 +36,14 @@ from gateway.gates.mqtt.embedded.settings import (
 )
 from gateway.runtime.strangers import quiet_libraries
 
-__all__ = ["BrokerSettings", "BrokerStatistics", "EmbeddedBroker", "Login", "TopicAction"]
+__all__ = [
+    "BrokerClient",
+    "BrokerSettings",
+    "BrokerStatistics",
+    "EmbeddedBroker",
+    "Login",
+    "TopicAction",
+]
 
 
 def _now() -> datetime:
