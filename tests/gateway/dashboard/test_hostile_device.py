@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 MARKUP = 'zz <img src=x onerror="window.hit=1"><script>window.hit=1</script></script></title>'
 OVERRIDE = "\u202e\u2067\u200fabc\u0000-\u2066"
 LONGEST = 1_000_000
-"""Of a value; more than a device may send, so that an UPDATE writes it."""
+"""Characters of a value: more than a device may send, so that an UPDATE writes it."""
 PAYLOADS = {
     "markup": MARKUP,
     "quotes": "\"'`${window.hit=1}{{hit}}javascript:window.hit=1//",
@@ -125,7 +125,7 @@ async def test_it_changes_its_own_text_alone(tmp_path: Path, size: str) -> None:
 
 
 async def _open(page: Page, name: str) -> None:
-    """Its history, messages and mapping."""
+    """Open a stream of the device: history, messages and mapping."""
     await page.locator(f'.line[data-stream*="urn:property:{name}"] .what').click()
     detail = page.locator("aside.detail")
     await expect(detail.locator(".messages li")).to_have_count(1)

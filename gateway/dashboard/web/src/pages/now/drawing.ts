@@ -119,7 +119,7 @@ function times(self: uPlot, splits: number[], _axis: number, _space: number, ste
   return splits.map((at) => (self.valToPos(at, "x") < 12 ? "" : axisTime(at * 1000, step)));
 }
 
-/** The band of lowest to highest, and the mean on it; what stands alone is a dot. */
+/** The band of lowest to highest, and the mean on it; what stands alone is a dot on its spread. */
 function drawRuns(self: uPlot, over: Over, colour: Colours): void {
   const { ctx, bbox } = self;
   const ratio = devicePixelRatio;
@@ -143,6 +143,10 @@ function drawRuns(self: uPlot, over: Over, colour: Colours): void {
     xs.forEach((x, index) => ctx.lineTo(x, y(means[index] as number)));
     ctx.stroke();
     if (xs.length > 1) continue;
+    ctx.beginPath();
+    ctx.moveTo(xs[0] as number, y(lows[0] as number));
+    ctx.lineTo(xs[0] as number, y(highs[0] as number));
+    ctx.stroke();
     ctx.beginPath();
     ctx.arc(xs[0] as number, y(means[0] as number), 2 * ratio, 0, 2 * Math.PI);
     ctx.fill();
