@@ -17,7 +17,8 @@ import { apply, confirm, type Given, type Mapping, type Outcome, tried, undo } f
 const TYPING_MS = 250;
 
 export function Editor() {
-  const { mapping, proposal, topic, filter, guess } = address.value.parameters;
+  const { path, parameters } = address.value;
+  const { mapping = path[1], proposal, topic, filter, guess } = parameters;
   const wanted = { mapping, proposal, topic, filter, guess };
   const loaded = useLoad(JSON.stringify(wanted), (signal) => opened(wanted, signal));
   return (

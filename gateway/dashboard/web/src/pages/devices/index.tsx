@@ -12,7 +12,7 @@ export default function Devices() {
   const { mapping, proposal, topic, filter, guess } = parameters;
   switch (path[0]) {
     case "edit":
-      return <Editor key={JSON.stringify([mapping, proposal, topic, filter, guess])} />;
+      return <Editor key={JSON.stringify([path[1], mapping, proposal, topic, filter, guess])} />;
     case "history":
       return <History />;
     case "connect":

@@ -4,6 +4,7 @@ import { api } from "../../protocol/http";
 import { may } from "../../protocol/session";
 import { baseOf } from "./rooms";
 import { ownId, sampled } from "./members";
+import { asked } from "./report";
 import { widened } from "./things";
 import { type Given, given, look, type Mapping, messages, type Proposal, type UnknownTopic } from "./told";
 
@@ -95,10 +96,12 @@ export function named(members: Mapping, { before, proposal, base }: Opened): Map
   return { ...members, id };
 }
 
-/** What the gateway's standing questions are called, by their text; empty where it does not tell. */
+/** What queries of profiles and saved ones are called, by what they ask. */
 export async function questionNames(): Promise<Map<string, string>> {
-  const told = await api
-    .get<{ subscriptions: { query: string; name?: string }[] }>("/subscriptions")
-    .catch(() => ({ subscriptions: [] }));
-  return new Map(told.subscriptions.flatMap(({ query, name }) => (name ? [[query, name]] : [])));
+  const [profiles, own] = await Promise.all([
+    api.get<{ queries: { name: string; sparql: string }[] }>("/profiles/queries"),
+    api.get<{ saved: { name: string; sparql: string; label: string }[] }>("/saved"),
+  ]);
+  const listed = profiles.queries.map(({ name, sparql }) => [asked(sparql), name] as const);
+  return new Map([...listed, ...own.saved.map(({ name, sparql, label }) => [asked(sparql), label || name] as const)]);
 }

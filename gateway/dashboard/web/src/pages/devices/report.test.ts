@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { plan } from "./accept";
 import { squares } from "./Qr";
-import { answers, differingMessages, nameOf, sum } from "./report";
+import { answers, asked, differingMessages, nameOf, sum } from "./report";
 import type { Proposal, Report } from "./told";
 import { bySubject, inStore, parsed, shortened, termInStore } from "./triples";
 
@@ -31,7 +31,7 @@ describe("a rehearsal", () => {
 
   it("names the questions that would answer otherwise", () => {
     const one = { query: "SELECT ?a { ?a ?b ?c }", error: "", added: [{ a: "1" }], removed: [], counts: { added: 3 } };
-    const names = new Map([[one.query, "WARM_AND_EMPTY"]]);
+    const names = new Map([[asked("PREFIX a: <urn:a>\nSELECT ?a\n{ ?a ?b ?c }"), "WARM_AND_EMPTY"]]);
     expect(answers({ ...none, subscriptions: [one] }, names)).toEqual(["WARM_AND_EMPTY would gain 3 rows"]);
     expect(answers({ ...none, subscriptions: [{ ...one, error: "too much" }] }, names)[0]).toContain("too much");
     expect(nameOf("PREFIX a: <urn:a>\nSELECT  ?x {}", new Map())).toBe("SELECT ?x {}");

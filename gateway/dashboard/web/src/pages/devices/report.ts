@@ -17,11 +17,16 @@ export function sum(report: Report): string {
   return words.sum(short(report.messages), short(report.messages - differ), short(differ));
 }
 
+/** What a query asks, without its prefixes, in one line. */
+export function asked(query: string): string {
+  return query.replace(/PREFIX\s+\S*:\s*<[^>]*>\s*/gi, "").replace(/\s+/g, " ").trim();
+}
+
 /** What a query is called: its name, or how it begins. */
 export function nameOf(query: string, names: Map<string, string>): string {
-  const name = names.get(query);
+  const text = asked(query);
+  const name = names.get(text);
   if (name) return name;
-  const text = query.replace(/PREFIX\s+\S*:\s*<[^>]*>\s*/gi, "").replace(/\s+/g, " ").trim();
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
