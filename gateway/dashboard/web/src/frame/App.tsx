@@ -104,7 +104,7 @@ function Page({ page }: { page: string }) {
     else main.current?.focus();
   }, [page]);
   return (
-    <main id="main" ref={main} tabIndex={-1}>
+    <main id="main" ref={main} tabIndex={-1} data-page={page}>
       <Bounded key={page}>
         <PageOf page={page} />
       </Bounded>
