@@ -28,11 +28,14 @@ export function byCost(all: readonly Standing[]): Standing[] {
 
 const LONGEST = 80;
 
+/** Aliases that programs make up: this page's, those of agents. */
+const MADE_UP = /^p\d+$|[\da-f]{8}-[\da-f]{4}-/;
+
 /** What it is called; else what it asks, without prefixes. */
 export function nameOf({ alias, query }: Pick<Standing, "alias" | "query">): string {
   const text = query.replace(/(?:PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>)\s*/gi, "").replace(/\s+/g, " ").trim();
   const said = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-  return alias && !/^p\d+$/.test(alias) ? alias : said;
+  return alias && !MADE_UP.test(alias) ? alias : said;
 }
 
 /** Whose it is: a rule by the end of its IRI. */

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { Age, Empty, Problem, Told } from "../../parts";
 import { api } from "../../protocol/http";
-import { may } from "../../protocol/session";
+import { may, subscriptions } from "../../protocol/session";
 import { address, go, href, replaceParameters } from "../../state/address";
 import { useLive } from "../../state/live";
 import { useLoad } from "../../state/load";
@@ -87,6 +87,7 @@ export function Questions() {
           live: live.value?.subscriptions ?? [],
         },
         find,
+        (query) => subscriptions.asks(query),
       ),
     [saved.value, listed.value, live.value, ruled, find],
   );

@@ -30,9 +30,16 @@ interface Known {
 
 const LONGEST = 120;
 
-/** What there is by where it stands, each question once, and of these those with `find` in them. */
-export function sources({ saved, profiles, rules, live }: Known, find: string): Source[] {
-  const seen = new Set<string>();
+/** What there is by where it stands, each question once, and of these those with `find` in them.
+ * `isOwn` tells what the page asks to draw itself.
+ */
+export function sources(
+  { saved, profiles, rules, live }: Known,
+  find: string,
+  isOwn: (query: string) => boolean = () => false,
+): Source[] {
+  // What has a name, or is asked by this page for itself, is not told again by its text.
+  const seen = new Set([...saved, ...profiles].map(({ sparql }) => plain(sparql)));
   const named = ({ name, label, sparql }: Named): Choice => ({
     key: name,
     title: label || name,
@@ -44,16 +51,17 @@ export function sources({ saved, profiles, rules, live }: Known, find: string): 
     return rule.query || rule.text ? [{ key: rule.iri, title: rule.name, detail: `→ ${rule.topic}`, asked }] : [];
   };
   const ofLive = (each: Standing): Choice[] => {
-    if (seen.has(each.query)) return [];
-    seen.add(each.query);
+    const text = plain(each.query);
+    if (seen.has(text) || isOwn(each.query)) return [];
+    seen.add(text);
     return [{ key: each.spuid, title: nameOf(each), detail: ownerOf(each), asked: { query: each.query } }];
   };
   const wanted = find.trim().toLowerCase();
   const all: Source[] = [
     { kind: "saved", choices: saved.map(named) },
+    { kind: "profiles", choices: profiles.map(named) },
     { kind: "rules", choices: rules.flatMap(ofRule) },
     { kind: "live", choices: live.filter(({ kind }) => kind === "client").flatMap(ofLive) },
-    { kind: "profiles", choices: profiles.map(named) },
   ];
   return all
     .map(({ kind, choices }) => ({

@@ -117,6 +117,18 @@ describe("a station", () => {
   });
 });
 
+const STANDING = {
+  kind: "client" as const,
+  owner: "127.0.0.1",
+  tier: "booster",
+  members: 1,
+  notifications: 0,
+  updates: 0,
+  rows: 0,
+  cost_us: 0,
+  worker: false,
+};
+
 describe("questions to choose from", () => {
   const known = {
     saved: [{ name: "WARM", sparql: "SELECT ?a {}", label: "warm rooms" }],
@@ -130,6 +142,13 @@ describe("questions to choose from", () => {
     expect(sources(known, "ROOMS").flatMap(({ choices }) => choices.map(({ asked }) => asked))).toEqual([{ name: "WARM" }]);
     expect(sources(known, "a:c")[0]?.choices[0]?.title).toBe("ABSENT");
     expect(sources(known, "nothing")).toEqual([]);
+  });
+
+  it("that have a name, or that the page asks for itself, are told once", () => {
+    const asked = (query: string, alias: string) => ({ ...STANDING, spuid: query, query, alias });
+    const live = [asked("SELECT ?a {}", "agent"), asked("SELECT ?own {}", "p1"), asked("SELECT ?z {}", "agent-2f724fbb-2e16-440b")];
+    const told = sources({ ...known, live }, "", (query) => query === "SELECT ?own {}");
+    expect(told.find(({ kind }) => kind === "live")?.choices.map(({ title }) => title)).toEqual(["SELECT ?z {}"]);
   });
 
   it("are told without what they begin with", () => {
