@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Response, expect
 
 from tests.gateway.dashboard.opened import at_home, pictures, send, url
+
+MOST_BYTES = 300_000
+"""Compressed, of all that the first view loads; what is loaded when it is used comes later."""
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
@@ -36,6 +39,18 @@ async def test_a_house_is_seen_live_and_found_by_name(tmp_path: Path) -> None:
         )
         await page.get_by_role("button", name="place").click()
         await pictures(page, "now")
+
+
+async def test_the_first_load_is_small_and_asks_nobody_else(tmp_path: Path) -> None:
+    async with at_home(tmp_path) as (gateway, seat):
+        asked: list[Response] = []
+        seat.browser.on("response", lambda answer: asked.append(answer))
+        page = await seat.open(url(gateway))
+        await expect(page.locator(".line").first).to_be_visible()
+        assert {each.url.split("/")[2] for each in asked} == {url(gateway).split("/")[2]}
+        files = [each for each in asked if "/assets/" in each.url or each.url == url(gateway)]
+        assert len(files) >= 4
+        assert sum([int(each.headers["content-length"]) for each in files]) <= MOST_BYTES
 
 
 async def test_keys_lead_to_every_page(tmp_path: Path) -> None:
