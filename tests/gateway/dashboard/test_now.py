@@ -44,7 +44,11 @@ async def test_a_house_is_seen_live_and_found_by_name(tmp_path: Path) -> None:
 async def test_the_first_load_is_small_and_asks_nobody_else(tmp_path: Path) -> None:
     async with at_home(tmp_path) as (gateway, seat):
         asked: list[Response] = []
-        seat.browser.on("response", lambda answer: asked.append(answer))
+
+        def hear(answer: Response) -> None:
+            asked.append(answer)
+
+        seat.browser.on("response", hear)
         page = await seat.open(url(gateway))
         await expect(page.locator(".line").first).to_be_visible()
         assert {each.url.split("/")[2] for each in asked} == {url(gateway).split("/")[2]}
