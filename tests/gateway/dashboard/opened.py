@@ -109,7 +109,7 @@ class Seat:
     def assert_quiet(self) -> None:
         """No script failed, and the Content-Security-Policy was not touched."""
         unexpected = [each for each in self.told if not any(part in each for part in self.expected)]
-        assert unexpected == []
+        assert unexpected == [], unexpected
 
 
 @asynccontextmanager

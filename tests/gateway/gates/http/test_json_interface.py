@@ -36,6 +36,12 @@ WITH_BODY = [
     for each in ROUTES
     if "POST" in (each.methods or ()) and "requestBody" in PATHS[each.path_format]["post"]
 ]
+ANYBODYS = {
+    "/claim": "who claims a gateway is nobody yet: the code decides",
+    "/why/quiet": "it is answered with the rights of whoever asks, as a QUERY is",
+}
+"""Bodies that no capability stands before."""
+
 GUARD = FakeGuard(
     eve=Policy(), mapper=Policy(capabilities=frozenset({Capability.MAPPINGS, Capability.COMMAND}))
 )
@@ -81,10 +87,16 @@ async def status_without_body(address: Address, path: str, who: str, length_byte
 
 def test_there_are_bodies() -> None:
     assert set(WITH_BODY) >= {"/mappings/apply", "/mappings/rehearse", "/actuators/{name}/command"}
-    assert len(WITH_BODY) == 9
+    assert len(WITH_BODY) == 13
+    assert set(WITH_BODY) >= ANYBODYS.keys()
 
 
-@pytest.mark.parametrize("path", WITH_BODY)
+async def test_who_is_not_known_asks_nothing_but_the_claim() -> None:
+    async with serving() as address:
+        assert await status_without_body(address, "/why/quiet", "", 10) == 401
+
+
+@pytest.mark.parametrize("path", [each for each in WITH_BODY if each not in ANYBODYS])
 async def test_nothing_is_read_of_who_may_not_send_it(path: str) -> None:
     async with serving() as address:
         assert await status_without_body(address, path, "", 10) == 401

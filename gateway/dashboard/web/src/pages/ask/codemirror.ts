@@ -60,6 +60,9 @@ const look = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "4px 12px", lineHeight: "1.5" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-completionDetail": { fontStyle: "normal", fontFamily: "var(--font)", opacity: "0.75" },
+  // Drawn by the text's own means: the package's are images in data: URLs, which the page forbids.
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--person)" },
+  ".cm-lint-marker-error": { content: "normal", backgroundColor: "var(--person)", borderRadius: "50%", scale: "0.6" },
   ".cm-diagnostic": { padding: "8px 12px", borderLeft: "3px solid var(--person)" },
 });
 
