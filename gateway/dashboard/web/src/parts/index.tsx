@@ -84,3 +84,18 @@ export function Copy({ text, label = texts.signIn.copy }: { text: string; label?
     </button>
   );
 }
+
+/** Where one types what to look for; `/` leads there. */
+export function Search({ label, value, onText }: { label: string; value: string; onText(text: string): void }) {
+  return (
+    <div class="grow">
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </div>
+  );
+}

@@ -44,3 +44,27 @@ export function useLoad<T>(key: string | null, ask: (signal: AbortSignal) => Pro
   const again = useCallback(() => setTurn((before) => before + 1), []);
   return { value, problem, again };
 }
+
+export interface Action {
+  isBusy: boolean;
+  problem: string;
+  /** Do it; what goes wrong is `problem`. */
+  once(action: () => Promise<void>): Promise<void>;
+}
+
+/** Something that a person has done: one at a time, with what went wrong. */
+export function useAction(): Action {
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const once = async (action: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setProblem("");
+    try {
+      await action();
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+    setBusy(false);
+  };
+  return { isBusy, problem, once };
+}

@@ -2,7 +2,7 @@
 
 import "./control.css";
 import { useEffect, useMemo } from "preact/hooks";
-import { Empty, Problem, Skeleton, Told } from "../../parts";
+import { Empty, Problem, Search, Skeleton, Told } from "../../parts";
 import { api } from "../../protocol/http";
 import { may, me } from "../../protocol/session";
 import { address, href, replaceParameters } from "../../state/address";
@@ -54,15 +54,7 @@ export default function Control() {
     <>
       <h1 class="hidden">{texts.control.title}</h1>
       <div class="head">
-        <div class="grow">
-          <input
-            type="search"
-            aria-label={texts.control.search}
-            placeholder={texts.control.search}
-            value={find}
-            onInput={(event) => replaceParameters({ find: event.currentTarget.value || undefined })}
-          />
-        </div>
+        <Search label={texts.control.search} value={find} onText={(text) => replaceParameters({ find: text || undefined })} />
       </div>
       <Problem text={problem} again={again} />
       {!value && !problem && <Skeleton lines={6} />}

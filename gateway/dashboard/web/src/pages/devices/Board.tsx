@@ -1,7 +1,7 @@
 /** Three columns that a device walks through: heard, proposed, in use. On a phone one at a time. */
 
 import { useMemo } from "preact/hooks";
-import { Empty, Problem, Skeleton } from "../../parts";
+import { Empty, Problem, Search, Skeleton } from "../../parts";
 import { address, href, replaceParameters } from "../../state/address";
 import { useLoad } from "../../state/load";
 import { called, labelled, places, streams, structure } from "../../state/streams";
@@ -110,15 +110,7 @@ function finder(find: string): (...told: string[]) => boolean {
 function Head({ find }: { find: string }) {
   return (
     <div class="head">
-      <div class="grow">
-        <input
-          type="search"
-          aria-label={texts.devices.search}
-          placeholder={texts.devices.search}
-          value={find}
-          onInput={(event) => replaceParameters({ find: event.currentTarget.value || undefined })}
-        />
-      </div>
+      <Search label={texts.devices.search} value={find} onText={(text) => replaceParameters({ find: text || undefined })} />
       <nav class="links">
         <a href={href("devices", ["connect"])}>{texts.devices.connect}</a>
         <a href={href("devices", ["edit"])}>{texts.devices.newMapping}</a>

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { tellDone } from "../../frame/undo";
 import { Empty, Problem, Skeleton } from "../../parts";
 import { address, go, href } from "../../state/address";
-import { useLoad } from "../../state/load";
+import { useAction, useLoad } from "../../state/load";
 import { texts } from "../../texts";
 import { differing, edits, isSame, missing, refusal, written } from "./members";
 import { MemberForm } from "./MemberForm";
@@ -113,18 +113,7 @@ interface BelowProps {
 
 /** The rehearsal, and what makes it so. */
 function Below({ start, mapping, isReady, isChanged, again }: BelowProps) {
-  const [problem, setProblem] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const once = async (action: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setProblem("");
-    try {
-      await action();
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-    setBusy(false);
-  };
+  const { isBusy, problem, once } = useAction();
   const put = (): Promise<void> =>
     once(async () => {
       const { change } = await settle(start, mapping);

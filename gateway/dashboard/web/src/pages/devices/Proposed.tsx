@@ -5,6 +5,7 @@ import { tellDone } from "../../frame/undo";
 import { Badge, Problem, Told } from "../../parts";
 import { may } from "../../protocol/session";
 import { href } from "../../state/address";
+import { useAction } from "../../state/load";
 import { propertyName, unit } from "../../state/format";
 import { called } from "../../state/streams";
 import { texts } from "../../texts";
@@ -42,20 +43,9 @@ export function Proposed({ devices, rejected, rooms, find, again }: Props) {
 
 function Card({ device, rooms, again }: { device: Device; rooms: Room[]; again(): void }) {
   const [answers, setAnswers] = useState<Record<string, string | null>>({});
-  const [problem, setProblem] = useState("");
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, once: act } = useAction();
   const seen = useLast(device.parts);
-  const once = async (action: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setProblem("");
-    try {
-      await action();
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-    setBusy(false);
-    again();
-  };
+  const once = (action: () => Promise<void>): Promise<void> => act(action).then(again);
   const put = (into: Into | null): Promise<void> =>
     once(async () => {
       const given = membersFor(device.parts, answers);

@@ -1,7 +1,7 @@
 /** Who is connected, what is configured, what the log says. */
 
 import { useState } from "preact/hooks";
-import { Badge, Empty, Problem, Skeleton, Told } from "../../parts";
+import { Badge, Empty, Problem, Search, Skeleton, Told } from "../../parts";
 import { api } from "../../protocol/http";
 import { short, timeOfDay, whole } from "../../state/format";
 import { useLoad } from "../../state/load";
@@ -152,15 +152,7 @@ export function Log() {
   return (
     <>
       <div class="head">
-        <div class="grow">
-          <input
-            type="search"
-            aria-label={texts.health.searchLog}
-            placeholder={texts.health.searchLog}
-            value={find}
-            onInput={(event) => setFind(event.currentTarget.value)}
-          />
-        </div>
+        <Search label={texts.health.searchLog} value={find} onText={setFind} />
         <select aria-label={texts.health.level} value={least} onChange={(event) => setLeast(event.currentTarget.value)}>
           {LEVELS.map((level) => (
             <option key={level} value={level}>

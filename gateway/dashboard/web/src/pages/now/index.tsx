@@ -3,7 +3,7 @@
 import "./now.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { Empty, Problem, Skeleton } from "../../parts";
+import { Empty, Problem, Search, Skeleton } from "../../parts";
 import { may } from "../../protocol/session";
 import { address, href, replaceParameters } from "../../state/address";
 import { isThere, labelled, problem, streams, structure } from "../../state/streams";
@@ -46,15 +46,7 @@ export default function Now() {
       <div class="list">
       <h1 class="hidden">{texts.pages.now}</h1>
       <div class="head">
-        <div class="grow">
-          <input
-            type="search"
-            aria-label={texts.now.search}
-            placeholder={texts.now.search}
-            value={find}
-            onInput={(event) => replaceParameters({ find: event.currentTarget.value || undefined })}
-          />
-        </div>
+        <Search label={texts.now.search} value={find} onText={(text) => replaceParameters({ find: text || undefined })} />
         <div class="switch" role="group" aria-label={texts.now.groupBy}>
           {GROUPINGS.map((each) => (
             <button

@@ -1,7 +1,7 @@
 /** Where a why begins: a value that is here, or a question that is quiet. */
 
 import { useMemo } from "preact/hooks";
-import { Age, Empty, Problem, Told } from "../../parts";
+import { Age, Empty, Problem, Search, Told } from "../../parts";
 import { api } from "../../protocol/http";
 import { may, subscriptions } from "../../protocol/session";
 import { address, go, href, replaceParameters } from "../../state/address";
@@ -16,18 +16,10 @@ import { type Named, sources } from "./questions";
 
 const MOST_VALUES = 12;
 
-export function Search({ label }: { label: string }) {
+export function SearchHead({ label }: { label: string }) {
   return (
     <div class="head">
-      <div class="grow">
-        <input
-          type="search"
-          aria-label={label}
-          placeholder={label}
-          value={address.value.parameters.find ?? ""}
-          onInput={(event) => replaceParameters({ find: event.currentTarget.value || undefined })}
-        />
-      </div>
+      <Search label={label} value={address.value.parameters.find ?? ""} onText={(text) => replaceParameters({ find: text || undefined })} />
     </div>
   );
 }

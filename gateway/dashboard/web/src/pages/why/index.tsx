@@ -3,7 +3,7 @@
 import "./why.css";
 import { address } from "../../state/address";
 import { texts } from "../../texts";
-import { Questions, Search, Values } from "./Choose";
+import { Questions, SearchHead, Values } from "./Choose";
 import { OfRule, OfSubscription, Quiet } from "./Quiet";
 import { Trail } from "./Trail";
 
@@ -34,7 +34,7 @@ export default function Why() {
   return (
     <div class="why">
       <h1 class={path[0] ? "" : "hidden"}>{path[0] === "quiet" ? texts.why.quiet : path[0] === "trail" ? texts.why.here : texts.why.title}</h1>
-      <Search label={texts.why.search} />
+      <SearchHead label={texts.why.search} />
       {path[0] !== "trail" && <Questions />}
       {path[0] !== "quiet" && <Values />}
     </div>
