@@ -224,6 +224,7 @@ class Plan:
     steps: tuple[Step, ...] = ()
     certain: Names = field(init=False)
     variables: Names = field(init=False)
+    readers: list[Any] = field(init=False, default_factory=list, repr=False)
     orders: dict[tuple[Names, int | None], tuple[Any, ...]] = field(
         init=False, default_factory=dict, repr=False
     )

@@ -1,12 +1,14 @@
 """The incremental tier: which queries it takes, and what it does where only the store can say."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
+from pyoxigraph import Quad
 
 from gateway.engine.engine import Engine
 from gateway.engine.incremental import unchanged
-from gateway.engine.incremental.states import Now
+from gateway.engine.incremental.states import LookUp, Now
 from gateway.engine.notification import Notification
 
 _TAKEN = (
@@ -195,6 +197,32 @@ def test_quads_of_one_predicate_change_again_without_a_look_up() -> None:
         patch.setattr(Now, "match", _must_not_be_asked)
         (notification,) = engine.update(change % 11).notifications
     assert len(notification.added) == len(notification.removed) == 9
+
+
+def test_a_subject_that_comes_whole_is_looked_up_once_for_all_its_patterns() -> None:
+    engine = Engine.open()
+    engine.subscribe(
+        "SELECT * { ?s a <urn:O> ; <urn:p> ?p ; <urn:q> ?q ; <urn:r> ?r"
+        " OPTIONAL { ?s <urn:n>/<urn:u> ?u } OPTIONAL { ?s <urn:w> ?w } }"
+    )
+    whole = "<urn:%s> a <urn:O> ; <urn:p> 1 ; <urn:q> 2 ; <urn:r> 3 ; <urn:n> <urn:%s> ; <urn:w> 4"
+    engine.update(f"INSERT DATA {{ {whole % ('a', 'b')} . <urn:b> <urn:u> 5 }}")
+    asked: list[object] = []
+    ask = Now.match
+
+    def counted(now: Now, wanted: LookUp) -> Iterable[Quad]:
+        asked.append(wanted)
+        return ask(now, wanted)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Now, "match", counted)
+        (notification,) = engine.update(
+            f"DELETE DATA {{ {whole % ('a', 'b')} . <urn:b> <urn:u> 5 }} ;"
+            f"INSERT DATA {{ {whole % ('c', 'd')} . <urn:d> <urn:u> 6 }}"
+        ).notifications
+    assert len(notification.added) == len(notification.removed) == 1
+    each_side = 3 + 2 + 1  # patterns of the core without the seed's, and of both OPTIONALs
+    assert len(asked) <= 2 * each_side + 2  # and whose unit it is that changed
 
 
 def _must_not_be_asked(*_: object) -> None:
