@@ -34,7 +34,6 @@ from gateway.reasoning.axioms import (
 )
 from gateway.reasoning.domains import SCHEMA, Domain, Domains
 from gateway.reasoning.naive_closure import (
-    DISJOINT,
     DOMAIN,
     NOTHING,
     RANGE,
@@ -42,10 +41,9 @@ from gateway.reasoning.naive_closure import (
     SUB_PROPERTY,
     TYPE,
     Closure,
-    Node,
     Schema,
-    schema_closure,
 )
+from gateway.reasoning.naive_schema import schema_closure
 from gateway.store.quad_index import QuadIndex
 from gateway.store.readable import GraphNode, Source
 
@@ -82,8 +80,6 @@ class NaiveDerived:
         names = dict.fromkeys(quad.graph_name for quad in self._index.quads)
         return [name for name in names if not isinstance(name, DefaultGraph)]
 
-
-EXCLUDES = DISJOINT
 
 _Place = tuple[NamedNode, Term | None, GraphName | None]
 """Predicate, object and graph of conclusions; a graph None is that of a domain's conclusions."""
@@ -208,9 +204,8 @@ class NaiveReasoner:
     def _places(self, axiom: Axiom) -> Iterator[_Place]:
         """Where the conclusions of an axiom stand."""
         match axiom:
-            case Disjoint():
-                yield EXCLUDES, None, CONTRADICTIONS_GRAPH
-                return
+            case Disjoint(first, second):
+                yield first, second, CONTRADICTIONS_GRAPH
             case SubClass(_, sup):
                 yield SUB_CLASS, None, ONTOLOGY_GRAPH
                 yield from _conclusions(sup)
@@ -294,7 +289,7 @@ def _derived(
     if closure.is_too_much:
         return None
     found = [Quad(*fact, domain.into) for fact in closure.facts - facts]
-    found += [contradiction(*each) for each in closure.contradictions()]
+    found += [Quad(*each, CONTRADICTIONS_GRAPH) for each in closure.contradictions()]
     return found if len(found) <= most else None
 
 
@@ -305,15 +300,9 @@ def _conclusions(conclusion: Conclusion) -> Iterator[_Place]:
         case Only(_, filler):
             yield from _conclusions(filler)
         case _ if conclusion == NOTHING:
-            yield EXCLUDES, None, CONTRADICTIONS_GRAPH
+            yield NOTHING, NOTHING, CONTRADICTIONS_GRAPH
         case _:
             yield TYPE, conclusion, None
-
-
-def contradiction(individual: Node, one: NamedNode, other: NamedNode) -> Quad:
-    """The quad that tells of an individual in two classes that exclude each other."""
-    first, second = sorted((one, other), key=str)
-    return Quad(individual, EXCLUDES, Triple(first, EXCLUDES, second), CONTRADICTIONS_GRAPH)
 
 
 def _change(before: _State, after: _State, delta: Delta, special: Iterable[GraphNode]) -> Delta:

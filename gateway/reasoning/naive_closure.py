@@ -9,6 +9,7 @@ to 8, without equality, cardinality, datatypes and axiomatic triples.
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from functools import cache
+from operator import attrgetter
 
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
@@ -149,8 +150,9 @@ class Closure:
                 and isinstance(one, NamedNode)
                 and isinstance(other, NamedNode)
             ):
+                first, second = sorted((one, other), key=attrgetter("value"))
                 for individual in self._members[one] & self._members[other]:
-                    yield individual, one, other
+                    yield individual, first, second
 
     def _emit(self, subject: Term, predicate: Term, object_: Term) -> None:
         if not isinstance(subject, NamedNode | BlankNode) or not isinstance(predicate, NamedNode):
@@ -257,61 +259,3 @@ class Closure:
         for filler in self._schema.objects(node, ONLY):
             for object_ in tuple(self._objects.get((individual, link), ())):
                 self._classify(object_, filler)
-
-
-def schema_closure(schema: Schema) -> set[Fact]:
-    """What follows about named classes and properties themselves; may repeat the asserted."""
-    return {*_hierarchies(schema), *_ends(schema)}
-
-
-def _hierarchies(schema: Schema) -> Iterator[Fact]:
-    """Each class and property below each that it reaches (scm-sco, scm-eqc, scm-int, scm-uni)."""
-    for up, same in ((SUB_CLASS, SAME_CLASS), (SUB_PROPERTY, SAME_PROPERTY)):
-        starts: set[Term] = set()
-        for subject, predicate, object_ in schema.facts:
-            if predicate in (up, same, AND):
-                starts |= {subject, object_}
-            elif predicate == OR:
-                starts.update(schema.members(object_))
-        for start in starts:
-            for node in _reached(schema, start, below=False, up=up, same=same):
-                yield from _told(start, up, node)
-
-
-def _ends(schema: Schema) -> Iterator[Fact]:
-    """Domains and ranges, of the properties below and with the classes above (scm-dom, -rng)."""
-    for subject, predicate, object_ in schema.facts:
-        if predicate in (DOMAIN, RANGE):
-            for prop in _reached(schema, subject, below=True, up=SUB_PROPERTY, same=SAME_PROPERTY):
-                for node in _reached(schema, object_, below=False, up=SUB_CLASS, same=SAME_CLASS):
-                    yield from _told(prop, predicate, node)
-
-
-def _told(subject: Term, predicate: NamedNode, object_: Term) -> Iterator[Fact]:
-    """The fact, where both are named and it says something."""
-    if isinstance(subject, NamedNode) and _is_named(object_) and object_ not in (THING, subject):
-        yield subject, predicate, object_
-
-
-def _is_named(term: Term) -> bool:
-    return isinstance(term, NamedNode)
-
-
-def _reached(schema: Schema, start: Term, *, below: bool, up: Term, same: Term) -> set[Term]:
-    """The node and all that is above it, or below it."""
-    seen: set[Term] = set()
-    waiting = [start]
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if below:
-            waiting += schema.subjects(up, node)
-            waiting += [*schema.subjects(same, node), *schema.objects(node, same)]
-        else:
-            waiting += schema.both(node, up, same)
-            if up == SUB_CLASS:
-                waiting += [p for head in schema.objects(node, AND) for p in schema.members(head)]
-                waiting += [whole for whole, _ in schema.holders(node, OR)]
-    return seen
