@@ -1,0 +1,1 @@
+"""Cases, random ontologies and foreign reasoners, to test reasoners by."""
