@@ -21,6 +21,7 @@
     │   ├── ForbiddenError          403  forbidden             the rights do not allow it
     │   ├── NotFoundError           404  not_found             no such subscription, path, id
     │   ├── InvalidMappingError     400  invalid_mapping       a mapping that does not compile
+    │   ├── OntologyError           400  ontology              axioms that cannot be read
     │   ├── NotAcceptableError      406  not_acceptable        no media type that fits
     │   ├── RequestTimeoutError     408  request_timeout       a body that comes too slowly
     │   ├── ConflictError           409  conflict              somebody else changed it since
@@ -28,6 +29,7 @@
     │   ├── ChecksumError           422  checksum              a file is not what its name says
     │   ├── TooLargeError           413  too_large             a size limit was passed
     │   │   ├── TooComplexError         413  too_complex           a query of too much form
+    │   │   ├── DerivedLimitError       413  derived_limit         more would follow than may
     │   │   └── TooManySolutionsError   413  too_many_solutions    a query has too many solutions
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
@@ -196,6 +198,12 @@ class InvalidMappingError(ClientError):
     code = "invalid_mapping"
 
 
+class OntologyError(ClientError):
+    """Axioms that cannot be read or are not allowed; names the node, and nothing has changed."""
+
+    code = "ontology"
+
+
 class ConflictError(ClientError):
     """What is asked for does not fit what is there now; nothing has changed."""
 
@@ -245,6 +253,12 @@ class TooComplexError(TooLargeError):
     """A SPARQL text of more form than [limits] query_patterns, _steps, _operators, _depth allow."""
 
     code = "too_complex"
+
+
+class DerivedLimitError(TooLargeError):
+    """More quads would be derived than [reasoning] derived allows; nothing has changed."""
+
+    code = "derived_limit"
 
 
 class TooManySolutionsError(TooLargeError):

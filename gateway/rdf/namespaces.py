@@ -11,6 +11,7 @@ TIME = "http://www.w3.org/2006/time#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
+OWL = "http://www.w3.org/2002/07/owl#"
 
 MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
 """Mappings and republish rules: configuration as data."""
@@ -35,3 +36,24 @@ DELAYED_GRAPH = NamedNode("https://sosa-gateway.example/graph/delayed")
 
 ACTUATIONS_GRAPH = NamedNode("https://sosa-gateway.example/graph/actuations")
 """What actuators were asked to do, and what became of it (docs/actuators.md)."""
+
+ONTOLOGY_GRAPH = NamedNode("https://sosa-gateway.example/graph/ontology")
+"""The axioms that are reasoned by (gateway/reasoning)."""
+
+CONTRADICTIONS_GRAPH = NamedNode("https://sosa-gateway.example/graph/contradictions")
+"""What axioms exclude and data say all the same: derived, never asserted."""
+
+OWN_GRAPHS = frozenset(
+    {
+        MAPPINGS_GRAPH,
+        STATE_GRAPH,
+        PROPOSALS_GRAPH,
+        CHANGES_GRAPH,
+        ALARMS_GRAPH,
+        DELAYED_GRAPH,
+        ACTUATIONS_GRAPH,
+        ONTOLOGY_GRAPH,
+        CONTRADICTIONS_GRAPH,
+    }
+)
+"""All graphs that the gateway keeps for itself: none is reasoned on."""
