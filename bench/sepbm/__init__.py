@@ -1,0 +1,1 @@
+"""SEP-BM: LUBM's universities, 20 channels, 300 publications, and who answers them how fast."""

@@ -1,0 +1,201 @@
+"""`Closure`: all that follows by LUBM's ontology, forwards only, fact by fact.
+
+Place on the way of the data: below `naive`, the heuristics and the choice of resources; independent
+of the gateway's reasoner, which it judges. It knows the eight kinds of rules that LUBM's ontology
+has (named subclasses, subproperties, inverses, domains, ranges, intersections with someValuesFrom,
+transitivity) and nothing else. What goes is not undone: the closure is made anew.
+Source: OWL 2 RL, W3C Recommendation, section 4.3.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pyoxigraph import BlankNode, Triple
+
+from bench.sepbm.lubm import RDF_TYPE, Statement
+
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_OWL = "http://www.w3.org/2002/07/owl#"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_NIL = f"<{_RDF}nil>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """A class that is the intersection of named ones and of ∃property.filler."""
+
+    name: str
+    parts: frozenset[str]
+    restrictions: tuple[tuple[str, str], ...]
+
+
+class Rules:
+    """The ontology as tables, by name of class or property."""
+
+    def __init__(self, axioms: Iterable[Triple]) -> None:
+        about: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        named: list[tuple[str, str, str]] = []
+        for axiom in axioms:
+            s, p, o = str(axiom.subject), axiom.predicate.value, str(axiom.object)
+            about[s][p].append(o)
+            if not isinstance(axiom.subject, BlankNode) and not isinstance(axiom.object, BlankNode):
+                named.append((s, p, o))
+        self.definitions = list(_definitions(about))
+        supers = [(s, o) for s, p, o in named if p == f"{_RDFS}subClassOf"]
+        supers += [(each.name, part) for each in self.definitions for part in each.parts]
+        self.classes = _reached(supers)
+        self.transitive = {
+            s for s, p, o in named if (f"<{p}>", o) == (RDF_TYPE, f"<{_OWL}TransitiveProperty>")
+        }
+        self.properties = _properties(named)
+        self.subjects = self._ends(named, "domain")
+        self.objects = self._ends(named, "range")
+        self._index()
+
+    def _ends(self, named: list[tuple[str, str, str]], end: str) -> dict[str, set[str]]:
+        """The classes of a property's subjects or objects, those of what it implies included."""
+        own: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for s, p, o in named:
+            if p in (f"{_RDFS}domain", f"{_RDFS}range"):
+                own[s, p.removeprefix(_RDFS)] |= {o, *self.classes.get(o, ())}
+        other = {"domain": "range", "range": "domain"}[end]
+        names = {s for s, _ in own} | set(self.properties)
+        return {
+            name: own[name, end].union(
+                *(own[head, other if swap else end] for head, swap in self.properties.get(name, ()))
+            )
+            for name in names
+        }
+
+    def _index(self) -> None:
+        self.of_part: dict[str, list[_Definition]] = defaultdict(list)
+        self.of_filler: dict[str, list[tuple[_Definition, str]]] = defaultdict(list)
+        self.of_property: dict[str, list[_Definition]] = defaultdict(list)
+        for each in self.definitions:
+            for part in each.parts:
+                self.of_part[part].append(each)
+            for name, filler in each.restrictions:
+                self.of_filler[filler].append((each, name))
+                self.of_property[name].append(each)
+
+
+class Closure:
+    """The facts that follow from those that were added, these included."""
+
+    def __init__(self, rules: Rules, statements: Iterable[Statement] = ()) -> None:
+        self.rules = rules
+        self.facts: set[Statement] = set()
+        self._out: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._in: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self.add(statements)
+
+    def add(self, statements: Iterable[Statement]) -> list[Statement]:
+        """The facts that are new, these statements included."""
+        facts, new = self.facts, list[Statement]()
+        pending = list(statements)
+        while pending:
+            fact = pending.pop()
+            if fact in facts:
+                continue
+            facts.add(fact)
+            new.append(fact)
+            pending += self._types(fact) if fact[1] == RDF_TYPE else self._follows(fact)
+        return new
+
+    def _types(self, fact: Statement) -> list[Statement]:
+        subject, _, name = fact
+        rules = self.rules
+        found = [(subject, RDF_TYPE, above) for above in rules.classes.get(name, ())]
+        found += (
+            (subject, RDF_TYPE, each.name)
+            for each in rules.of_part.get(name, ())
+            if self._is(subject, each)
+        )
+        for each, restricted in rules.of_filler.get(name, ()):
+            found += (
+                (member, RDF_TYPE, each.name)
+                for member in self._in[restricted].get(subject, ())
+                if self._is(member, each)
+            )
+        return found
+
+    def _follows(self, fact: Statement) -> list[Statement]:
+        subject, name, value = fact
+        rules = self.rules
+        found = [(subject, RDF_TYPE, kind) for kind in rules.subjects.get(name, ())]
+        if not value.startswith('"'):
+            found += ((value, RDF_TYPE, kind) for kind in rules.objects.get(name, ()))
+            for head, swap in rules.properties.get(name, ()):
+                found.append((value, head, subject) if swap else (subject, head, value))
+        if name in rules.of_property or name in rules.transitive:
+            self._out[name][subject].add(value)
+            self._in[name][value].add(subject)
+        found += (
+            (subject, RDF_TYPE, each.name)
+            for each in rules.of_property.get(name, ())
+            if self._is(subject, each)
+        )
+        if name in rules.transitive:
+            found += ((subject, name, beyond) for beyond in self._out[name].get(value, ()))
+            found += ((before, name, value) for before in self._in[name].get(subject, ()))
+        return found
+
+    def _is(self, subject: str, definition: _Definition) -> bool:
+        facts = self.facts
+        return all((subject, RDF_TYPE, part) in facts for part in definition.parts) and all(
+            any((value, RDF_TYPE, filler) in facts for value in self._out[name].get(subject, ()))
+            for name, filler in definition.restrictions
+        )
+
+
+def _definitions(about: dict[str, dict[str, list[str]]]) -> Iterator[_Definition]:
+    for name in list(about):
+        for node in about[name].get(f"{_OWL}intersectionOf", ()):
+            parts, restrictions = set[str](), list[tuple[str, str]]()
+            while node != _NIL:
+                (member,), (node,) = about[node][f"{_RDF}first"], about[node][f"{_RDF}rest"]
+                if fillers := about[member].get(f"{_OWL}someValuesFrom"):
+                    restrictions.append((about[member][f"{_OWL}onProperty"][0], fillers[0]))
+                else:
+                    parts.add(member)
+            yield _Definition(name, frozenset(parts), tuple(restrictions))
+
+
+def _properties(named: list[tuple[str, str, str]]) -> dict[str, tuple[tuple[str, bool], ...]]:
+    """All properties that one implies, and whether with subject and object swapped."""
+    steps: dict[str, set[tuple[str, bool]]] = defaultdict(set)
+    for s, p, o in named:
+        if p == f"{_RDFS}subPropertyOf":
+            steps[s].add((o, False))
+        elif p == f"{_OWL}inverseOf":
+            steps[s].add((o, True))
+            steps[o].add((s, True))
+    found = {}
+    for start in list(steps):
+        seen, pending = {(start, False)}, [(start, False)]
+        while pending:
+            name, swapped = pending.pop()
+            for head, swap in steps.get(name, ()):
+                if (reached := (head, swapped ^ swap)) not in seen:
+                    seen.add(reached)
+                    pending.append(reached)
+        found[start] = tuple(sorted(seen - {(start, False)}))
+    return found
+
+
+def _reached(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """What each name leads to, in any number of steps."""
+    steps: dict[str, set[str]] = defaultdict(set)
+    for low, high in pairs:
+        steps[low].add(high)
+    found = {}
+    for start in list(steps):
+        seen, pending = set[str](), [start]
+        while pending:
+            for high in steps.get(pending.pop(), ()):
+                if high not in seen:
+                    seen.add(high)
+                    pending.append(high)
+        found[start] = frozenset(seen - {start})
+    return found

@@ -1,0 +1,20 @@
+"""`univ_bench`: LUBM's ontology, in either of its namespaces.
+
+Place on the way of the data: what the reasoners of the benchmark are given as axioms. Source: Guo,
+Pan, Heflin, "LUBM: A benchmark for OWL knowledge base systems", 2005.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyoxigraph import RdfFormat, Triple, parse
+
+from bench.sepbm.lubm import UNIV_BENCH
+
+FILE = Path(__file__).with_name("univ_bench.ttl")
+
+
+def univ_bench(namespace: str = UNIV_BENCH) -> Sequence[Triple]:
+    """Its triples, 43 classes and 32 properties; blank nodes are new ones at each call."""
+    text = FILE.read_text(encoding="utf-8").replace(UNIV_BENCH, namespace)
+    return [quad.triple for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True)]
