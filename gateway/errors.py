@@ -6,6 +6,7 @@
     │   ├── UnsupportedQueryError   400  unsupported_query     a form, function or host not offered
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
+    │   │   └── NoReasoningError        400  bad_request           `infer`, and nothing is reasoned on
     │   ├── UnauthorizedError       401  invalid_request       no token, or none that can be read
     │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  the scheme is not Bearer
     │   │   ├── InvalidTokenError       401  invalid_grant         forged, expired or revoked
@@ -35,6 +36,7 @@
     ├── SubscriptionFailedError 500  subscription_failed   a subscription cannot be served any more
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
     ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
+    ├── SuspendedError          503  suspended             more follows than `derived` allows
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
     └── StorageError            503  storage               disk full, store or journal broken
@@ -96,6 +98,16 @@ class UpdateFailedError(ClientError):
 
 class BadRequestError(ClientError):
     """A malformed request or message."""
+
+
+class NoReasoningError(BadRequestError):
+    """A request with `infer` where no graph is reasoned on."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "infer is asked for, and this gateway does not reason",
+            "leave infer out, or name graphs in [reasoning]",
+        )
 
 
 class UnauthorizedError(ClientError):
@@ -275,6 +287,19 @@ class TooManyRequestsError(ClientError):
     def __init__(self, description: str, retry_after_s: float = 1.0) -> None:
         super().__init__(description, f"try again in {retry_after_s:g} s")
         self.retry_after_s = retry_after_s
+
+
+class SuspendedError(GatewayError):
+    """What follows in a graph is not known: too much does; `reason` names the axiom."""
+
+    code = "suspended"
+    http_status = 503
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"reasoning is suspended: {reason}",
+            "leave infer out, or change the axioms, or raise [reasoning] derived",
+        )
 
 
 class OverloadedError(GatewayError):

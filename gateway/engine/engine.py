@@ -42,7 +42,7 @@ from gateway.engine.workers.workers import (
     WorkersStatistics,
     worker_count,
 )
-from gateway.errors import QueryTimeoutError, StorageError, TooManySolutionsError
+from gateway.errors import NoReasoningError, QueryTimeoutError, StorageError, TooManySolutionsError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
@@ -204,7 +204,8 @@ class Engine:
         do not let read is as if empty; None are all rights. With `at` the request waits for its
         time: see `run_due`. It is compiled at once; what else may be wrong with it shows then.
 
-        Raises a GatewayError when it cannot be done, ForbiddenError where it would touch a graph
+        Raises a GatewayError when it cannot be done, NoReasoningError for `infer` where no graph
+        is reasoned on, ForbiddenError where it would touch a graph
         that may not be written; then nothing has changed.
         """
         if self.performance is not None:
@@ -216,6 +217,7 @@ class Engine:
             using = Dataset.chosen(*graphs) if any(graphs) else None
             known, allowed = bindings or {}, rights or ALL_RIGHTS
             request = UpdateRequest(update, known, using, allowed, at, "", deferred)
+        self._require_view(request)
         bound = request.bound()
         with self._writing() as time:
             outcome = self._made(request, bound, time)
@@ -248,6 +250,12 @@ class Engine:
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
         return Outcome(delta, self._notify(delta, time), time, id_)
+
+    @staticmethod
+    def _require_view(request: QueryRequest | UpdateRequest) -> None:
+        """Raise NoReasoningError where a request is about a view that there is not."""
+        if request.infer:
+            raise NoReasoningError
 
     def delayed(self) -> tuple[DelayedUpdate, ...]:
         """The UPDATEs that wait for their time, in order."""
@@ -319,6 +327,7 @@ class Engine:
         if isinstance(query, str):
             dataset = Dataset.chosen(default_graphs, named_graphs)
             query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
+        self._require_view(query)
         self.store.remote.require_services(query.text)
         readable = query.rights.read
         store = self.store if readable is None else Readable(self.store, readable)
@@ -344,6 +353,7 @@ class Engine:
         if isinstance(query, str):
             dataset = Dataset.chosen(default_graphs, named_graphs)
             query = SubscribeRequest(query, dataset, rights or ALL_RIGHTS, alias)
+        self._require_view(query)
         clocked = next(self._clocked) if calls_clock(query.text) else 0
         subject = Subject(query.text, query.dataset, clocked, query.readable, query.is_prompt)
         with self._clock.held() as time:
@@ -406,6 +416,7 @@ class Engine:
         if isinstance(query, str):
             dataset = Dataset.chosen(default_graphs, named_graphs)
             query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
+        self._require_view(query)
         subject = Subject(query.text, query.dataset, readable=query.readable)
         return self._processing.explain(subject, self._subscriptions.spu(subject))
 

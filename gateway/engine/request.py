@@ -32,6 +32,7 @@ class UpdateRequest:
     `using` is the protocol's dataset of every WHERE. With `at` it waits in the store for its time;
     `owner` is the identity that sent it, "" where nobody was asked who they are. One that
     `is_deferred` is on the disk with the next flush: for what the caller can repeat after a crash.
+    With `infer` its WHERE sees what follows too, as it is before the request.
 
     Not frozen, which would cost each UPDATE 1 %; nobody changes one.
     """
@@ -43,6 +44,7 @@ class UpdateRequest:
     at: DueTime | None = None
     owner: str = ""
     is_deferred: bool = False
+    infer: bool = False
 
     def bound(self) -> Sequence[BoundUpdate]:
         """The plans with their bindings.
@@ -71,12 +73,14 @@ class UpdateRequest:
 class QueryRequest:
     """A QUERY; a dataset replaces that of the text.
 
-    A graph that the rights do not let read is as if it did not exist.
+    A graph that the rights do not let read is as if it did not exist. With `infer` it is about what
+    is asserted and what follows from it (docs/reasoning.md), else about what is asserted.
     """
 
     text: str
     dataset: Dataset | None = None
     rights: Rights = ALL_RIGHTS
+    infer: bool = field(default=False, kw_only=True)
 
     @property
     def readable(self) -> Graphs:

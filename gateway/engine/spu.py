@@ -34,7 +34,7 @@ class Subject:
     that reads the clock has a number in `clocked`, its own: its first answer is that of another
     moment, so it shares no SPU. `readable` are the graphs that may be read, where that restricts
     what the query looks at; None restricts nothing. What `is_prompt` is told before the UPDATE
-    returns, in parallel mode too.
+    returns, in parallel mode too. With `infer` it is about the entailed view.
     """
 
     text: str
@@ -42,6 +42,7 @@ class Subject:
     clocked: int = 0
     readable: frozenset[GraphName] | None = None
     is_prompt: bool = False
+    infer: bool = False
 
 
 @dataclass(slots=True, eq=False)

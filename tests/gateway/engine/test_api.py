@@ -16,7 +16,7 @@ from gateway.engine import (
     SubscribeRequest,
     UpdateRequest,
 )
-from gateway.errors import ForbiddenError, SparqlSyntaxError, StorageError
+from gateway.errors import ForbiddenError, NoReasoningError, SparqlSyntaxError, StorageError
 
 LAMP = NamedNode("urn:lamp")
 DIM = NamedNode("urn:dim")
@@ -195,3 +195,19 @@ def test_a_literal_is_no_subject_however_often_it_is_tried() -> None:
     for number in range(4):
         with pytest.raises(SparqlSyntaxError, match="cannot be a subject"):
             engine.update(f'INSERT DATA {{ "{number}" <urn:p> 1 }}')
+
+
+def test_infer_is_refused_where_nothing_is_reasoned_on() -> None:
+    engine = Engine.open()
+    query = "SELECT * { ?s ?p ?o }"
+    with pytest.raises(NoReasoningError):
+        engine.query(QueryRequest(query, infer=True))
+    with pytest.raises(NoReasoningError):
+        engine.subscribe(SubscribeRequest(query, infer=True))
+    with pytest.raises(NoReasoningError):
+        engine.explain(QueryRequest(query, infer=True))
+    with pytest.raises(NoReasoningError) as refused:
+        engine.update(UpdateRequest("INSERT DATA { <urn:s> <urn:p> 1 }", infer=True))
+    assert (refused.value.code, refused.value.http_status) == ("bad_request", 400)
+    assert len(engine.store) == 0
+    assert not engine.standing
