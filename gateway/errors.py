@@ -6,7 +6,7 @@
     │   ├── UnsupportedQueryError   400  unsupported_query     a form, function or host not offered
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
-    │   │   └── NoReasoningError        400  bad_request           `infer`, and nothing is reasoned on
+    │   │   └── NoReasoningError        400  bad_request           `infer`, and nothing reasons
     │   ├── UnauthorizedError       401  invalid_request       no token, or none that can be read
     │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  the scheme is not Bearer
     │   │   ├── InvalidTokenError       401  invalid_grant         forged, expired or revoked
