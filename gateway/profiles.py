@@ -1,11 +1,11 @@
-"""The JSAP profiles of a gateway, taken together: updates, queries, and mappings for the store.
+"""The JSAP profiles of a gateway, taken together: updates, queries, mappings, ontologies.
 
 A later profile replaces entries of an earlier one by id, so a user's `observations` templates can
 stand in place of those that ship.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,12 +18,14 @@ from gateway.errors import ConfigurationError, GatewayError
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, STATE_GRAPH
+from gateway.reasoning.loaded import NO_ONTOLOGIES, Ontologies, united
+from gateway.reasoning.ontologies import OntologyFile, ontology_path
 from gateway.store.quad_store import QuadStore
 from gateway.store.remote import Remote
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
 from jsap import JsapError, Profile
 from jsap.errors import BindingError
-from jsap.extended import mapping_quads, node_paths
+from jsap.extended import mapping_quads, node_paths, ontologies_of
 from jsap.files import Opened
 from jsap.profile import load_profile
 from jsap.template import Template
@@ -32,17 +34,29 @@ _LOADED = NamedNode(GW + "loadedMappings")
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """The ontologies that the configuration names; with `annotations` all that these say."""
+
+    paths: tuple[Path, ...] = ()
+    annotations: bool = False
+
+
+NOTHING_LISTED = Listed()
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileChanges:
-    """Where two differ: ids of updates and queries, IRIs of mappings and rules."""
+    """Where two differ: ids of updates and queries, IRIs of mappings and rules, ontologies."""
 
     updates: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
     mappings: tuple[str, ...] = ()
+    ontologies: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has changed."""
-        return not (self.updates or self.queries or self.mappings)
+        return not (self.updates or self.queries or self.mappings or self.ontologies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,7 @@ class Profiles:
     queries: Mapping[str, Template]
     mappings: tuple[Quad, ...]
     places: Mapping[str, str] = field(default_factory=dict)
+    ontologies: Ontologies = NO_ONTOLOGIES
 
     def texts(self) -> Mapping[str, str]:
         """The SPARQL texts, with their prefixes, by the file and entry that they stand in."""
@@ -76,14 +91,17 @@ class Profiles:
         paths: Sequence[Path],
         remote: Remote | None = None,
         opened: Opened | None = None,
+        listed: Listed = NOTHING_LISTED,
     ) -> Self:
         """Read the files, and what they include from hosts that `remote` allows.
 
-        `opened` is told of each. Raises ConfigurationError naming the file and the JSON path.
+        `listed` are the ontologies that the configuration names. `opened` is told of each file.
+        Raises ConfigurationError naming the file and the JSON path, OntologyError.
         """
         try:
             profiles = [read_profile(path, remote or Remote(), opened) for path in paths]
-            return cls.of(profiles, [str(path) for path in paths])
+            together = cls.of(profiles, [str(path) for path in paths])
+            return replace(together, ontologies=_ontologies(listed, profiles, opened))
         except JsapError as error:
             raise ConfigurationError(str(error), "sosa-gateway check tells more") from error
         except OSError as error:
@@ -114,10 +132,12 @@ class Profiles:
     def changes(self, new: "Profiles") -> ProfileChanges:
         """What `new` says otherwise; order and layout of the files say nothing."""
         nodes = {str(quad.subject)[1:-1] for quad in set(self.mappings) ^ set(new.mappings)}
+        files = set(self.ontologies.files) ^ set(new.ontologies.files)
         return ProfileChanges(
             _differing(self.updates, new.updates),
             _differing(self.queries, new.queries),
             tuple(sorted(nodes)),
+            tuple(sorted({str(file.path) for file in files})),
         )
 
     def lacking(self, error: BindingError) -> ConfigurationError:
@@ -146,6 +166,10 @@ class Profiles:
             [mark, *(quad for quad in self.mappings if quad not in old)],
             [*old_marks, *(old - set(self.mappings))],
         )
+
+    def delta(self, store: QuadStore, gateway: NamedNode) -> Delta:
+        """The change that brings mappings and ontologies into the store. Raises OntologyError."""
+        return united((self.mappings_delta(store, gateway), self.ontologies.delta(store, gateway)))
 
     def _mark(self) -> str:
         """A digest of the mappings and, behind it, the IRIs of their nodes."""
@@ -176,6 +200,18 @@ class UpdateTemplates:
         """One with its values. Raises BindingError for a value missing or of another kind."""
         template, plan = self._templates[name]
         return plan, template.bind(values)
+
+
+def _ontologies(listed: Listed, profiles: Iterable[Profile], opened: Opened | None) -> Ontologies:
+    """The ontologies of the configuration, then those of the profiles. Raises OntologyError."""
+    paths = [*listed.paths]
+    for profile in profiles:
+        place = f"{profile.source}: extended.ontologies"
+        paths += [ontology_path(word, place) for word in ontologies_of(profile)]
+    if opened is not None:
+        for path in paths:
+            opened(path)
+    return Ontologies(tuple(map(OntologyFile.at, dict.fromkeys(paths))), listed.annotations)
 
 
 def _compiled(template: Template) -> tuple[Template, UpdatePlan]:

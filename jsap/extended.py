@@ -9,6 +9,8 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
+
+The member `ontologies` is a list of words: names that ship with the gateway, or files.
 """
 
 import json
@@ -148,6 +150,24 @@ def mapping_quads(profile: Profile) -> list[Quad]:
                 errors.append(error)
     _raise(errors)
     return quads
+
+
+def ontologies_of(profile: Profile) -> tuple[str, ...]:
+    """The ontologies that a profile names: names that ship, paths of files.
+
+    Raises JsapError.
+    """
+    if not isinstance(profile.extended, Mapping):
+        return ()
+    words: Any = profile.extended.get("ontologies", ())
+    path = "extended.ontologies"
+    if not isinstance(words, list | tuple):
+        raise JsapError(path, "not a list", "write [...]", profile.source)
+    for index, word in enumerate(words):
+        if not isinstance(word, str) or not word:
+            reason = "neither a name nor a file"
+            raise JsapError(f"{path}[{index}]", reason, 'write it as "..."', profile.source)
+    return tuple(dict.fromkeys(words))
 
 
 def _raise(errors: Sequence[JsapError]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from jsap.errors import JsapError
@@ -63,7 +63,8 @@ class Files:
         source = str(place)
         part, warnings = profile_part(read_json(text, source), source)
         told = warnings if not including else [f"{source}: {warning}" for warning in warnings]
-        merged = MergedFiles.of(part, source, told)
+        extended = _with_places(part.extended, place)
+        merged = MergedFiles.of(part.model_copy(update={"extended": extended}), source, told)
         chain = (*including, _identity(place))
         for index, name in enumerate(part.include):
             try:
@@ -119,6 +120,30 @@ class Files:
 
 def _identity(place: _Place) -> _Place:
     return place if isinstance(place, _Url) else Path(realpath(place))
+
+
+def _with_places(extended: Any, place: _Place) -> Any:
+    """The member `extended`, where ontologies that are files stand beside the file naming them."""
+    words = extended.get("ontologies") if isinstance(extended, dict) else None
+    if not isinstance(words, list):
+        return extended
+    located = [_ontology(word, index, place) for index, word in enumerate(words)]
+    return {**extended, "ontologies": located}
+
+
+def _ontology(word: object, index: int, place: _Place) -> object:
+    if not isinstance(word, str) or _is_name(word):
+        return word
+    if isinstance(place, _Url):
+        reason = f"{word} is a file, which nothing from the network may name"
+        path = f"extended.ontologies[{index}]"
+        raise JsapError(path, reason, "name it in a profile of this machine", str(place))
+    return str(place.parent / word)
+
+
+def _is_name(word: str) -> bool:
+    """Whether it names an ontology that ships: a bare word."""
+    return len(Path(word).parts) == 1 and not Path(word).suffix
 
 
 def _at(error: JsapError, index: int, source: str) -> JsapError:

@@ -1,9 +1,9 @@
 """`ProfileReload`: the files of the JSAP profiles are followed while the gateway runs.
 
 Files that have changed are compiled, checked and compared with what is in force; what differs is
-swapped between two messages, by one UPDATE of the graph of mappings and by other templates for
-ingest, so each message is decoded and written by the old profiles or by the new ones. What is wrong
-is refused whole and the old stays.
+swapped between two messages, by one UPDATE of the graphs of mappings and of axioms and by other
+templates for ingest, so each message is decoded and written by the old profiles or by the new ones.
+What is wrong is refused whole and the old stays.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from gateway.actuation.actuating import Actuating
 from gateway.actuation.rules import Republisher
 from gateway.actuation.templates import ActuationTemplates
 from gateway.admin.profile_checks import template_findings, together_findings
-from gateway.errors import ConfigurationError, GatewayError, StorageError
+from gateway.errors import ConfigurationError, GatewayError, OntologyError, StorageError
 from gateway.ingest.ingest import Ingest
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
-from gateway.profiles import ProfileChanges, Profiles
+from gateway.profiles import NOTHING_LISTED, Listed, ProfileChanges, Profiles
 from gateway.scheduler.scheduler import Scheduler
 from gateway.store.remote import Remote
 from jsap.template import Template
@@ -49,19 +49,24 @@ class ProfileFiles:
     """
 
     def __init__(
-        self, paths: Sequence[Path], remote: Remote | None = None, saved: Path | None = None
+        self,
+        paths: Sequence[Path],
+        remote: Remote | None = None,
+        saved: Path | None = None,
+        listed: Listed = NOTHING_LISTED,
     ) -> None:
-        """`saved` is a last one, which need not be there."""
+        """`saved` is a last one, which need not be there; `listed` are ontologies beside theirs."""
         self._paths = (*paths, *([saved] if saved is not None else ()))
         self.read: dict[Path, Stamp] = dict.fromkeys(self._paths)
         self._saved = saved
         self._remote = remote
+        self._listed = listed
 
     def load(self) -> Profiles:
         """Read them all; `read` has their stamps of before. Raises ConfigurationError."""
         self.read = {path: _stamp(path) for path in self._paths}
         there = [path for path in self._paths if path != self._saved or self.read[path]]
-        return Profiles.load(there, self._remote, self._opened)
+        return Profiles.load(there, self._remote, self._opened, self._listed)
 
     @property
     def names(self) -> list[str]:
@@ -182,7 +187,7 @@ class ProfileReload:
     async def _try(self) -> None:
         try:
             await self.reload()
-        except ConfigurationError:
+        except (ConfigurationError, OntologyError):
             pass  # told already; the files are read again when they have changed
         except GatewayError:
             self._files.read = dict.fromkeys(self._files.read)  # tried again
@@ -241,9 +246,9 @@ class ProfileReload:
         self.profiles, self.loaded_at = new, datetime.now(UTC)
 
     def _update(self, new: Profiles) -> None:
-        """One UPDATE, none where the mappings and rules are the same."""
+        """One UPDATE, none where mappings, rules and ontologies are the same."""
         deciding = self._scheduler.decide(
-            lambda engine: new.mappings_delta(engine.store, self._identity.node)
+            lambda engine: new.delta(engine.store, self._identity.node)
         )
         asyncio.run_coroutine_threadsafe(deciding, self._loop).result()
 

@@ -19,7 +19,7 @@ from gateway.engine.performance import Performance
 from gateway.ingest.sosa import Identity
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.journal.measures import journal_measures
-from gateway.profiles import Profiles
+from gateway.profiles import Listed, Profiles
 from gateway.rdf.documents import Documents
 from gateway.runtime.measures import Measure
 from gateway.runtime.process import one_core
@@ -78,12 +78,12 @@ class Storage:
 def open_storage(config: Config) -> Iterator[Storage]:
     """Open store and journal. Raises ConfigurationError or StorageError with what to do."""
     identity = identity_of(config)
-    files = ProfileFiles(config.jsap.profiles, remote_of(config), config.saved_profile)
+    files = profile_files(config)
     profiles = files.load()
     engine = _open_engine(config)
     origin = Origin(identity.gateway, identity.base_iri)
     with one_core():
-        engine.store.apply(profiles.mappings_delta(engine.store, identity.node))
+        engine.store.apply(profiles.delta(engine.store, identity.node))
         folder, limits = journal_path(config), config.journal.limits()
         with Journal(folder, origin, limits) as journal:
             scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
@@ -94,6 +94,17 @@ def open_storage(config: Config) -> Iterator[Storage]:
 def identity_of(config: Config) -> Identity:
     """By which the gateway names itself and what it makes."""
     return Identity(config.gateway.base_iri, config.gateway.id)
+
+
+def profile_files(config: Config) -> ProfileFiles:
+    """The profiles' files, and those of ontologies."""
+    reasoning = config.reasoning
+    return ProfileFiles(
+        config.jsap.profiles,
+        remote_of(config),
+        config.saved_profile,
+        Listed(reasoning.ontologies, reasoning.annotations),
+    )
 
 
 def store_path(config: Config) -> Path | None:

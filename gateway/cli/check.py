@@ -14,6 +14,7 @@ from pyoxigraph import RdfFormat, parse
 
 import ontologies
 from gateway.admin.profile_checks import Finding
+from gateway.cli.checking.axioms import ontology_findings
 from gateway.cli.checking.folder import Where, folder_findings, identity_findings
 from gateway.cli.checking.links import broker_findings, shipping_findings, tls_findings
 from gateway.cli.checking.mappings import profile_findings, store_findings
@@ -57,6 +58,7 @@ def check(given: Given, environ: Mapping[str, str]) -> list[Finding]:
     if not wrong & {"jsap", "remote", "limits"}:
         of_profiles, together = profile_findings(config)
         findings += of_profiles
+        findings += ontology_findings(config, given.place) if "reasoning" not in wrong else ()
         if not wrong & {"gateway", "store", "http", "tls"}:
             findings += store_findings(config, together, given.place, environ)
     return list(dict.fromkeys(findings))

@@ -9,10 +9,11 @@ import difflib
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -192,7 +193,7 @@ def _reason(error: ErrorDetails, location: Location) -> str:
     reason = error["msg"].removeprefix("Value error, ")
     if error["type"] in _WRONG_TYPES:
         reason = f"{_shown(error['input'])} is {_WRONG_TYPES[error['type']]}"
-    if len(location) < 2 or location[1] not in _section(location[0]):
+    if not 2 <= len(location) <= 3 or location[1] not in _section(location[0]):
         return reason
     default = _section(location[0])[location[1]].default
     return f"{reason}; the default is {_shown(default)}"
@@ -220,15 +221,26 @@ def _shown(value: object) -> str:
 
 
 def _unknown(location: Location) -> str:
-    known = list(_section(location[0]) if len(location) > 1 else Config.model_fields)
+    known = list(_section(*location[:-1]) if len(location) > 1 else Config.model_fields)
     close = difflib.get_close_matches(location[-1], known, n=1)
     advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
     return f"unknown setting; {advice}"
 
 
-def _section(name: str) -> Mapping[str, FieldInfo]:
-    model = Config.model_fields[name].annotation
-    return model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else {}
+def _section(*path: str) -> Mapping[str, FieldInfo]:
+    """The settings of a section, or of a table in a list of them: `reasoning`, `joint`, `0`."""
+    fields: Mapping[str, FieldInfo] = Config.model_fields
+    for name in path:
+        if not name.isdigit():
+            fields = _model_of(fields[name].annotation) if name in fields else {}
+    return fields
+
+
+def _model_of(annotation: object) -> Mapping[str, FieldInfo]:
+    for each in (annotation, *get_args(annotation)):
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            return each.model_fields
+    return {}
 
 
 def _line_of(location: Location, text: str) -> int | None:
@@ -236,11 +248,14 @@ def _line_of(location: Location, text: str) -> int | None:
 
     tomllib keeps no positions; this reads headers and `key =` lines, good enough for a message.
     """
-    table, found = "", None
+    table, found, lists = "", None, Counter[str]()
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := re.match(r"\s*\[\s*([\w.\-\"]+)\s*\]", line):
-            table = header[1].replace('"', "")
+        if header := re.match(r"\s*(\[\[?)\s*([\w.\-\"]+)\s*\]", line):
+            table = header[2].replace('"', "")
             key = ""
+            if header[1] == "[[":
+                lists[table] += 1
+                table = f"{table}.{lists[table] - 1}"
         else:
             assigned = re.match(r"\s*([\w.\-\"]+)\s*=", line)
             key = assigned[1].replace('"', "") if assigned else "\0"

@@ -26,6 +26,7 @@ from gateway.config.network import (
     WebSocketSettings,
     is_loopback,
 )
+from gateway.config.reasoning import ReasoningSettings
 from gateway.config.values import (
     ONE_AS_LIST,
     Count,
@@ -50,6 +51,7 @@ __all__ = [
     "LimitsSettings",
     "LogSettings",
     "MqttSettings",
+    "ReasoningSettings",
     "RemoteSettings",
     "Section",
     "SecuritySettings",
@@ -176,6 +178,7 @@ class Config(Section):
     tls: TlsSettings = TlsSettings()
     security: SecuritySettings = SecuritySettings()
     jsap: JsapSettings = JsapSettings()
+    reasoning: ReasoningSettings = ReasoningSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()
@@ -249,6 +252,7 @@ class Config(Section):
             "gateway": gateway,
             "shipping": self.shipping.at(folder),
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
+            "reasoning": self.reasoning.at(folder),
             "mqtt": self.mqtt.model_copy(update={"password_file": password, "ca_file": ca_file}),
             "tls": self.tls.model_copy(update=tls),
         }

@@ -29,6 +29,11 @@ def _iri_prefix(text: str) -> str:
     return text
 
 
+def is_iri(text: str) -> bool:
+    """Whether it is an absolute IRI."""
+    return re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+", text) is not None
+
+
 def _host(text: str) -> str:
     if not re.fullmatch(
         r"([a-z0-9-]+\.)*[a-z0-9-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?", text

@@ -13,8 +13,10 @@ from gateway.rdf.namespaces import (
     ACTUATIONS_GRAPH,
     ALARMS_GRAPH,
     CHANGES_GRAPH,
+    CONTRADICTIONS_GRAPH,
     DELAYED_GRAPH,
     MAPPINGS_GRAPH,
+    ONTOLOGY_GRAPH,
     PROPOSALS_GRAPH,
     STATE_GRAPH,
 )
@@ -32,6 +34,8 @@ class Capability(StrEnum):
 
     MAPPINGS = "mappings"
     """Write the graphs of mappings, rules, proposals: what devices mean, what is sent to them."""
+    ONTOLOGY = "ontology"
+    """Write the graph of axioms: what follows from what everybody asserts."""
     COMMAND = "command"
     """Write the graph of actuations: have actuators do something."""
     OPERATIONS = "operations"
@@ -42,8 +46,11 @@ class Capability(StrEnum):
 
 _OF_THE_GATEWAY = {
     Capability.MAPPINGS: frozenset[GraphName]({MAPPINGS_GRAPH, PROPOSALS_GRAPH, CHANGES_GRAPH}),
+    Capability.ONTOLOGY: frozenset[GraphName]({ONTOLOGY_GRAPH}),
     Capability.COMMAND: frozenset[GraphName]({ACTUATIONS_GRAPH}),
-    Capability.SYSTEM: frozenset[GraphName]({STATE_GRAPH, DELAYED_GRAPH, ALARMS_GRAPH}),
+    Capability.SYSTEM: frozenset[GraphName](
+        {STATE_GRAPH, DELAYED_GRAPH, ALARMS_GRAPH, CONTRADICTIONS_GRAPH}
+    ),
 }
 """The graphs that an UPDATE sees and touches by a capability and not otherwise."""
 
@@ -52,8 +59,8 @@ _OF_THE_GATEWAY = {
 class Policy:
     """Rights of an identity; what is not named is not allowed, None is everything.
 
-    `update` is about what an UPDATE writes; its WHERE reads what `query` lets read. The graphs of
-    mappings, actuations, state and delayed UPDATEs it sees and touches only by the capability for
+    `update` is about what an UPDATE writes; its WHERE reads what `query` lets read. The gateway's
+    own graphs, as those of mappings, axioms, state, it sees and touches only by the capability for
     them.
 
     >>> policy = Policy(publish=frozenset({"home/+/state"}), receive=frozenset({"home/#"}))
