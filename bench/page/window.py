@@ -23,15 +23,17 @@ PATIENCE_S = 120.0
 _LOOK_S = 0.25
 
 _WATCH = """
-window.seen = {tasks: [], lines: null};
+window.seen = {tasks: [], frame: null, lines: null};
 new PerformanceObserver((list) => {
   for (const each of list.getEntries()) window.seen.tasks.push([each.startTime, each.duration]);
 }).observe({type: 'longtask', buffered: true});
-new MutationObserver((_, self) => {
-  if (!document.querySelector('.line .digits')) return;
-  self.disconnect();
-  requestAnimationFrame(() => setTimeout(() => { window.seen.lines = performance.now(); }));
-}).observe(document, {childList: true, subtree: true});
+for (const [name, shown] of [['frame', 'nav a'], ['lines', '.line .digits']]) {
+  new MutationObserver((_, self) => {
+    if (!document.querySelector(shown)) return;
+    self.disconnect();
+    requestAnimationFrame(() => setTimeout(() => { window.seen[name] = performance.now(); }));
+  }).observe(document, {childList: true, subtree: true});
+}
 """
 _SCROLL = """
 (ms) => new Promise((done) => {
@@ -128,6 +130,10 @@ class Window:
                 return float(lines)
             self.wait(_LOOK_S)
         raise ChildFailedError(f"the page shows no line after {PATIENCE_S:g} s")
+
+    def frame_ms(self) -> float:
+        """From the start of loading until the pages can be chosen; to be asked after `lines_ms`."""
+        return float(self.page.evaluate("window.seen.frame"))
 
     def tasks_ms(self, from_ms: float) -> list[float]:
         """How long the tasks above 50 ms took that began since then; longest last."""

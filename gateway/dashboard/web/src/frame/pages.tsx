@@ -1,8 +1,9 @@
-/** The pages by the first word of the address; each is loaded when it is first shown. */
+/** The pages by the first word of the address; each but the first is loaded when it is shown. */
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Empty, Problem, Skeleton } from "../parts";
+import Now from "../pages/now";
 import { type Capability, may } from "../protocol/session";
 import { texts } from "../texts";
 
@@ -14,7 +15,7 @@ interface Entry {
 }
 
 const PAGES: Record<string, Entry> = {
-  now: { load: () => import("../pages/now") },
+  now: { load: async () => ({ default: Now }) },
   devices: { load: () => import("../pages/devices"), needs: "mappings" },
   ask: { load: () => import("../pages/ask") },
   control: { load: () => import("../pages/control") },
@@ -22,7 +23,7 @@ const PAGES: Record<string, Entry> = {
   why: { load: () => import("../pages/why") },
 };
 
-const loaded = new Map<string, ComponentType>();
+const loaded = new Map<string, ComponentType>([["now", Now]]);
 
 /** Begin to load the page of an address before it is known who asks. */
 export function foresee(page: string): void {

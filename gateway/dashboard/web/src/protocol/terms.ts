@@ -60,9 +60,16 @@ export function time(term: Term | undefined): number {
   return term ? Date.parse(term.value) : Number.NaN;
 }
 
+const SEPARATORS = "/#:";
+
 /** The last part of an IRI, decoded where that can be: what it is called where nobody says. */
 export function localName(iri: string): string {
-  const name = /([^/#:]+)[/#:]*$/.exec(iri)?.[1] ?? iri;
+  let end = iri.length;
+  while (end > 0 && SEPARATORS.includes(iri.charAt(end - 1))) end -= 1;
+  let start = end;
+  while (start > 0 && !SEPARATORS.includes(iri.charAt(start - 1))) start -= 1;
+  const name = start < end ? iri.slice(start, end) : iri;
+  if (!name.includes("%")) return name;
   try {
     return decodeURIComponent(name);
   } catch {
