@@ -126,6 +126,12 @@ def parse_subscribed(subject: Subject) -> Query:
     return query
 
 
+def lutt_of(subject: Subject) -> tuple[LuttEntry, ...]:
+    """The patterns of all quads that can change the answer. Raises as `parse_subscribed` does."""
+    lutt = _lutt(parse_subscribed(subject), subject)
+    return lutt if subject.readable is None else _visible(lutt, subject.readable)
+
+
 def _join(query: Query, subject: Subject) -> Conjunction:
     return conjunction(query, subject.dataset or query.dataset)
 

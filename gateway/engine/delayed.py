@@ -28,7 +28,7 @@ from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
 from gateway.sparql.algebra import HIDDEN_PREFIX
 from gateway.store.quad_store import QuadStore
-from gateway.store.update import BoundUpdate, compile_update, evaluate
+from gateway.store.update import BoundUpdate, compile_update
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +44,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class LastingRequest:
     """An UPDATE that outlives the process: texts, each with its forced bindings.
 
-    `owner` is the identity that sent it, "" where nobody was asked who they are.
+    `owner` is the identity that sent it, "" where nobody was asked who they are. With `infer` its
+    WHERE sees what follows, as it is when it is due.
     """
 
     updates: tuple[tuple[str, Mapping[str, Term]], ...]
     using: Dataset | None = None
     rights: Rights = ALL_RIGHTS
     owner: str = ""
+    infer: bool = False
 
     @classmethod
     def of(cls, request: UpdateRequest, bound: Sequence[BoundUpdate]) -> Self:
@@ -62,12 +64,11 @@ class LastingRequest:
             for _, each in bound
         ]
         updates = tuple(zip(texts, bindings, strict=True))
-        return cls(updates, request.using, request.rights, request.owner)
+        return cls(updates, request.using, request.rights, request.owner, request.infer)
 
-    def change(self, store: QuadStore, present: Rights = ALL_RIGHTS) -> Delta:
-        """What it would change now, by the rights of then and `present`. Raises a GatewayError."""
-        plans = [(compile_update(text, self.using), bindings) for text, bindings in self.updates]
-        return evaluate(store, plans, self.rights.within(present))
+    def bound(self) -> Sequence[BoundUpdate]:
+        """The plans with their bindings. Raises what `compile_update` raises."""
+        return [(compile_update(text, self.using), bindings) for text, bindings in self.updates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +243,7 @@ def _encoded(request: LastingRequest) -> str:
             "write": _names(request.rights.write),
             "reserved": _names(request.rights.reserved),
             "owner": request.owner,
+            **({"infer": True} if request.infer else {}),
         },
         ensure_ascii=False,
     )
@@ -261,6 +263,7 @@ def _decoded(text: str) -> LastingRequest:
             _graphs(value.get("reserved", [])) or frozenset(),
         ),
         str(value.get("owner", "")),
+        value.get("infer") is True,
     )
 
 

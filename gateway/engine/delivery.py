@@ -64,6 +64,16 @@ class Delivery:
         with self._lock:
             return self._subscriptions.remove(spuid)
 
+    def leave(self, spuid: str) -> Spu | None:
+        """Take a subscription from its SPU; the SPU, if it was its last one."""
+        with self._lock:
+            return self._subscriptions.leave(spuid)
+
+    def join(self, spuid: str, spu: Spu) -> Subscription:
+        """Let a subscription that has left its SPU be one of another's."""
+        with self._lock:
+            return self._subscriptions.join(spuid, spu)
+
     def deliver(self, notifications: Iterable[Notification]) -> None:
         """Tell the listener, if there is one; in this thread."""
         listener = self.listener
@@ -109,3 +119,11 @@ class Delivery:
             for spuid in self._subscriptions.spuids(spu):
                 if self.on_end is not None:
                     self.on_end(spuid, error)
+
+    def ended(self, spuid: str, text: str, error: GatewayError) -> None:
+        """Tell `on_end` of a subscription that has left its SPU; without one it ends here."""
+        self.failed.append(FailedSpu(text, error, monotonic()))
+        if self.on_end is not None:
+            self.on_end(spuid, error)
+        else:
+            self.remove(spuid)

@@ -19,10 +19,10 @@ from pyoxigraph import NamedNode
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation, Standing
-from gateway.engine.limits import UNLIMITED, Limits, limited
+from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.notification import Notification
 from gateway.engine.options import DEFAULT_OPTIONS, EngineOptions
-from gateway.engine.performance import MeasuredProcessing, Performance
+from gateway.engine.performance import Performance
 from gateway.engine.processing import Processing
 from gateway.engine.request import (
     DueTime,
@@ -31,28 +31,33 @@ from gateway.engine.request import (
     Update,
     UpdateRequest,
 )
-from gateway.engine.spu import Spu, Subject
+from gateway.engine.spu import Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
-from gateway.engine.workers.parallel import ParallelProcessing
+from gateway.engine.views.entailed_view import EntailedView
+from gateway.engine.views.processings import Processings, first_answer
 from gateway.engine.workers.workers import (
     ARTQ,
     WorkerCount,
     Workers,
     WorkersStatistics,
-    worker_count,
 )
-from gateway.errors import NoReasoningError, QueryTimeoutError, StorageError, TooManySolutionsError
-from gateway.rdf.dataset import Dataset
+from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
-from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import Term
+from gateway.reasoning.reasoning import AnyReasoner, Reasoning
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
-from gateway.store.readable import Readable
-from gateway.store.update import BoundUpdate, UpdatePlan, compile_update, evaluate
+from gateway.store.update import (
+    BoundUpdate,
+    UpdatePlan,
+    compile_update,
+    evaluate,
+    evaluate_inferring,
+    require_where_first,
+)
 
 log = logging.getLogger(__name__)
 
@@ -104,33 +109,18 @@ class Engine:
         self._clock = store.clock = Clock(options.clock)
         self._subscriptions = Subscriptions()
         self.delivery = Delivery(self._subscriptions, on_notification)
-        self.workers: Workers | None = None
-        self._processing = self._open_processing(worker_count(workers), options)
-        self._processing.recovery.on_lost = self.delivery.lost
+        processings = Processings(workers, options, self.statistics, self.delivery)
+        self._processing, self.workers = processings.open(store)
         store.attach_cache(self._processing.tables)
         self._clocked = count(1)
         self._opened = self._clock()
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._delayed = DelayedUpdates(store)
         self._processing.watch(self._delayed)
-
-    def _open_processing(self, workers: int, options: EngineOptions) -> Processing:
-        parts = (self.store, options.compiler, self.statistics)
-        if not workers:
-            performance = options.performance
-            return MeasuredProcessing(*parts, performance) if performance else Processing(*parts)
-        if options.performance is not None:
-            raise ValueError("performance is that of the sequential mode: workers = 0")
-        delivery = self.delivery
-        self.workers = Workers(
-            self.store,
-            options.launch,
-            delivery.arrived,
-            delivery.given_up,
-            number=workers,
-            bound=options.artq,
-        )
-        return ParallelProcessing(*parts, self.workers)
+        self.view: EntailedView | None = None
+        if options.reasoning is not None:
+            parts = (self._processing, self._subscriptions, processings)
+            self.view = EntailedView(store, options.reasoning, *parts)
 
     @classmethod
     def open(
@@ -145,10 +135,11 @@ class Engine:
         limits: Limits = UNLIMITED,
         artq: int = ARTQ,
         on_notification: Listener | None = None,
+        reasoning: Reasoning | None = None,
     ) -> Self:
-        """An engine on the folder `path`, or in memory. Raises StorageError.
+        """An engine on the folder `path`, or in memory. Raises StorageError, OntologyError.
 
-        For clock, oracle, lutt, performance, limits and artq see EngineOptions.
+        For clock, oracle, lutt, performance, limits, artq and reasoning see EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
@@ -159,7 +150,7 @@ class Engine:
         the notifications. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
-        options = EngineOptions(clock, oracle, lutt, performance, limits, artq)
+        options = EngineOptions(clock, oracle, lutt, performance, limits, artq, reasoning=reasoning)
         return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
@@ -168,8 +159,8 @@ class Engine:
         The folder can be opened again once nobody holds results of `query`. Closing twice is
         nothing, all else raises StorageError from then on.
         """
-        if self.workers is not None:
-            self.workers.close()
+        for workers in self._all_workers():
+            workers.close()
         for spuid in self._subscriptions:
             self.unsubscribe(spuid)
         self.store.close()
@@ -178,10 +169,37 @@ class Engine:
         """The engine's clock: µs since the Unix epoch."""
         return self._clock()
 
+    @property
+    def reasoner(self) -> AnyReasoner | None:
+        """What derives; None where reasoning is off."""
+        return None if self.view is None else self.view.reasoner
+
+    def start_reasoning(self) -> None:
+        """Read the axioms and derive what follows, where that was not to be done at once.
+
+        Raises OntologyError, NoReasoningError.
+        """
+        with self.store.writing:
+            self._require_view().start()
+
+    def resume_reasoning(self) -> Outcome:
+        """Try suspended domains again. Raises NoReasoningError."""
+        view = self._require_view()
+        with self._writing() as time:
+            entailed = view.resume()
+            outcome = Outcome(Delta(), self._notify(Delta(), entailed, time), time)
+        return self._finished(outcome)
+
     def drain(self) -> None:
         """Wait until the workers have answered every UPDATE so far; at once without workers."""
-        if self.workers is not None:
-            self.workers.drain()
+        for workers in self._all_workers():
+            workers.drain()
+
+    def _all_workers(self) -> Iterator[Workers]:
+        """Those of each view."""
+        for workers in (self.workers, None if self.view is None else self.view.workers):
+            if workers is not None:
+                yield workers
 
     def prepare(self, text: str) -> UpdatePlan:
         """Compile an update once, to be run many times with forced bindings."""
@@ -214,27 +232,36 @@ class Engine:
             request = update
         else:
             graphs = using_graphs, using_named_graphs
-            using = Dataset.chosen(*graphs) if any(graphs) else None
+            using = QueryRequest.of("", *graphs).dataset if any(graphs) else None
             known, allowed = bindings or {}, rights or ALL_RIGHTS
             request = UpdateRequest(update, known, using, allowed, at, "", deferred)
-        self._require_view(request)
         bound = request.bound()
         with self._writing() as time:
             outcome = self._made(request, bound, time)
         if self.performance is not None and request.at is None:
             self.performance.end(outcome.delta, len(outcome.notifications))
-        return self._told(outcome) if outcome.notifications else outcome
+        return self._finished(outcome)
 
     def _made(self, request: UpdateRequest, bound: Sequence[BoundUpdate], time: int) -> Outcome:
         if request.at is not None:
             return self._delay(request, bound, request.at, time)
-        delta = evaluate(self.store, bound, request.rights)
+        delta = self._evaluated(bound, request.rights, infer=request.infer)
         apply = self.store.defer if request.is_deferred else self.store.apply
         return self._change(delta, apply, time)
+
+    def _evaluated(self, bound: Sequence[BoundUpdate], rights: Rights, *, infer: bool) -> Delta:
+        """The change that an UPDATE would make now."""
+        if not infer:
+            return evaluate(self.store, bound, rights)
+        view = self._require_view()
+        view.require()
+        return evaluate_inferring(self.store, view.entailed, bound, rights)
 
     def _delay(
         self, request: UpdateRequest, bound: Sequence[BoundUpdate], at: DueTime, time: int
     ) -> Outcome:
+        if request.infer:
+            require_where_first(bound)
         due = due_time(at, time)
         id_, delta = self._delayed.entry(LastingRequest.of(request, bound), due, time)
         return replace(self._change(delta, self.store.apply, time, id_), due=due)
@@ -243,19 +270,24 @@ class Engine:
         self, delta: Delta, apply: Callable[[Delta], None], time: int, id_: str | None = None
     ) -> Outcome:
         self.statistics.updates += 1
+        view, entailed = self.view, delta
         if not delta.is_empty:
-            apply(delta)
-        elif not self._processing.reads_clock:
+            if view is None:
+                apply(delta)
+            else:
+                is_reading = apply == self.store.defer
+                entailed = view.change(delta, apply, is_reading=is_reading)
+        elif not (self._processing.reads_clock or (view and view.processing.reads_clock)):
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, self._notify(delta, time), time, id_)
+        return Outcome(delta, self._notify(delta, entailed, time), time, id_)
 
-    @staticmethod
-    def _require_view(request: QueryRequest | UpdateRequest) -> None:
-        """Raise NoReasoningError where a request is about a view that there is not."""
-        if request.infer:
+    def _require_view(self) -> EntailedView:
+        """The entailed view. Raises NoReasoningError where there is none."""
+        if self.view is None:
             raise NoReasoningError
+        return self.view
 
     def delayed(self) -> tuple[DelayedUpdate, ...]:
         """The UPDATEs that wait for their time, in order."""
@@ -276,7 +308,7 @@ class Engine:
         with self._writing() as time:
             self._delayed.require(id_)
             outcome = self._change(self._delayed.without(id_), self.store.apply, time, id_)
-        return self._told(outcome)
+        return self._finished(outcome)
 
     def run_due(self) -> Outcome | None:
         """Execute the first delayed UPDATE that has fallen due; None when there is none.
@@ -289,23 +321,31 @@ class Engine:
             if first is None or first[0] > time:
                 return None
             due, id_ = first
-            delta = self._delayed.without(id_, self._execute(id_))
-            outcome = self._change(delta, self.store.apply, time, id_)
+            outcome = self._executed(id_, time)
             self.statistics.delayed_executed += 1
             self.statistics.delayed_late += due < self._opened
-        return self._told(outcome)
+        return self._finished(outcome)
 
-    def _execute(self, id_: str) -> Delta:
+    def _executed(self, id_: str, time: int) -> Outcome:
         try:
             request = self._delayed.request(id_)
             present = self.rights_of(request.owner) if request.owner else ALL_RIGHTS
-            return request.change(self.store, present)
+            rights = request.rights.within(present)
+            delta = self._evaluated(request.bound(), rights, infer=request.infer)
         except StorageError:
             raise
         except Exception as error:  # whatever is wrong with it, those behind it have their time
-            self.statistics.delayed_failed += 1
-            log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
-            return Delta()
+            return self._failed(id_, time, error)
+        try:
+            return self._change(self._delayed.without(id_, delta), self.store.apply, time, id_)
+        except ClientError as error:  # the reasoner does not take it
+            return self._failed(id_, time, error)
+
+    def _failed(self, id_: str, time: int, error: Exception) -> Outcome:
+        """A delayed UPDATE that failed is off the list as well."""
+        self.statistics.delayed_failed += 1
+        log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
+        return self._change(self._delayed.without(id_), self.store.apply, time, id_)
 
     def flush(self) -> None:
         """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
@@ -325,13 +365,13 @@ class Engine:
         exist.
         """
         if isinstance(query, str):
-            dataset = Dataset.chosen(default_graphs, named_graphs)
-            query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
-        self._require_view(query)
+            query = QueryRequest.of(query, default_graphs, named_graphs, rights)
         self.store.remote.require_services(query.text)
-        readable = query.rights.read
-        store = self.store if readable is None else Readable(self.store, readable)
-        return store.query(query.text, query.dataset)
+        if not query.infer:
+            return query.answer(self.store)
+        view = self._require_view()
+        view.require(())
+        return query.answer(view.entailed)
 
     def subscribe(
         self,
@@ -351,35 +391,33 @@ class Engine:
         QueryTimeoutError where the first answer passes a limit. Then nothing is subscribed.
         """
         if isinstance(query, str):
-            dataset = Dataset.chosen(default_graphs, named_graphs)
-            query = SubscribeRequest(query, dataset, rights or ALL_RIGHTS, alias)
-        self._require_view(query)
+            asked = QueryRequest.of(query, default_graphs, named_graphs, rights)
+            query = SubscribeRequest(asked.text, asked.dataset, asked.rights, alias)
         clocked = next(self._clocked) if calls_clock(query.text) else 0
-        subject = Subject(query.text, query.dataset, clocked, query.readable, query.is_prompt)
+        subject = self._subject(query, clocked, is_prompt=query.is_prompt)
         with self._clock.held() as time:
-            spu, results = self._first_answer(subject)
+            home = self._home(subject)
+            known, processing = self._subscriptions.spu(home), self._processing_of(home)
+            spu, results = first_answer(processing, home, known, self._limits)
         subscription = self.delivery.add(spu, query.alias)
+        if self.view is not None:
+            self.view.follow(subscription.spuid, subject)
         self.statistics.subscriptions += 1
         return Notification(subscription.spuid, 0, query.alias, time, results, spu.form)
 
-    def _first_answer(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
-        try:
-            with limited(self._limits):
-                known = self._subscriptions.spu(subject)
-                if known is not None:
-                    results = self._processing.initial(known)
-                    self._limits.require(len(results.added))
-                    return known, results
-                spu, results = self._processing.add(subject)
-        except (TooManySolutionsError, QueryTimeoutError) as error:
-            # Its traceback keeps results of the store, which only this thread may drop.
-            raise error.with_traceback(None) from None
-        try:
-            self._limits.require(len(results.added))
-        except TooManySolutionsError:
-            self._processing.remove(spu)
-            raise
-        return spu, results
+    def _subject(
+        self, query: QueryRequest, clocked: int = 0, *, is_prompt: bool = False
+    ) -> Subject:
+        """What a request is about."""
+        parts = (query.text, query.dataset, clocked, query.readable, is_prompt)
+        return Subject(*parts, infer=query.infer)
+
+    def _home(self, subject: Subject) -> Subject:
+        """The subject of the SPU that serves one."""
+        return self._require_view().home(subject) if subject.infer else subject
+
+    def _processing_of(self, subject: Subject) -> Processing:
+        return self._require_view().processing if subject.infer else self._processing
 
     @property
     def workers_statistics(self) -> WorkersStatistics:
@@ -388,8 +426,7 @@ class Engine:
 
     def is_subscribed(self, query: QueryRequest) -> bool:
         """Whether somebody has subscribed to the same, so that its answer is known."""
-        subject = Subject(query.text, query.dataset, readable=query.readable)
-        return self._subscriptions.spu(subject) is not None
+        return self._subscriptions.spu(self._home(self._subject(query))) is not None
 
     @property
     def standing(self) -> tuple[Subject, ...]:
@@ -399,7 +436,7 @@ class Engine:
     def standing_by(self, most: int) -> tuple[Standing, ...]:
         """How the first `most` subscriptions are served now; linear in them."""
         chosen = self._subscriptions.all()[:most]
-        return tuple(map(self._processing.standing, chosen))
+        return tuple(self._processing_of(each.spu.subject).standing(each) for each in chosen)
 
     def explain(
         self,
@@ -414,29 +451,46 @@ class Engine:
         Graphs and rights are for a text. Raises SparqlSyntaxError or UnsupportedQueryError.
         """
         if isinstance(query, str):
-            dataset = Dataset.chosen(default_graphs, named_graphs)
-            query = QueryRequest(query, dataset, rights or ALL_RIGHTS)
-        self._require_view(query)
-        subject = Subject(query.text, query.dataset, readable=query.readable)
-        return self._processing.explain(subject, self._subscriptions.spu(subject))
+            query = QueryRequest.of(query, default_graphs, named_graphs, rights)
+        subject = self._home(self._subject(query))
+        explanation = self._processing_of(subject).explain(
+            subject, self._subscriptions.spu(subject)
+        )
+        return self.view.explained(explanation, query) if self.view is not None else explanation
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
         last = self.delivery.remove(spuid)
         self.statistics.subscriptions -= 1
+        if self.view is not None:
+            self.view.forget(spuid)
         if last is not None:
-            self._processing.remove(last)
+            self._processing_of(last.subject).remove(last)
 
-    def _notify(self, delta: Delta, time: int) -> tuple[Notification, ...]:
+    def _notify(self, delta: Delta, entailed: Delta, time: int) -> tuple[Notification, ...]:
         if self.workers is not None:
             self.workers.post(delta, time)
         queues = self._processing.match(delta)
         if not delta.is_empty:
             self.store.mark_current(self._processing.tables)
         changes = self._processing.process(queues)
+        if self.view is not None:
+            changes += self.view.changes(entailed, time)
         notifications = tuple(self._subscriptions.address(changes, time))
         self.statistics.notifications += len(notifications)
         return notifications
+
+    def _finished(self, outcome: Outcome) -> Outcome:
+        """The outcome once all are told; behind changed axioms, subscriptions move first."""
+        view = self.view
+        if view is not None:
+            view.pump()
+            if view.is_moving:
+                with self._clock.held(outcome.time):
+                    moved = tuple(view.settled(outcome.time))
+                outcome = replace(outcome, notifications=(*outcome.notifications, *moved))
+            self.statistics.subscriptions = len(self._subscriptions)
+        return self._told(outcome) if outcome.notifications else outcome
 
     def _told(self, outcome: Outcome) -> Outcome:
         """What is left of the outcome for the caller once the listener has been told."""

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Change
+from gateway.reasoning.axioms import Axiom
+
+_MOST_AXIOMS = 10
+"""Axioms that are spelled out for an entry."""
 
 
 @dataclass(slots=True)
@@ -37,7 +41,8 @@ class Explanation:
     for them; 0: the store is asked. `hits` are the updates that reached this query, `costs` are
     those of all members together. `alike` are the units, this one among them, that are asked about
     a change only once it is known to concern them. `in_worker`: it is served by another process,
-    which counts them.
+    which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
+    `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
     """
 
     query: str
@@ -52,6 +57,8 @@ class Explanation:
     is_subscribed: bool = False
     alike: int = 0
     in_worker: bool = False
+    view: str = "asserted"
+    fed_by: Mapping[LuttEntry, Sequence[Axiom]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -60,6 +67,8 @@ class Explanation:
         served = "served" if self.is_subscribed else "would be served"
         lines = [self.query.strip(), f"  {served} by the tier: {self.tier}"]
         lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
+        if self.view != "asserted":
+            lines.append(f"  on the {self.view} view")
         lines += self._looked_at()
         if self.in_worker:
             lines.append("  in a worker process, which keeps its own costs")
@@ -82,6 +91,10 @@ class Explanation:
                 kept, context = f"  ({context}: {_counted(quads, 'quad')})", "CTS"
             yield f"  {table} {_entry_text(entry)}{kept}"
             table = "LUTT"
+            axioms = self.fed_by.get(entry, ())
+            yield from (f"    concluded by {axiom}" for axiom in axioms[:_MOST_AXIOMS])
+            if len(axioms) > _MOST_AXIOMS:
+                yield f"    and by {_counted(len(axioms) - _MOST_AXIOMS, 'other axiom')}"
 
     def _sharing(self) -> str:
         if self.members == 1:

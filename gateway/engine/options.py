@@ -9,6 +9,7 @@ from gateway.engine.performance import Performance
 from gateway.engine.processing import MakeCompiler
 from gateway.engine.workers.worker_link import Link, ProcessLink
 from gateway.engine.workers.workers import ARTQ
+from gateway.reasoning.reasoning import Reasoning
 from gateway.store.clock import microseconds
 
 
@@ -19,7 +20,7 @@ class EngineOptions:
     With `oracle`, every query is evaluated again after every update: slow and simple. Without
     `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance` is told where
     the time of each update goes; it is for engines without workers. No worker has more than `artq`
-    UPDATEs to do, and `launch` starts one.
+    UPDATEs to do, and `launch` starts one. `reasoning` says what is reasoned on; None is nothing.
     """
 
     clock: Callable[[], int] = microseconds
@@ -29,6 +30,7 @@ class EngineOptions:
     limits: Limits = UNLIMITED
     artq: int = ARTQ
     launch: Callable[[], Link] = ProcessLink
+    reasoning: Reasoning | None = None
 
     @property
     def compiler(self) -> MakeCompiler:

@@ -1,10 +1,11 @@
 """Where the time of an UPDATE goes: timing components and KPIs.
 
-    T_ELAPSED = T_OVERHEAD + T_UPDATE + T_LUTT + T_BOOSTER + T_NOTIFY
+    T_ELAPSED = T_OVERHEAD + T_UPDATE (+ T_REASON) + T_LUTT + T_BOOSTER + T_NOTIFY
 
 Around the engine in sequential mode, one clock reading at the end of each stage; an engine
 without a `Performance` reads no clock. T_UPDATE is parsing, evaluating and storing; T_LUTT the
-look-up in the index of all LUTTs, which is one for all SPUs; T_BOOSTER the work of the units that
+look-up in the index of all LUTTs, which is one for all SPUs (of each view); T_REASON, where
+reasoning is on, what deriving takes; T_BOOSTER the work of the units that
 it reached; T_NOTIFY the addressing of every subscriber; T_OVERHEAD what measuring itself takes.
 Source: Roffia et al., "A Semantic Publish-Subscribe Architecture for the Internet of Things", 2016,
 section IV and Table 1; docs/engine.md, "Performance model".
@@ -38,6 +39,7 @@ class Components:
     booster: int = 0
     notify: int = 0
     overhead: int = 0
+    reason: int = 0
 
     @property
     def elapsed(self) -> int:
@@ -47,7 +49,7 @@ class Components:
     @property
     def total(self) -> int:
         """T_TOTAL = T_ELAPSED - T_OVERHEAD."""
-        return self.update + self.lutt + self.booster + self.notify
+        return self.update + self.reason + self.lutt + self.booster + self.notify
 
     def __iadd__(self, other: "Components") -> "Components":
         for each in fields(self):
@@ -93,7 +95,7 @@ class Performance:
     >>> performance.matched(hits=1, misses=9)
     >>> performance.end(Delta(), notifications=0)
     >>> performance.totals
-    Components(update=10, lutt=10, booster=0, notify=10, overhead=0)
+    Components(update=10, lutt=10, booster=0, notify=10, overhead=0, reason=0)
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class Performance:
         """`reading` is what reading the clock takes, in ns; without it, it is measured now."""
         self._clock = clock
         self._reading = _reading(clock) if reading is None else reading
-        self._processing: MeasuredProcessing | None = None
+        self._processings: list[MeasuredProcessing] = []
         self.recent: deque[Components] = deque(maxlen=keep)
         self.reset()
 
@@ -118,8 +120,8 @@ class Performance:
         self._notifying: list[int] = []
         self._matched = False
         self._nl_min = self._nl_max = 0
-        if self._processing is not None:
-            self._processing.reset_hits()
+        for each in self._processings:
+            each.reset_hits()
 
     def kpi(self, subscriptions: int) -> Kpi:
         """The KPIs, with so many subscriptions."""
@@ -143,12 +145,12 @@ class Performance:
         return self.lutt_hits / max(self.lutt_hits + self.lutt_misses, 1)
 
     def watch(self, processing: "MeasuredProcessing") -> None:
-        """This is what is measured."""
-        self._processing = processing
+        """This is measured too: the processing of one view."""
+        self._processings.append(processing)
 
     def lutt_columns(self) -> Sequence[LuttColumn]:
         """The LUTT matrix by SPU, in the order of their first subscription; linear in the SPUs."""
-        return [] if self._processing is None else self._processing.lutt_columns()
+        return [column for each in self._processings for column in each.lutt_columns()]
 
     def begin(self) -> None:
         """An UPDATE begins."""
@@ -156,6 +158,14 @@ class Performance:
         self._notifying.clear()
         self._matched = False
         self._last = self._clock()
+
+    def evaluated(self) -> None:
+        """What is to be changed is known."""
+        self._current.update += self._lap()
+
+    def reasoned(self) -> None:
+        """What follows is known."""
+        self._current.reason += self._lap()
 
     def stored(self) -> None:
         """The store has the change."""

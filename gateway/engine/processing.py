@@ -62,6 +62,11 @@ class Processing:
         """Whether an answer may change by an UPDATE that changes no quad."""
         return bool(self._clocked)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it serves nobody, so that no change need be looked at."""
+        return not self._units
+
     def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
         """A new SPU and its whole answer; where this raises, nothing is registered."""
         placed = self._compiler.place(subject)

@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from pyoxigraph import NamedNode
+
 from gateway.errors import BadRequestError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
+from gateway.store.quad_store import QueryResults
+from gateway.store.readable import Readable, Source
 from gateway.store.update import BoundUpdate, UpdatePlan, bind_update, compile_update
 
 Update = str | UpdatePlan | Sequence[BoundUpdate]
@@ -74,13 +78,32 @@ class QueryRequest:
     """A QUERY; a dataset replaces that of the text.
 
     A graph that the rights do not let read is as if it did not exist. With `infer` it is about what
-    is asserted and what follows from it (docs/reasoning.md), else about what is asserted.
+    is asserted and what follows from it, else about what is asserted alone.
     """
 
     text: str
     dataset: Dataset | None = None
     rights: Rights = ALL_RIGHTS
     infer: bool = field(default=False, kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        default_graphs: Sequence[NamedNode],
+        named_graphs: Sequence[NamedNode],
+        rights: Rights | None = None,
+    ) -> "QueryRequest":
+        """A text, with the graphs of the protocol where there are some; None are all rights."""
+        return QueryRequest(
+            text, Dataset.chosen(default_graphs, named_graphs), rights or ALL_RIGHTS
+        )
+
+    def answer(self, source: Source) -> QueryResults:
+        """Evaluate the query on what may be read of a source."""
+        readable = self.rights.read
+        seen = source if readable is None else Readable(source, readable)
+        return seen.query(self.text, self.dataset)
 
     @property
     def readable(self) -> Graphs:

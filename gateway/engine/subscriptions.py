@@ -55,6 +55,10 @@ class Subscriptions:
         """The spuids of all who share an SPU."""
         return [each.spuid for each in self._subscribers.get(spu, ())]
 
+    def of(self, spuid: str) -> Subscription:
+        """The subscription with this spuid, which is one of these."""
+        return self._by_spuid[spuid]
+
     def add(self, spu: Spu, alias: str | None) -> Subscription:
         """A further subscriber of an SPU, known before or not."""
         subscription = Subscription(f"sepa://subscription/{uuid4()}", alias, spu)
@@ -68,9 +72,27 @@ class Subscriptions:
         subscription = self._by_spuid.pop(spuid, None)
         if subscription is None:
             raise NotFoundError(f"there is no subscription {spuid}", "it may have ended already")
+        return self._leave(subscription)
+
+    def leave(self, spuid: str) -> Spu | None:
+        """Take a subscription from its SPU, so that it is told nothing; as `remove` else."""
+        return self._leave(self._by_spuid[spuid])
+
+    def join(self, spuid: str, spu: Spu) -> Subscription:
+        """Let a subscription that has left its SPU be one of another's."""
+        subscription = self._by_spuid[spuid]
+        subscription.spu = spu
+        self._spus[spu.subject] = spu
+        self._subscribers.setdefault(spu, []).append(subscription)
+        return subscription
+
+    def _leave(self, subscription: Subscription) -> Spu | None:
         spu = subscription.spu
-        self._subscribers[spu].remove(subscription)
-        if self._subscribers[spu]:
+        sharing = self._subscribers.get(spu, [])
+        if subscription not in sharing:
+            return None
+        sharing.remove(subscription)
+        if sharing:
             return None
         del self._subscribers[spu], self._spus[spu.subject]
         return spu

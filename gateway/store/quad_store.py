@@ -332,6 +332,12 @@ class QuadStore:
         self._outage = None
         log.warning("store_opened_again", extra={"reason": outage.reason})
 
+    def load(self, quads: Iterable[Quad], graphs: Iterable[NamedNode | BlankNode]) -> None:
+        """Take up quads and graphs that are not here, all at once; for a store in memory."""
+        self._store.bulk_extend(quads)
+        for graph in graphs:
+            self._store.add_graph(graph)
+
     def update_text(self, delta: Delta) -> tuple[str, Functions]:
         """SPARQL Update text that makes this change here, with the functions that it calls."""
         return update_text(self._store, delta)

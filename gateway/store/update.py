@@ -9,7 +9,7 @@ constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3 an
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Variable
 
@@ -30,9 +30,10 @@ from gateway.store.join_where import JoinWhere
 from gateway.store.joined_patterns import JoinedPatterns, in_graph, joined_patterns
 from gateway.store.quad_store import QuadStore
 from gateway.store.query_where import QueryWhere
+from gateway.store.readable import Source
 from gateway.store.templates import Bindings, QuadTemplate, Row, variables
 from gateway.store.where import OneSolution, Where, canonical_bindings
-from gateway.store.working import Working
+from gateway.store.working import Inferring, Working
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,36 @@ def evaluate(
     store: QuadStore, updates: Iterable[BoundUpdate], rights: Rights = ALL_RIGHTS
 ) -> Delta:
     """The net change of several bound updates as one request; the store stays as it is."""
-    working = Working(store, rights)
+    return _evaluated(Working(store, rights), updates)
+
+
+def evaluate_inferring(
+    store: QuadStore,
+    entailed: Source,
+    updates: Sequence[BoundUpdate],
+    rights: Rights = ALL_RIGHTS,
+) -> Delta:
+    """As `evaluate`, where the WHERE of the first operation sees `entailed`.
+
+    Raises BadRequestError where another operation has a WHERE: what follows from what was done
+    before is not known yet.
+    """
+    require_where_first(updates)
+    # All that is asked of it is what a WHERE asks, which the entailed view has as the store has it.
+    return _evaluated(Inferring(store, cast(QuadStore, entailed), rights), updates)
+
+
+def require_where_first(updates: Iterable[BoundUpdate]) -> None:
+    """Raise BadRequestError where an operation behind the first has a WHERE."""
+    steps = [step for plan, _ in updates for step in plan.steps]
+    if any(isinstance(step, Modify | DeleteMatches) and step.has_where for step in steps[1:]):
+        raise BadRequestError(
+            "with infer, a WHERE stands behind another operation of the request",
+            "send the operations one by one, or leave infer out",
+        )
+
+
+def _evaluated(working: Working, updates: Iterable[BoundUpdate]) -> Delta:
     for plan, bindings in updates:
         plan.run(working, bindings)
     return working.delta()
@@ -169,9 +199,14 @@ class Modify:
         self._where = where
         self._matched = matched
 
+    @property
+    def has_where(self) -> bool:
+        """Whether it looks at anything."""
+        return not isinstance(self._where, OneSolution)
+
     def run(self, working: Working, bindings: Bindings) -> None:
         """Remove and add what the solutions make of the templates."""
-        rows = self._where.rows(working, bindings)
+        rows = self._where.rows(working.seen, bindings)
         if self._matched:
             found = [quad for row in rows for quad in row[-self._matched :]]
             working.remove_present(dict.fromkeys(found))
@@ -185,6 +220,7 @@ class DeleteMatches:
     """DELETE of what one pattern matches, in one graph: most of what makes readings leave."""
 
     __slots__ = ("_graph", "_slots")
+    has_where = True
 
     def __init__(self, pattern: algebra.QuadPattern) -> None:
         nodes = (pattern.subject, pattern.predicate, pattern.object)

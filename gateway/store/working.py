@@ -83,6 +83,11 @@ class Working:
                 removed[quad] = None
 
     @property
+    def seen(self) -> "Working":
+        """What a WHERE is evaluated on."""
+        return self
+
+    @property
     def look_up(self) -> Callable[..., Iterable[Quad]]:
         """What `match` does, until this view changes; faster, as long as it has not."""
         if not self.is_unchanged:
@@ -192,3 +197,25 @@ class Working:
         if isinstance(graph, DefaultGraph):
             return True
         return self._rights.may_read(graph) and self.contains_graph(graph)
+
+
+class Inferring(Working):
+    """A view whose WHERE sees the store and what follows, as it was before; all else is as ever.
+
+    What that WHERE finds may be derived, and is deleted only where it is asserted.
+    """
+
+    __slots__ = ("_seen",)
+
+    def __init__(self, store: QuadStore, entailed: QuadStore, rights: Rights) -> None:
+        super().__init__(store, rights)
+        self._seen = Working(entailed, rights)
+
+    @property
+    def seen(self) -> Working:
+        """Both as they were before the request; nothing is written there."""
+        return self._seen
+
+    def remove_present(self, quads: Iterable[Quad]) -> None:
+        """Delete those of the quads that are asserted."""
+        self.remove(quads)

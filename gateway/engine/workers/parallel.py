@@ -11,10 +11,10 @@ from gateway.engine.recovery import Recovery
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.workers.placement import belongs_in_worker, is_order_dependent
+from gateway.engine.workers.worker import SharedSource
 from gateway.engine.workers.workers import Workers
 from gateway.errors import UpdateFailedError
 from gateway.rdf.solutions import ResultsDelta, difference
-from gateway.store.quad_store import QuadStore
 
 
 class ParallelProcessing(Processing):
@@ -26,7 +26,7 @@ class ParallelProcessing(Processing):
 
     def __init__(
         self,
-        store: QuadStore,
+        store: SharedSource,
         compiler: MakeCompiler,
         statistics: EngineStatistics,
         workers: Workers,

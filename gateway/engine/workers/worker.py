@@ -16,6 +16,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from threading import RLock
 from time import sleep
 from typing import Protocol
 
@@ -38,7 +39,7 @@ from gateway.engine.workers.worker_messages import (
 )
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
-from gateway.store.quad_store import QuadStore
+from gateway.store.readable import Source
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,14 @@ class Placed:
         return Register(number, self.number, self.spu.subject, told)
 
 
+class SharedSource(Source, Protocol):
+    """The store, or the entailed view: what workers have a part of."""
+
+    @property
+    def writing(self) -> RLock:
+        """Held while a change is made."""
+
+
 class Listener(Protocol):
     """Is told what a worker did, in the thread that receives from it."""
 
@@ -105,7 +114,7 @@ class Worker:
     `writing` meanwhile, and calls `pump` afterwards without it.
     """
 
-    def __init__(self, launch: Callable[[], Link], store: QuadStore, listener: Listener) -> None:
+    def __init__(self, launch: Callable[[], Link], store: SharedSource, listener: Listener) -> None:
         self.restarts = 0
         self._launch = launch
         self._store = store

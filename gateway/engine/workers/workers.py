@@ -15,13 +15,12 @@ from typing import Literal
 
 from gateway.engine.lutt import LuttEntry, LuttIndex
 from gateway.engine.spu import Change, Spu
-from gateway.engine.workers.worker import Placed, Worker
+from gateway.engine.workers.worker import Placed, SharedSource, Worker
 from gateway.engine.workers.worker_link import Link
 from gateway.engine.workers.worker_messages import Answers, Done, unpack_answers
 from gateway.errors import StorageError
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
-from gateway.store.quad_store import QuadStore
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ class Workers:
 
     def __init__(
         self,
-        store: QuadStore,
+        store: SharedSource,
         launch: Callable[[], Link],
         arrived: Arrived,
         ended: Callable[[Spu], None],

@@ -1,0 +1,1 @@
+"""What subscriptions are about: the asserted view, and what follows from it as well."""

@@ -1,0 +1,260 @@
+"""`EntailedView`: the engine's other view, of what is asserted and what follows from it.
+
+    asserted Delta -> reasoner -> (store commits) -> entailed Delta -> its own LUTTs, units, workers
+
+Place: beside the processing of the asserted view; the engine asks it where reasoning is on. Who
+subscribes with `infer` is served here where a rule can conclude something that the query looks at,
+else by the SPU of the asserted view, since both views are alike for it. Where changed axioms alter
+that, the subscription moves.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from gateway.engine.compile import lutt_of
+from gateway.engine.explain import Explanation
+from gateway.engine.lutt import LuttEntry
+from gateway.engine.notification import Notification
+from gateway.engine.processing import Processing
+from gateway.engine.request import QueryRequest
+from gateway.engine.spu import Change, Spu, Subject
+from gateway.engine.subscriptions import Subscriptions
+from gateway.engine.views.processings import Processings
+from gateway.errors import GatewayError, SuspendedError
+from gateway.rdf.delta import Delta
+from gateway.rdf.solutions import SolutionBag, difference
+from gateway.rdf.terms import GraphName
+from gateway.reasoning.axioms import Axioms
+from gateway.reasoning.domains import Domain
+from gateway.reasoning.entailed import Entailed
+from gateway.reasoning.heads import feeding
+from gateway.reasoning.reasoning import Reasoning
+from gateway.store.quad_store import QuadStore
+
+_NOT_STARTED = "it has not begun"
+
+
+@dataclass(frozen=True, slots=True)
+class _Follower:
+    """Who subscribed with `infer`: to what, and the patterns of all that can change the answer."""
+
+    subject: Subject
+    lutt: tuple[LuttEntry, ...]
+
+
+class EntailedView:
+    """What follows, and who is told of it. For the engine's thread, which holds `writing`."""
+
+    def __init__(
+        self,
+        store: QuadStore,
+        reasoning: Reasoning,
+        asserted: Processing,
+        subscriptions: Subscriptions,
+        processings: Processings,
+    ) -> None:
+        """Raises OntologyError where it starts at once and the axioms cannot be read."""
+        self.reasoner = reasoning.make(store, reasoning.domains, bound=reasoning.derived)
+        self.domains = reasoning.domains
+        self._store = store
+        self.entailed = Entailed(store, self.reasoner, reasoning.domains)
+        self.is_started = False
+        self._asserted = asserted
+        self._subscriptions = subscriptions
+        self._delivery = processings.delivery
+        self._performance = processings.performance
+        self.processing, self.workers = processings.open(self.entailed)
+        self._followers: dict[str, _Follower] = {}
+        self._arriving: dict[str, SolutionBag] = {}
+        self._suspended: set[Domain] = set()
+        self._axioms: Axioms | None = None
+        self._are_axioms_new = False
+        if reasoning.at_once:
+            self.start()
+
+    def start(self) -> None:
+        """Read the axioms in the store and derive all that follows. Raises OntologyError."""
+        self.reasoner.start()
+        self._axioms = self.reasoner.axioms
+        self._suspended = set(self.reasoner.suspended)
+        self.is_started = True
+
+    # who is told of which view --------------------------------------------------------------
+
+    def home(self, subject: Subject) -> Subject:
+        """Which SPU serves a subject: its own, or that of the asserted view, if that is the same.
+
+        Raises SuspendedError, and what parsing the query raises.
+        """
+        if not subject.infer:
+            return subject
+        lutt = lutt_of(subject)
+        self.require(entry.graph for entry in lutt)
+        return subject if self._is_reached(lutt) else replace(subject, infer=False)
+
+    def require(self, graphs: Iterable[GraphName | None] = (None,)) -> None:
+        """Raise SuspendedError where it is not known what follows in the graphs; None is all."""
+        if not self.is_started:
+            raise SuspendedError(_NOT_STARTED)
+        self.entailed.require(graphs)
+
+    def of(self, spu: Spu) -> Processing:
+        """What processes an SPU."""
+        return self.processing if spu.subject.infer else self._asserted
+
+    def follow(self, spuid: str, subject: Subject) -> None:
+        """Keep a subscription where its subject has its home."""
+        if subject.infer:
+            self._followers[spuid] = _Follower(subject, lutt_of(subject))
+
+    def forget(self, spuid: str) -> None:
+        """The reverse of `follow`."""
+        self._followers.pop(spuid, None)
+        self._arriving.pop(spuid, None)
+
+    def _is_reached(self, lutt: Iterable[LuttEntry]) -> bool:
+        return any(map(self.reasoner.concludes, lutt))
+
+    # an UPDATE ------------------------------------------------------------------------------
+
+    def change(self, delta: Delta, apply: Callable[[Delta], None], *, is_reading: bool) -> Delta:
+        """Derive, then have the store commit by `apply`; the entailed Delta.
+
+        Raises DerivedLimitError, OntologyError or ForbiddenError, and what the store raises: then
+        nothing has changed.
+        """
+        if not self.is_started:
+            apply(delta)
+            return Delta()
+        if self._performance is not None:
+            self._performance.evaluated()
+        entailed = self.reasoner.step(delta, is_reading=is_reading)
+        if self._performance is not None:
+            self._performance.reasoned()
+        try:
+            are_new = self.reasoner.axioms is not self._axioms
+            arriving = self._told_before() if are_new else {}
+            apply(delta)
+        except BaseException:
+            self.reasoner.undo(delta)
+            self._axioms = self.reasoner.axioms
+            raise
+        if are_new:
+            self._axioms, self._are_axioms_new = self.reasoner.axioms, True
+        self._take(entailed, arriving)
+        return entailed
+
+    def resume(self) -> Delta:
+        """Try suspended domains again; the entailed Delta."""
+        self.require(())
+        entailed = self.reasoner.resume()
+        self._are_axioms_new = True
+        self._take(entailed, self._told_before())
+        return entailed
+
+    def _told_before(self) -> dict[str, SolutionBag]:
+        """What those know of the asserted view whom this one serves from now on."""
+        told: dict[Spu, SolutionBag] = {}
+        found: dict[str, SolutionBag] = {}
+        for spuid, follower in self._followers.items():
+            spu = self._subscriptions.of(spuid).spu
+            if not spu.subject.infer and self._is_reached(follower.lutt):
+                if spu not in told:
+                    told[spu] = Counter(self._asserted.initial(spu).added)
+                found[spuid] = told[spu]
+        return found
+
+    def _take(self, entailed: Delta, arriving: dict[str, SolutionBag]) -> None:
+        self.entailed.take(entailed)
+        for spuid in arriving:
+            self._leave(spuid)
+        self._arriving = arriving
+        suspended = self.reasoner.suspended
+        if suspended.keys() != self._suspended:
+            self._suspended = set(suspended)
+            self._end_suspended()
+
+    def _end_suspended(self) -> None:
+        for spuid, follower in list(self._followers.items()):
+            try:
+                self.entailed.require(entry.graph for entry in follower.lutt)
+            except SuspendedError as error:
+                self._end(spuid, error)
+
+    def _end(self, spuid: str, error: GatewayError) -> None:
+        subject = self._followers[spuid].subject
+        self.forget(spuid)
+        self._leave(spuid)
+        self._delivery.ended(spuid, subject.text, error)
+
+    def _leave(self, spuid: str) -> None:
+        last = self._delivery.leave(spuid)
+        if last is not None:
+            self.of(last).remove(last)
+
+    def changes(self, delta: Delta, time: int) -> list[Change]:
+        """The answers that an entailed Delta changed; those of workers come later."""
+        if self.workers is not None:
+            self.workers.post(delta, time)
+        if self.processing.is_idle:
+            return []
+        return self.processing.process(self.processing.match(delta))
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether `settled` has something to do."""
+        return bool(self._arriving) or self._are_axioms_new
+
+    def explained(self, explanation: Explanation, query: QueryRequest) -> Explanation:
+        """The same, with its view, and what can feed the patterns that it looks at."""
+        if not query.infer:
+            return explanation
+        axioms, domains = self.reasoner.axioms, self.domains
+        fed_by = {entry: feeding(entry, axioms, domains) for entry in explanation.lutt}
+        return replace(explanation, view="entailed", fed_by=fed_by)
+
+    # who moves, once an UPDATE is done ------------------------------------------------------
+
+    def pump(self) -> None:
+        """Send workers what they were given; to be called without `writing`."""
+        if self.workers is not None:
+            self.workers.pump()
+
+    def settled(self, time: int) -> Iterator[Notification]:
+        """Move whom changed axioms make move; notifications where that changes an answer."""
+        arriving, self._arriving = self._arriving, {}
+        for spuid, before in arriving.items():
+            yield from self._moved(spuid, self._followers[spuid].subject, before, time)
+        if self._are_axioms_new:
+            self._are_axioms_new = False
+            if self.workers is not None:
+                self.workers.drain()
+            for spuid, follower in list(self._followers.items()):
+                spu = self._subscriptions.of(spuid).spu
+                if spu.subject.infer and not self._is_reached(follower.lutt):
+                    before = Counter(self.processing.initial(spu).added)
+                    self._leave(spuid)
+                    subject = replace(follower.subject, infer=False)
+                    yield from self._moved(spuid, subject, before, time)
+
+    def _moved(
+        self, spuid: str, subject: Subject, before: SolutionBag, time: int
+    ) -> Iterator[Notification]:
+        """The subscription in the SPU of a subject; its notification, if it has to be told."""
+        processing = self.processing if subject.infer else self._asserted
+        try:
+            spu = self._subscriptions.spu(subject)
+            if spu is None:
+                spu, whole = processing.add(subject)
+            else:
+                whole = processing.initial(spu)
+        except GatewayError as error:
+            self._end(spuid, error)
+            return
+        subscription = self._delivery.join(spuid, spu)
+        results = difference(spu.variables, before, Counter(whole.added))
+        if not results.is_empty:
+            subscription.sequence += 1
+            known = (subscription.spuid, subscription.sequence, subscription.alias)
+            yield Notification(*known, time, results, spu.form)
