@@ -151,15 +151,21 @@ class Closure:
 
 def _definitions(about: dict[str, dict[str, list[str]]]) -> Iterator[_Definition]:
     for name in list(about):
-        for node in about[name].get(f"{_OWL}intersectionOf", ()):
+        for head in about[name].get(f"{_OWL}intersectionOf", ()):
             parts, restrictions = set[str](), list[tuple[str, str]]()
-            while node != _NIL:
-                (member,), (node,) = about[node][f"{_RDF}first"], about[node][f"{_RDF}rest"]
+            for member in _members(about, head):
                 if fillers := about[member].get(f"{_OWL}someValuesFrom"):
                     restrictions.append((about[member][f"{_OWL}onProperty"][0], fillers[0]))
                 else:
                     parts.add(member)
             yield _Definition(name, frozenset(parts), tuple(restrictions))
+
+
+def _members(about: dict[str, dict[str, list[str]]], node: str) -> Iterator[str]:
+    """The members of a list."""
+    while node != _NIL:
+        yield about[node][f"{_RDF}first"][0]
+        node = about[node][f"{_RDF}rest"][0]
 
 
 def _properties(named: list[tuple[str, str, str]]) -> dict[str, tuple[tuple[str, bool], ...]]:

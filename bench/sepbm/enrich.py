@@ -23,7 +23,12 @@ def enriched(
     """The distinct statements in their order; the first one of a resource tells its type."""
     pool: dict[str, str] = {}
     told = _Enricher(namespace, seed).tell(statements)
-    return list(dict.fromkeys(tuple(pool.setdefault(t, t) for t in each) for each in told))  # type: ignore[arg-type]
+    return list(dict.fromkeys((_one(pool, s), _one(pool, p), _one(pool, o)) for s, p, o in told))
+
+
+def _one(pool: dict[str, str], term: str) -> str:
+    """The same string for equal ones: there are ten of each."""
+    return pool.setdefault(term, term)
 
 
 class _Enricher:

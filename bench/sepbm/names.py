@@ -4,47 +4,21 @@ Place on the way of the data: what the enricher puts in the place of generated v
 such values from DBpedia, which a benchmark that anybody can repeat cannot ask.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.sepbm.java_random import JavaRandom
 
-FIRST_NAMES = (
-    "Ada Adrian Agnes Albert Alice Alma Amina Andrea Anna Anton Arthur Astrid Aurora Barbara "
-    "Beatrice Benedict Bernard Bianca Boris Bruno Camilla Carl Carmen Cecilia Charles Christine "
-    "Clara Claude Conrad Cornelia Daniel Daria David Deborah Denise Diana Dominic Dora Edgar Edith "
-    "Eduard Elena Elias Elisa Emil Emma Erik Esther Eugene Eva Fabian Felix Fiona Florian Frances "
-    "Frank Frida Gabriel Georg Gerda Gisela Greta Gustav Hanna Harald Helena Henry Hilda Hugo Ida "
-    "Igor Ilse Irene Isabel Ivan Jacob Jana Jasmin Johan Julia Karin Katja Kim Klaus Lara Laura Lea "
-    "Leon Linda Louis Lucia Ludwig Magda Marcel Maria Martin Mathilda Max Mia Michael Mina Mona "
-    "Nadia Nikolai Nina Nora Olaf Olga Oscar Otto Paul Paula Peter Philippa Quentin Rainer Rebecca "
-    "Richard Robert Rosa Rudolf Ruth Samuel Sara Selma Silvia Simon Sofia Stefan Susanna Tamara "
-    "Theodor Thomas Tilda Tobias Ulrich Ursula Valentin Vera Victor Viola Walter Wanda Werner "
-    "Wilma Xenia Yara Yusuf Zita Zoe"
-).split()
-SURNAMES = (
-    "Abel Adler Albrecht Anders Arnold Auer Bach Barnes Bauer Beck Becker Berg Bernard Bishop "
-    "Blake Bohm Brandt Braun Brown Bruckner Burns Busch Carter Castro Chapman Christensen Clark "
-    "Colombo Conti Cook Costa Cruz Dahl Daniels Davies Decker Deng Dietrich Dorn Drake Duarte "
-    "Dubois Dvorak Eberhard Eckert Egger Eliot Engel Evans Falk Fischer Fontana Forster Fox Franke "
-    "Frost Fuchs Gallo Garcia Gardner Geiger Gibson Gomez Graf Graham Gross Gruber Haas Hahn "
-    "Hansen Harris Hartmann Hayes Heller Herrmann Hill Hoffmann Holm Huber Hughes Ivanov Jansen "
-    "Jensen Johnson Jung Kaiser Keller Kelly Kern King Klein Koch Kovacs Kraus Kuhn Lang Larsen "
-    "Lehmann Lindberg Lopez Lorenz Mancini Marino Martens Mayer Meier Mendes Moreau Moser Murphy "
-    "Nagel Nakamura Neumann Nilsson Novak Olsen Ortiz Palmer Park Pavlov Peters Pfeiffer Pohl "
-    "Quinn Ramos Reed Reiter Ricci Richter Rossi Roth Russo Sanders Sauer Schmidt Schneider Schulz "
-    "Silva Simmons Sokolov Stein Stern Suzuki Tanaka Taylor Torres Turner Unger Urban Vargas Vogel "
-    "Voss Wagner Walsh Weber Weiss White Winkler Wolf Wong Yamada Young Zeller Ziegler Zimmermann"
-).split()
-PLACES = (
-    "Arlen Birkdale Calder Dunmore Elmstad Fairhaven Granby Hollin Ilmenau Jorvik Kelso Lindau "
-    "Marlow Norden Oakham Pembry Quarry Ravenna Selby Thornbury Ullin Varen Westbrook Yarrow Zell"
-).split()
-_TITLE_NOUNS = (
-    "Streams Graphs Sensors Rules Queries Networks Proofs Markets Cells Archives Signals Languages "
-    "Maps Polymers Bridges Memories Contracts Glaciers Compilers Enzymes"
-).split()
-_TITLE_WAYS = "Incremental Robust Sparse Hidden Local Early Coupled Faithful Lasting Slow".split()
-_HOSTS = ("mail", "post", "campus", "lab")
+NAMES = Path(__file__).with_name("names.txt")
+
+
+def _sections() -> Mapping[str, Sequence[str]]:
+    parts = NAMES.read_text(encoding="utf-8").split("[")[1:]
+    return {name: words.split() for name, words in (part.split("]") for part in parts)}
+
+
+_WORDS = _sections()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +39,8 @@ class Person:
 
 def person(numbers: JavaRandom) -> Person:
     """The next person; two may have the same name, an address has a number of four digits."""
-    first = FIRST_NAMES[numbers.below(len(FIRST_NAMES))]
-    surname = SURNAMES[numbers.below(len(SURNAMES))]
-    host = (
-        f"{_HOSTS[numbers.below(len(_HOSTS))]}.{PLACES[numbers.below(len(PLACES))].lower()}.example"
-    )
+    first, surname = _word(numbers, "first names"), _word(numbers, "surnames")
+    host = f"{_word(numbers, 'hosts')}.{_word(numbers, 'places').lower()}.example"
     number = numbers.between(1000, 9999)
     local = f"{first}.{surname}".lower()
     telephone = f"{numbers.between(200, 999)}-{numbers.between(100, 999)}-{number}"
@@ -78,17 +49,22 @@ def person(numbers: JavaRandom) -> Person:
 
 def title(numbers: JavaRandom) -> str:
     """The next title of a publication, three to six words."""
-    way, one, other = (
-        words[numbers.below(len(words))] for words in (_TITLE_WAYS, _TITLE_NOUNS, _TITLE_NOUNS)
+    way, one = _word(numbers, "title ways"), _word(numbers, "title nouns")
+    other, place = _word(numbers, "title nouns"), _word(numbers, "places")
+    forms = (
+        f"{way} {one} in {place}",
+        f"On {way} {one} and {other}",
+        f"{one} for {other}, and Why",
+        f"{way} {one} of {other}",
     )
-    form = numbers.below(4)
-    if form == 0:
-        return f"{way} {one} in {PLACES[numbers.below(len(PLACES))]}"
-    if form == 1:
-        return f"On {way} {one} and {other}"
-    return f"{one} for {other}, and Why" if form == 2 else f"{way} {one} of {other}"
+    return forms[numbers.below(len(forms))]
 
 
 def university(numbers: JavaRandom) -> str:
     """The next name of a university."""
-    return f"University of {PLACES[numbers.below(len(PLACES))]}"
+    return f"University of {_word(numbers, 'places')}"
+
+
+def _word(numbers: JavaRandom, section: str) -> str:
+    words = _WORDS[section]
+    return words[numbers.below(len(words))]

@@ -19,7 +19,8 @@ def _of_d0(name: str) -> str:
 
 
 _BODIES: Mapping[str, str] = {
-    "C01": f"SELECT ?X {{ ?X a uni:GraduateStudent . ?X uni:takesCourse {_of_d0('GraduateCourse0')} }}",
+    "C01": "SELECT ?X { ?X a uni:GraduateStudent . "
+    f"?X uni:takesCourse {_of_d0('GraduateCourse0')} }}",
     "C02": "SELECT ?X ?Y ?Z { ?X a uni:GraduateStudent . ?Y a uni:University . "
     "?Z a uni:Department . ?X uni:memberOf ?Z . ?Z uni:subOrganizationOf ?Y . "
     "?X uni:undergraduateDegreeFrom ?Y }",

@@ -1,0 +1,101 @@
+"""`Naive`: the closure is kept, every query is asked again, the answers are compared as bags.
+
+Place on the way of the data: the yardstick, the truth of the reference data, and what the
+heuristics fall back on. Additions extend the closure; after a deletion it is made anew.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from time import perf_counter
+from typing import cast
+
+from pyoxigraph import QuerySolutions, RdfFormat, Store, parse
+
+from bench.sepbm.adapters.adapter import Adapter, Tell, n_triples
+from bench.sepbm.closure import Closure, Rules
+from bench.sepbm.lubm import Statement
+from bench.sepbm.ontology import univ_bench
+from gateway.rdf.solutions import SolutionBag, difference
+
+
+class Naive(Adapter):
+    """The closure in a store in memory; `texts` replace those of channels with the same answers."""
+
+    def __init__(self, namespace: str, texts: Mapping[str, str] | None = None) -> None:
+        self._rules = Rules(univ_bench(namespace))
+        self._instead = texts or {}
+        self._texts: dict[str, str] = {}
+        self._tells: dict[str, Tell] = {}
+        self.answers: dict[str, SolutionBag] = {}
+
+    def load(self, base: Sequence[Statement]) -> None:
+        """Close it."""
+        self._asserted = dict.fromkeys(base)
+        self.closure = Closure(self._rules, base)
+        self.store = Store()
+        self.store.bulk_load(n_triples(self.closure.facts), format=RdfFormat.N_TRIPLES)
+
+    def create_channel(self, name: str, text: str) -> None:
+        """Keep its text."""
+        self._texts[name] = self._instead.get(name, text)
+
+    def delete_channel(self, name: str) -> None:
+        """Forget its text."""
+        del self._texts[name]
+
+    def subscribe(self, name: str, tell: Tell) -> int:
+        """Ask it once."""
+        self._tells[name] = tell
+        answer = self.answers[name] = self._answer(name)
+        return answer.total()
+
+    def unsubscribe(self, name: str) -> None:
+        """Ask it no more."""
+        del self._tells[name], self.answers[name]
+
+    def publish(self, request: Sequence[Statement]) -> None:
+        """Add what follows, ask all queries."""
+        self.add(request)
+        self.ask(self._tells)
+
+    def delete(self, request: Sequence[Statement]) -> None:
+        """Make the closure anew, ask all queries."""
+        self.remove(request)
+        self.ask(self._tells)
+
+    def add(self, graph: Sequence[Statement]) -> list[Statement]:
+        """What is new in the closure, and in the store."""
+        self._asserted.update(dict.fromkeys(graph))
+        new = self.closure.add(graph)
+        self.store.load(n_triples(new), format=RdfFormat.N_TRIPLES)
+        return new
+
+    def remove(self, graph: Sequence[Statement]) -> list[Statement]:
+        """What follows no more; linear in the closure."""
+        for statement in graph:
+            self._asserted.pop(statement, None)
+        before, self.closure = self.closure.facts, Closure(self._rules, self._asserted)
+        gone = [fact for fact in before if fact not in self.closure.facts]
+        for quad in parse(n_triples(gone), format=RdfFormat.N_TRIPLES):
+            self.store.remove(quad)
+        return gone
+
+    def ask(self, names: Iterable[str]) -> None:
+        """Ask these channels and tell how they have changed."""
+        for name in names:
+            answer = self._answer(name)
+            change = difference((), self.answers[name], answer)
+            self.answers[name] = answer
+            if not change.is_empty:
+                self._tells[name](name, change.added, change.removed, perf_counter())
+
+    def close(self) -> None:
+        """Nothing runs."""
+        self._tells.clear()
+
+    def rows(self, text: str) -> QuerySolutions:
+        """The answer of any SELECT on the closure."""
+        return cast(QuerySolutions, self.store.query(text))
+
+    def _answer(self, name: str) -> SolutionBag:
+        return Counter(tuple(row) for row in self.rows(self._texts[name]))
