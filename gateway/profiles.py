@@ -227,7 +227,7 @@ def _said(template: Template | None) -> object:
     """What a template means, wherever its prefixes come from."""
     if template is None:
         return None
-    return template.text, template.forced_bindings, template.graphs, template.due
+    return template.text, template.forced_bindings, template.graphs, template.due, template.infer
 
 
 def _places(profile: Profile) -> Iterator[tuple[str, str]]:

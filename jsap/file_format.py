@@ -145,6 +145,7 @@ class EntryPart(_Part):
     sparql11seprotocol: Sparql11SeProtocol | None = None
     at: AwareDatetime | None = None
     delay: Delay | None = None
+    infer: bool | None = None
 
 
 class Registration(_Part):

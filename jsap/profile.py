@@ -165,7 +165,8 @@ class _Compiler:
             raise error.at(entry.source) from error
         graphs = _over(self.graphs, _graphs(entry.part.graphs))
         due = entry.part.at if entry.part.delay is None else entry.part.delay
-        template = Template(key, entry.part.sparql, bindings, graphs, self.namespaces, due)
+        sparql, infer = entry.part.sparql, entry.part.infer
+        template = Template(key, sparql, bindings, graphs, self.namespaces, due, infer)
         for warning in self._due_warnings(entry, path):
             self._warn(entry, warning)
         if template.problem is not None:

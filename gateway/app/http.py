@@ -54,7 +54,8 @@ async def serving(
     streams = EventStreamGate(subscribers, limits)
     flow = flow_gate(stages, alarming)
     apart = stages.subscribing.apart
-    with QueryPool(scheduler.engine.query, query_limits(config.limits), apart) as pool:
+    pool_limits, infer = query_limits(config.limits), config.reasoning.infer
+    with QueryPool(scheduler.engine.query, pool_limits, apart, infer=infer) as pool:
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(_refusals(pool, load)))
         sparql = SparqlGates(scheduler, pool, config, security.guard, alarming.mappings.of_update)
@@ -125,7 +126,7 @@ class SparqlGates:
         )
         documents = scheduler.engine.store.remote.documents
         self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
-        self._explain = ExplainGate(scheduler, limits, guard)
+        self._explain = ExplainGate(scheduler, limits, guard, infer=config.reasoning.infer)
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""

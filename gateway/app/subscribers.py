@@ -42,6 +42,7 @@ def subscriber_limits(config: Config) -> SubscriberLimits:
         away=limits.resume_subscriptions,
         stall_s=limits.stall_s,
         bare_token=config.websocket.bare_token,
+        infer=config.reasoning.infer,
         outbox=OutboxLimits(
             messages=limits.outbox,
             rows=limits.outbox_rows,

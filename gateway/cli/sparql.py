@@ -33,6 +33,12 @@ def add(commands: Commands) -> None:
 
 def _add_sparql(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT|@FILE", help="SPARQL; @- reads standard input")
+    parser.add_argument(
+        "--infer",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether what follows by axioms counts; default: as [reasoning] infer says",
+    )
     add_access(parser)
 
 
@@ -41,16 +47,16 @@ def _query(options: argparse.Namespace) -> int:
     wanted = options.format or ("table" if sys.stdout.isatty() else "json")
     if wanted != "table":
         accept = service.RESULT_TYPES[wanted]
-        say(service.query(options.url, text, accept, access).rstrip("\n"))
+        say(service.query(options.url, text, accept, access, options.infer).rstrip("\n"))
         return 0
     accept = f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9"
-    service.print_table(Console(), service.query(options.url, text, accept, access))
+    service.print_table(Console(), service.query(options.url, text, accept, access, options.infer))
     return 0
 
 
 def _update(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
-    answer = service.update(options.url, text, _access(options))
+    answer = service.update(options.url, text, _access(options), options.infer)
     said, warnings = _told(answer)
     say(said if sys.stdout.isatty() else answer.rstrip("\n"))
     for warning in warnings:
@@ -75,14 +81,15 @@ def _told(answer: str) -> tuple[str, Sequence[str]]:
 def _explain(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
     accept = "application/json" if options.json else "text/plain"
-    say(service.explain(options.url, text, accept, _access(options)).rstrip("\n"))
+    told = service.explain(options.url, text, accept, _access(options), options.infer)
+    say(told.rstrip("\n"))
     return 0
 
 
 def _subscribe(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
     url = subscribe_url(options.url)
-    for notification in service.notifications(url, text, _access(options)):
+    for notification in service.notifications(url, text, _access(options), options.infer):
         if options.json:
             say(json.dumps(notification, ensure_ascii=False))
         else:

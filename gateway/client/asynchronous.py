@@ -116,7 +116,7 @@ class AsyncClient:
             reason = f"{query_id} is subscribed over {endpoint.protocol}"
             raise AgentError(reason, "this client speaks ws and wss; name one of them")
         text = _bound(template, values)
-        return Subscription(self._open, endpoint, text, template.graphs)
+        return Subscription(self._open, endpoint, text, template.graphs, template.infer)
 
     def update_template(self, update_id: str) -> Template:
         """An update of the profile. Raises UnknownEntryError."""
@@ -124,14 +124,16 @@ class AsyncClient:
 
     async def _send_update(self, template: Template, text: str, due: Due) -> Outcome:
         endpoint = self.profile.endpoints.update(template.id)
-        request = update_request(endpoint, text, template.graphs, due or template.due)
+        waiting = due or template.due
+        request = update_request(endpoint, text, template.graphs, waiting, template.infer)
         response = await self._open.send(request)
         return outcome(response.status_code, response.content)
 
     def _query_request(self, query_id: str, values: Values | None) -> HttpRequest:
         template = self._entry("query", self.profile.queries, query_id)
         text = _bound(template, values)
-        return query_request(self.profile.endpoints.query(query_id), text, template.graphs)
+        endpoint = self.profile.endpoints.query(query_id)
+        return query_request(endpoint, text, template.graphs, template.infer)
 
     def _entry(self, kind: str, entries: Mapping[str, Template], entry_id: str) -> Template:
         try:

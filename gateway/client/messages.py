@@ -2,7 +2,7 @@
 
 Source: SPARQL 1.1 Subscribe Language and Secure Event Protocol (SEPA's drafts). `spuid` and
 `sequence` in a subscribe resume, in gateways that know how (docs/subscribing.md); others ignore
-them and answer from the start.
+them and answer from the start, as they ignore `infer` (docs/reasoning.md).
 """
 
 import json
@@ -46,11 +46,12 @@ Message = Notification | Refusal | Resumed | Unsubscribed
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is subscribed: SPARQL text over a dataset."""
+    """What is subscribed: SPARQL text over a dataset; with `infer` to what follows too."""
 
     sparql: str
     alias: str
     graphs: Graphs
+    infer: bool | None = None
 
 
 def encode_subscribe(
@@ -62,6 +63,8 @@ def encode_subscribe(
         body["default-graph-uri"] = list(wanted.graphs.default_graph_uri)
     if wanted.graphs.named_graph_uri:
         body["named-graph-uri"] = list(wanted.graphs.named_graph_uri)
+    if wanted.infer is not None:
+        body["infer"] = wanted.infer
     if authorization is not None:
         body["authorization"] = authorization
     if after is not None:

@@ -1,7 +1,7 @@
 """Updates and queries of a profile as HTTP requests, and their answers as values; no I/O here.
 
 Place: between a bound template and whoever sends it. Source: SPARQL 1.1 Protocol (W3C, 2013),
-sections 2.1 and 2.2; `at` and `delay` of an UPDATE are the gateway's.
+sections 2.1 and 2.2; `at` and `delay` of an UPDATE and `infer` are the gateway's.
 """
 
 import json
@@ -69,11 +69,14 @@ class Outcome:
         return found if self.status == 202 and isinstance(found, str) else None
 
 
-def query_request(endpoint: Endpoint, text: str, graphs: Graphs) -> HttpRequest:
+def query_request(
+    endpoint: Endpoint, text: str, graphs: Graphs, infer: bool | None = None
+) -> HttpRequest:
     """A QUERY; its answer is wanted with all of its terms, so CSV and TSV are asked for as JSON."""
     results = _RESULTS["XML" if endpoint.format == "XML" else "JSON"]
     dataset = _pairs("default-graph-uri", graphs.default_graph_uri)
     dataset += _pairs("named-graph-uri", graphs.named_graph_uri)
+    dataset += _view(infer)
     return _request(endpoint, "query", text, dataset, {"Accept": f"{results}, {_GRAPHS}"})
 
 
@@ -83,14 +86,17 @@ def accepting(request: HttpRequest, format_or_type: str) -> HttpRequest:
     return replace(request, headers={**request.headers, "Accept": accept})
 
 
-def update_request(endpoint: Endpoint, text: str, graphs: Graphs, due: Due = None) -> HttpRequest:
+def update_request(
+    endpoint: Endpoint, text: str, graphs: Graphs, due: Due = None, infer: bool | None = None
+) -> HttpRequest:
     """An UPDATE, which waits where `due` says so; a GET is sent as POST."""
     dataset = _pairs("using-graph-uri", graphs.using_graph_uri)
     dataset += _pairs("using-named-graph-uri", graphs.using_named_graph_uri)
     if endpoint.method is Method.GET:
         endpoint = Endpoint(endpoint.url, Method.POST, endpoint.format)
     headers = {"Accept": "application/json, */*;q=0.5"}
-    return _request(endpoint, "update", text, dataset + _waiting(due), headers)
+    parameters = dataset + _waiting(due) + _view(infer)
+    return _request(endpoint, "update", text, parameters, headers)
 
 
 def _request(
@@ -112,6 +118,10 @@ def _request(
 
 def _pairs(name: str, values: Sequence[str]) -> Parameters:
     return tuple((name, value) for value in values)
+
+
+def _view(infer: bool | None) -> Parameters:
+    return () if infer is None else (("infer", str(infer).lower()),)
 
 
 def _waiting(due: Due) -> Parameters:

@@ -56,12 +56,17 @@ class Subscription:
     """What one query is subscribed to. `receive` may be cancelled without losing anything."""
 
     def __init__(
-        self, connection: Connection, endpoint: SubscribeEndpoint, sparql: str, graphs: Graphs
+        self,
+        connection: Connection,
+        endpoint: SubscribeEndpoint,
+        sparql: str,
+        graphs: Graphs,
+        infer: bool | None = None,
     ) -> None:
         self._connection = connection
         self._settings = connection.settings
         self._endpoint = endpoint
-        self._wanted = Wanted(sparql, f"agent-{uuid4()}", graphs)
+        self._wanted = Wanted(sparql, f"agent-{uuid4()}", graphs, infer)
         self._socket: ClientConnection | None = None
         self._answer = Answer()
         self._last: Notification | None = None

@@ -18,6 +18,7 @@ import ontologies
 from gateway.errors import OntologyError
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, OWL, RDF, RDFS
+from gateway.reasoning.axioms import read_axioms
 
 _SHAPES = "shapes"
 _TYPE = f"{RDF}type"
@@ -118,7 +119,12 @@ def _parsed(path: Path, content: bytes, annotations: bool) -> tuple[Quad, ...]:
             f"{place}: {getattr(error, 'msg', None) or error}", "correct the file there"
         ) from error
     said = every if annotations else _axioms(every)
-    return tuple(dict.fromkeys(map(canonical_quad, _in_graph(said))))
+    quads = tuple(dict.fromkeys(map(canonical_quad, _in_graph(said))))
+    try:
+        read_axioms(quads)
+    except OntologyError as error:
+        raise OntologyError(f"{path}: {error.description}", error.hint) from error
+    return quads
 
 
 def _axioms(every: list[Quad]) -> list[Quad]:

@@ -154,7 +154,9 @@ def _plain(template: Template) -> Template:
         name: ForcedBinding(each.binding_type, each.datatype, each.language, each.default)
         for name, each in template.forced_bindings.items()
     }
-    return Template(template.id, template.text, bindings, template.graphs, {}, template.due)
+    return Template(
+        template.id, template.text, bindings, template.graphs, {}, template.due, template.infer
+    )
 
 
 async def _played(script: Script) -> dict[str, Any]:

@@ -117,20 +117,32 @@ def _credentials(file: Path) -> tuple[str, str]:
         ) from error
 
 
-def query(url: str, text: str, accept: str, access: Access = _EVERYBODY) -> str:
+def query(
+    url: str, text: str, accept: str, access: Access = _EVERYBODY, infer: bool | None = None
+) -> str:
     """The body of the answer to a QUERY, in the media type that was asked for."""
-    return _ask(f"{url}/query", "application/sparql-query", text, accept, access)
+    place = f"{url}/query{_view(infer)}"
+    return _ask(place, "application/sparql-query", text, accept, access)
 
 
-def update(url: str, text: str, access: Access = _EVERYBODY) -> str:
+def update(url: str, text: str, access: Access = _EVERYBODY, infer: bool | None = None) -> str:
     """The body of the answer to an UPDATE."""
     accept = "application/json, */*;q=0.1"
-    return _ask(f"{url}/update", "application/sparql-update", text, accept, access)
+    place = f"{url}/update{_view(infer)}"
+    return _ask(place, "application/sparql-update", text, accept, access)
 
 
-def explain(url: str, text: str, accept: str, access: Access = _EVERYBODY) -> str:
+def explain(
+    url: str, text: str, accept: str, access: Access = _EVERYBODY, infer: bool | None = None
+) -> str:
     """How the running gateway serves a query, as plain text or JSON."""
-    return _ask(f"{url}/explain", "application/sparql-query", text, accept, access)
+    place = f"{url}/explain{_view(infer)}"
+    return _ask(place, "application/sparql-query", text, accept, access)
+
+
+def _view(infer: bool | None) -> str:
+    """The parameter that says which view a request is about; None leaves it to the gateway."""
+    return "" if infer is None else f"?infer={str(infer).lower()}"
 
 
 def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> Any:
@@ -160,7 +172,9 @@ def print_table(console: Console, body: str) -> None:
     console.print(table)
 
 
-def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[Mapping[str, Any]]:
+def notifications(
+    url: str, text: str, access: Access = _EVERYBODY, infer: bool | None = None
+) -> Iterator[Mapping[str, Any]]:
     """Subscribe, then yield each notification until the socket is closed.
 
     Raises ClientError for what the gateway refuses, UnreachableError when it cannot be reached.
@@ -171,7 +185,8 @@ def notifications(url: str, text: str, access: Access = _EVERYBODY) -> Iterator[
         with connect(
             url, open_timeout=TIMEOUT_S, max_size=None, ssl=tls, additional_headers=headers
         ) as socket:
-            socket.send(json.dumps({"subscribe": {"sparql": text}}))
+            view = {} if infer is None else {"infer": infer}
+            socket.send(json.dumps({"subscribe": {"sparql": text, **view}}))
             for message in socket:
                 yield _notification(message)
     except ConnectionClosed as error:

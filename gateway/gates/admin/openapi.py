@@ -108,6 +108,13 @@ _TIMES: Sequence[Json] = (
     },
 )
 
+_VIEW: Json = {
+    "name": "infer",
+    "in": "query",
+    "description": "whether what follows by axioms counts; the gateway must reason for true",
+    "schema": {"type": "string", "enum": ["true", "false"]},
+}
+
 
 @cache
 def document() -> Json:
@@ -132,17 +139,19 @@ def _sparql() -> Json:
         "200": _answer("executed", ["application/json"], _CHANGED),
         "202": _located("it waits for its time", _reference("Delayed")),
     }
-    query = _operation("QUERY", _dataset("default-graph-uri", "named-graph-uri"), asked, ERRORS)
+    names = _asked_of()
+    query = _operation("QUERY", names, asked, ERRORS)
     update = _operation(
-        "UPDATE", [*_dataset("using-graph-uri", "using-named-graph-uri"), *_TIMES], changed, ERRORS
+        "UPDATE",
+        [*_dataset("using-graph-uri", "using-named-graph-uri"), *_TIMES, _VIEW],
+        changed,
+        ERRORS,
     )
-    either = _operation(
-        "QUERY or UPDATE", _dataset("default-graph-uri", "named-graph-uri"), asked | changed, ERRORS
-    )
+    either = _operation("QUERY or UPDATE", names, asked | changed, ERRORS)
     text: Json = {"name": "query", "in": "query", "schema": _TEXT}
     get = _operation(
         "QUERY, or the service description",
-        [text, *_dataset("default-graph-uri", "named-graph-uri")],
+        [text, *names],
         asked,
         ERRORS,
     )
@@ -177,7 +186,7 @@ def _graph_methods(names: Sequence[Json]) -> Json:
     written = {"201": {"description": "made"}, "204": {"description": "done"}}
     found = {"200": _answer("the graph", [*GRAPHS])}
     return {
-        "get": _operation("the graph", names, found, (*ERRORS, 404, 406)),
+        "get": _operation("the graph", [*names, _VIEW], found, (*ERRORS, 404, 406)),
         "put": _operation("replace the graph", names, written, (*ERRORS, 404)) | _body(documents),
         "post": _operation("add to the graph", names, written, (*ERRORS, 404)) | _body(documents),
         "delete": _operation("delete the graph", names, written, (*ERRORS, 404)),
@@ -186,7 +195,7 @@ def _graph_methods(names: Sequence[Json]) -> Json:
 
 def _subscribe() -> Json:
     text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
-    names = _dataset("default-graph-uri", "named-graph-uri")
+    names = _asked_of()
     told = {"200": _answer("notifications, until one of both ends", ["text/event-stream"])}
     get = _operation("SUBSCRIBE, answered by server-sent events", [text, *names], told, ERRORS)
     post = _operation("the same, with the query in the body", names, told, ERRORS)
@@ -207,7 +216,7 @@ def _explain() -> Json:
     text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
     content = {"text/plain": {"schema": _TEXT}, "application/json": {"schema": explained}}
     answers = {"200": {"description": "as the engine is now", "content": content}}
-    names = _dataset("default-graph-uri", "named-graph-uri")
+    names = _asked_of()
     summary = "how a subscription is served, or would be"
     body = _body({**_sparql_text("query"), _FORM: _form("query")})
     return {
@@ -292,6 +301,11 @@ def _located(description: str, schema: Json) -> Json:
 
 def _dataset(*names: str) -> list[Json]:
     return [{"name": name, "in": "query", "schema": _GRAPH_NAMES} for name in names]
+
+
+def _asked_of() -> list[Json]:
+    """What a QUERY or SUBSCRIBE is about."""
+    return [*_dataset("default-graph-uri", "named-graph-uri"), _VIEW]
 
 
 def _sparql_text(operation: str) -> Json:

@@ -1,8 +1,8 @@
 """Requests of the SPARQL 1.1 SE protocol: JSON text into values, the same on every transport.
 
 Place on the way of the data: the first step of a subscription. Sources: SPARQL 1.1 Subscribe
-Language and Secure Event Protocol (SEPA's drafts); `spuid` and `sequence` in a subscribe are our
-extension, which other brokers ignore (docs/subscribing.md, "Resume").
+Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence` and `infer` in a subscribe
+are our extension, which other brokers ignore (docs/subscribing.md, "Resume"; docs/reasoning.md).
 """
 
 import json
@@ -25,12 +25,13 @@ class BadMessageError(BadRequestError):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A request to subscribe to SPARQL text over a dataset."""
+    """A request to subscribe to SPARQL text over a dataset; `infer` None leaves the view open."""
 
     sparql: str
     alias: str | None = None
     dataset: Dataset | None = None
     authorization: str | None = None
+    infer: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,15 @@ def _decode_subscribe(body: Mapping[str, object], alias: str | None) -> Subscrib
             graph_names(_strings(body, "named-graph-uri")),
         ),
         authorization,
+        _infer(body),
     )
+
+
+def _infer(body: Mapping[str, object]) -> bool | None:
+    value = body.get("infer")
+    if value is not None and not isinstance(value, bool):
+        raise BadRequestError('"infer" is neither true nor false', "send one of them, or neither")
+    return value
 
 
 def _decode_unsubscribe(body: Mapping[str, object]) -> Unsubscribe:

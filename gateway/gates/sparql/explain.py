@@ -47,8 +47,12 @@ class ExplainGate:
         engine: Explains,
         limits: RequestLimits | None = None,
         guard: Guard | None = None,
+        *,
+        infer: bool = False,
     ) -> None:
+        """`infer` is what a query means that does not say."""
         self._engine = engine
+        self._infer = infer
         self._limits = limits or RequestLimits()
         self._guard = guard or OpenGuard()
 
@@ -61,8 +65,9 @@ class ExplainGate:
         caller.principal.require(Capability.OPERATIONS)
         operation = await read_operation(request, (QUERY,), self._limits)
         rights = caller.principal.policy.subscribe_rights
+        infer = self._infer if operation.infer is None else operation.infer
         explanation = await self._engine.explain(
-            QueryRequest(operation.text, operation.dataset, rights)
+            QueryRequest(operation.text, operation.dataset, rights, infer=infer)
         )
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:

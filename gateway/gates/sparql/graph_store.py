@@ -29,6 +29,7 @@ from gateway.gates.http.request_body import RequestLimits, read_body
 from gateway.gates.http.responses import answer_response
 from gateway.gates.protocol.media_types import GRAPHS, require
 from gateway.gates.protocol.messages import graph_names
+from gateway.gates.sparql.protocol_request import inferring
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.rdf_document import Document
 from gateway.rdf.dataset import Dataset
@@ -95,32 +96,41 @@ class GraphStoreGate:
 
     async def _get(self, request: Request) -> Response:
         caller = Caller.of(request, self._guard)
-        graph = _named(request).graph
+        graph, infer = _named(request).graph, inferring(request.query_params.getlist("infer"))
         media_type = require(",".join(request.headers.getlist("accept")), GRAPHS)
         rights = caller.principal.policy.query_rights
 
         def work(body: BoundedBody) -> Answer:
-            answer = self._graph(body, graph, media_type, rights)
+            answer = self._graph(body, graph, media_type, rights, infer=infer or False)
             return answer.packed() if caller.takes_gzip else answer
 
         return answer_response(await self._queries.run(work, caller))
 
     def _graph(
-        self, body: BoundedBody, graph: GraphName, media_type: str, rights: Rights
+        self,
+        body: BoundedBody,
+        graph: GraphName,
+        media_type: str,
+        rights: Rights,
+        *,
+        infer: bool,
     ) -> Answer:
         """In the pool's thread. An empty graph that exists is an answer; a hidden one is not."""
         dataset = Dataset((graph,)) if isinstance(graph, NamedNode) else None
-        triples = self._queries.evaluate(QueryRequest(_TRIPLES, dataset, rights))
+        triples = self._queries.evaluate(QueryRequest(_TRIPLES, dataset, rights, infer=infer))
         assert isinstance(triples, QueryTriples)  # noqa: S101  what CONSTRUCT gives
         first = next(triples, None)
-        if first is None and isinstance(graph, NamedNode) and not self._exists(graph, rights):
+        if first is None and not self._exists(graph, rights, infer):
             raise NotFoundError(f"there is no graph {graph}", "PUT it first")
         every = triples if first is None else chain((first,), triples)
         body.write_triples(every, GRAPHS[media_type])
         return Answer(media_type, body.getvalue())
 
-    def _exists(self, graph: NamedNode, rights: Rights) -> bool:
-        known = self._queries.evaluate(QueryRequest(f"ASK {{ GRAPH {graph} {{}} }}", rights=rights))
+    def _exists(self, graph: GraphName, rights: Rights, infer: bool) -> bool:
+        if not isinstance(graph, NamedNode):
+            return True
+        ask = QueryRequest(f"ASK {{ GRAPH {graph} {{}} }}", rights=rights, infer=infer)
+        known = self._queries.evaluate(ask)
         return isinstance(known, QueryBoolean) and bool(known)
 
     async def _put(self, request: Request) -> Response:

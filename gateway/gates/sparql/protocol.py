@@ -113,6 +113,7 @@ class HttpGate:
             rights=caller.principal.policy.update_rights,
             at=due_time(operation),
             owner=caller.principal.identity,
+            infer=operation.infer or False,
         )
         outcome = await self._updates.update(request)
         if outcome.id is not None and outcome.due is not None:

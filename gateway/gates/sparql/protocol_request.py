@@ -55,6 +55,22 @@ class Operation:
             raise BadRequestError(f"{len(values)} parameters {name!r}", "send one")
         return values[0] if values else None
 
+    @property
+    def infer(self) -> bool | None:
+        """Whether it is about what follows too, None where it does not say.
+
+        Raises BadRequestError for another word than true and false.
+        """
+        return inferring([value for key, value in self.parameters if key == "infer"])
+
+
+def inferring(words: Sequence[str]) -> bool | None:
+    """What parameters `infer` say, as `Operation.infer`. Raises BadRequestError."""
+    if len(words) > 1 or not set(words) <= {"true", "false"}:
+        said = "&".join(f"infer={word:.20}" for word in words[:3])
+        raise BadRequestError(said, "send infer=true or infer=false, once")
+    return words[0] == "true" if words else None
+
 
 async def read_operation(
     request: Request, offered: Sequence[Names], limits: RequestLimits

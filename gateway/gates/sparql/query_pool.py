@@ -77,9 +77,15 @@ class QueryPool:
         evaluate: Evaluate,
         limits: QueryLimits | None = None,
         apart: QueriesApart | None = None,
+        *,
+        infer: bool = False,
     ) -> None:
-        """`apart` are what is not bounded by its form; without it, threads evaluate that too."""
+        """`apart` are what is not bounded by its form; without it, threads evaluate that too.
+
+        `infer` is what a QUERY means that does not say.
+        """
         self.evaluate = evaluate
+        self.infer = infer
         self.apart = apart
         self._limits = limits or QueryLimits()
         self._threads = ThreadPoolExecutor(self._limits.threads, "query", initializer=every_core)
@@ -108,7 +114,8 @@ class QueryPool:
         """The result in a media type that `accept` chooses. Raises a GatewayError."""
         acceptable = Acceptable.of(accept)
         rights = caller.principal.policy.query_rights
-        query = QueryRequest(operation.text, operation.dataset, rights)
+        infer = self.infer if operation.infer is None else operation.infer
+        query = QueryRequest(operation.text, operation.dataset, rights, infer=infer)
 
         def work(body: BoundedBody) -> Answer:
             if self.apart is not None and not query_facts(query.text).is_bounded:

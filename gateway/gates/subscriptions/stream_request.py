@@ -49,6 +49,7 @@ async def read_request(request: Request, limits: RequestLimits) -> StreamRequest
         operation.parameter("alias"),
         operation.dataset,
         authorization,
+        operation.infer,
     )
     return StreamRequest(subscribe, resume)
 

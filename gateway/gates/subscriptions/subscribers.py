@@ -160,7 +160,12 @@ class Subscribers:
         try:
             subscription.spuid = await self._engine.subscribe(
                 SubscribeRequest(
-                    message.sparql, message.dataset, rights, message.alias, owner=client
+                    message.sparql,
+                    message.dataset,
+                    rights,
+                    message.alias,
+                    owner=client,
+                    infer=self.limits.infer if message.infer is None else message.infer,
                 ),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),

@@ -99,7 +99,8 @@ class SubscriberLimits:
 
     `held` is for one connection. For `resume_s` seconds, at most `away` subscriptions wait for a
     client that was lost, with `outbox.rows` rows in all. In `stall_s` a peer has to take what is
-    sent, or is given up. With `bare_token`, see `decode_message`.
+    sent, or is given up. With `bare_token`, see `decode_message`. `infer` is what a SUBSCRIBE
+    means that does not say.
     """
 
     connections: int = DEFAULT_LIMITS.connections
@@ -111,6 +112,7 @@ class SubscriberLimits:
     away: int = DEFAULT_LIMITS.resume_subscriptions
     stall_s: float = DEFAULT_LIMITS.stall_s
     bare_token: bool = WebSocketSettings().bare_token
+    infer: bool = False
     outbox: OutboxLimits = field(default_factory=OutboxLimits)
 
 

@@ -112,3 +112,18 @@ def test_any_message_is_decoded_or_refused(text: str) -> None:
     with suppress(BadMessageError):
         message = decode_message(text, bare_token=True)
         assert isinstance(message, Subscribe | Resume | Unsubscribe)
+
+
+@pytest.mark.parametrize("member", [True, False, None])
+def test_a_subscribe_says_which_view_it_is_about(member: bool | None) -> None:
+    text = json.dumps({"subscribe": {"sparql": "ASK {}", "infer": member}})
+    message = decode_message(text)
+    assert isinstance(message, Subscribe)
+    assert message.infer is member
+
+
+@pytest.mark.parametrize("member", ["true", 1, []], ids=repr)
+def test_a_view_that_is_none_is_refused(member: object) -> None:
+    text = json.dumps({"subscribe": {"sparql": "ASK {}", "infer": member}})
+    with pytest.raises(BadMessageError, match="neither true nor false"):
+        decode_message(text)
