@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, async_playwright
+from playwright.async_api import Browser, BrowserContext, async_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -28,10 +28,7 @@ async def chromium(profile: Path, *arguments: str) -> AsyncIterator[BrowserConte
 
     Without it the test is skipped. `arguments` are some of its command line.
     """
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed")
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    program, sandbox = _program()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch_persistent_context(
             profile, executable_path=program, args=[*sandbox, *arguments]
@@ -41,6 +38,26 @@ async def chromium(profile: Path, *arguments: str) -> AsyncIterator[BrowserConte
             yield browser
         finally:
             await browser.close()
+
+
+@asynccontextmanager
+async def browsers() -> AsyncIterator[Browser]:
+    """A Chromium for many tests: each has a context of its own, and nothing of another's."""
+    program, sandbox = _program()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=program, args=sandbox)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+def _program() -> tuple[str, list[str]]:
+    """Where it is and what it must be told here; without it the test is skipped."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    return program, [] if os.geteuid() else ["--no-sandbox"]
 
 
 @asynccontextmanager

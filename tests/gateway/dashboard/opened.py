@@ -6,14 +6,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-from playwright.async_api import BrowserContext, ConsoleMessage, Page, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
-from gateway.dashboard import STATIC
 from tests.kit import gateways
-from tests.kit.chromium import chromium
 from tests.kit.gateways import LOOPBACK, WAIT_S, Device, JsonObject, mapping
 from tests.paths import ROOT
 
@@ -113,23 +110,25 @@ class Seat:
 
 
 @asynccontextmanager
-async def seat(profile: Path) -> AsyncIterator[Seat]:
-    """A browser; skipped where the page was not built, or where there is no Chromium."""
-    if not (STATIC / "index.html").is_file():
-        pytest.skip("the page is not built: make dashboard")
-    async with chromium(profile) as browser:
-        one = Seat(browser)
+async def seat(browser: Browser) -> AsyncIterator[Seat]:
+    """A place before a browser, with nothing in it of who sat there before."""
+    context = await browser.new_context()
+    try:
+        context.set_default_timeout(WAIT_S * 1000)
+        one = Seat(context)
         yield one
         one.assert_quiet()
+    finally:
+        await context.close()
 
 
 @asynccontextmanager
 async def at_home(
-    folder: Path, config: Config | None = None
+    browser: Browser, folder: Path, config: Config | None = None
 ) -> AsyncIterator[tuple[Gateway, Seat]]:
-    """A gateway whose house has told everything once, and a browser."""
-    # The browser ends first: a page whose gateway goes says so in its console.
-    async with gateways.running(config or settings(folder)) as own, seat(folder / "browser") as one:
+    """A gateway whose house has told everything once, and somebody before the browser."""
+    # Who sits there leaves first: a page whose gateway goes says so in its console.
+    async with gateways.running(config or settings(folder)) as own, seat(browser) as one:
         await send(own, *SAMPLES)
         yield own, one
         await one.leave()

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.gateway.dashboard.opened import Seat, at_home, url
 from tests.paths import ROOT
@@ -57,10 +57,10 @@ async def violations(seat: Seat, page: Page, source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_every_page_is_accessible(tmp_path: Path, theme: str) -> None:
+async def test_every_page_is_accessible(browser: Browser, tmp_path: Path, theme: str) -> None:
     source = axe()
     found: dict[str, list[str]] = {}
-    async with at_home(tmp_path) as (gateway, seat):
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway), theme=theme)
         await expect(page.locator(".line")).to_have_count(5)
         found["now"] = await violations(seat, page, source)

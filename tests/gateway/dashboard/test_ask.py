@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
 from tests.gateway.dashboard.opened import at_home, pictures, send, url
@@ -40,8 +40,8 @@ async def type_in(page: Page, text: str) -> None:
     await page.keyboard.insert_text(text)
 
 
-async def test_a_question_in_words_lives(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_a_question_in_words_lives(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway, "ask"))
         await page.get_by_role("button", name=WARM).click()
         rows = page.locator(".rows tbody tr")
@@ -82,8 +82,8 @@ async def test_a_question_in_words_lives(tmp_path: Path) -> None:
         await expect(page).not_to_have_title("(2) Ask")
 
 
-async def test_sparql_is_typed_completed_and_corrected(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_sparql_is_typed_completed_and_corrected(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway, "ask?query=" + quote("SELECT * {\n ?s my:p ?o }")))
         with seat.may_say("400 (Bad Request)"):
             problem = page.get_by_role("alert")
@@ -128,8 +128,8 @@ async def test_sparql_is_typed_completed_and_corrected(tmp_path: Path) -> None:
         await expect(page.locator(".rows tbody tr").first).to_contain_text("60 ×")
 
 
-async def test_a_question_is_kept_and_becomes_a_rule(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_a_question_is_kept_and_becomes_a_rule(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway, "ask"))
         await page.get_by_role("button", name=WARM).click()
         await expect(page.locator(".rows tbody tr")).to_have_count(1)

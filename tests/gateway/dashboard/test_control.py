@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
@@ -83,8 +83,10 @@ def settings(folder: Path) -> Config:
     return gateways.settings(folder, path)
 
 
-async def test_what_can_be_set_what_became_of_it_and_what_waits(tmp_path: Path) -> None:
-    async with at_home(tmp_path, settings(tmp_path)) as (gateway, one):
+async def test_what_can_be_set_what_became_of_it_and_what_waits(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path, settings(tmp_path)) as (gateway, one):
         page = await one.open(url(gateway, "control"))
         await confirmed_by_a_reading(gateway, page)
         await failed_with_its_reason(gateway, page)
@@ -169,8 +171,8 @@ INSERT DATA { GRAPH <https://sosa-gateway.example/graph/mappings> { <urn:a> a so
   gw:featureOfInterest <urn:hall> ; gw:allowedValue "ON", "OFF" } }"""
 
 
-async def test_who_may_not_command_only_sees(tmp_path: Path) -> None:
-    async with open_house(tmp_path, "boss", "reader") as house, seat(tmp_path / "browser") as one:
+async def test_who_may_not_command_only_sees(browser: Browser, tmp_path: Path) -> None:
+    async with open_house(tmp_path, "boss", "reader") as house, seat(browser) as one:
         answer = await house.ask("boss", "POST", "/update", data={"update": LET_IN})
         assert answer.status_code == 200, answer.text
         page = await one.open(url(house.gateway, "control"))

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.gateway.dashboard.opened import at_home, pictures, seat, send, url
 from tests.gateway.dashboard.test_sign_in import sign_in
@@ -46,8 +46,10 @@ async def put(page: Page, device: str, room: str, *, new: bool) -> None:
     await card.get_by_role("button", name="Put into room").click()
 
 
-async def test_a_new_device_is_put_into_a_new_room_and_taken_back(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, one):
+async def test_a_new_device_is_put_into_a_new_room_and_taken_back(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path) as (gateway, one):
         page = await one.open(url(gateway, "devices"))
         in_use = page.get_by_role("region", name="In use")
         proposed = page.get_by_role("region", name="Proposed")
@@ -94,8 +96,10 @@ async def test_a_new_device_is_put_into_a_new_room_and_taken_back(tmp_path: Path
         await expect(card).to_be_visible(timeout=SLOW_MS)
 
 
-async def test_what_is_heard_is_read_tried_rehearsed_and_changed_back(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, one):
+async def test_what_is_heard_is_read_tried_rehearsed_and_changed_back(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path) as (gateway, one):
         one.expected.append("400 (Bad Request)")
         await send(gateway, PUMP, *[(f"site/{n}/meter", b'{"power": 1.5}') for n in range(3)])
         page = await one.open(url(gateway, "devices"))
@@ -140,9 +144,10 @@ async def test_what_is_heard_is_read_tried_rehearsed_and_changed_back(tmp_path: 
 
 
 async def test_the_first_minute_says_where_to_connect_and_counts_what_arrives(
+    browser: Browser,
     tmp_path: Path,
 ) -> None:
-    async with at_home(tmp_path) as (gateway, one):
+    async with at_home(browser, tmp_path) as (gateway, one):
         page = await one.open(url(gateway, "devices/connect"))
         await expect(page.get_by_text("Only this machine reaches the broker")).to_be_visible()
         await expect(page.locator(".qr")).to_have_count(0)
@@ -175,9 +180,11 @@ async def test_the_first_minute_says_where_to_connect_and_counts_what_arrives(
         await pictures(page, "connect")
 
 
-async def test_a_login_for_a_device_is_made_and_shown_once(tmp_path: Path) -> None:
+async def test_a_login_for_a_device_is_made_and_shown_once(
+    browser: Browser, tmp_path: Path
+) -> None:
     # The browser ends first: a page whose gateway goes says so in its console.
-    async with open_house(tmp_path, "boss", "operator") as house, seat(tmp_path / "browser") as one:
+    async with open_house(tmp_path, "boss", "operator") as house, seat(browser) as one:
         page = await one.open(url(house.gateway, "devices/connect"))
         await sign_in(page, "boss-id", "boss-secret")
         await expect(page.locator("pre[data-family]")).to_contain_text('password: "SECRET"')

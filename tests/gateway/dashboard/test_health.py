@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
 from tests.gateway.dashboard.opened import at_home, pictures, seat, send, url
@@ -17,8 +17,10 @@ pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 HIDDEN = "urn:nobody:has:this"
 
 
-async def test_what_passes_what_is_wrong_and_what_it_costs(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, one):
+async def test_what_passes_what_is_wrong_and_what_it_costs(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path) as (gateway, one):
         page = await one.open(url(gateway, "health"))
         await passes(gateway, page)
         await pictures(page, "health")
@@ -85,8 +87,8 @@ async def held(gateway: Gateway, page: Page) -> None:
     await expect(page.get_by_role("link", name="Show all")).to_be_visible()
 
 
-async def test_clients_are_let_in_and_put_out(tmp_path: Path) -> None:
-    async with open_house(tmp_path, "boss", "operator") as house, seat(tmp_path / "browser") as one:
+async def test_clients_are_let_in_and_put_out(browser: Browser, tmp_path: Path) -> None:
+    async with open_house(tmp_path, "boss", "operator") as house, seat(browser) as one:
         page = await one.open(url(house.gateway, "health/clients"))
         await sign_in(page, "boss-id", "boss-secret")
         await expect(page.locator("[data-client=boss]")).to_contain_text("you")

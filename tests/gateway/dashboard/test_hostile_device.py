@@ -7,7 +7,7 @@ other devices tell stands where it stood.
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
@@ -97,8 +97,8 @@ async def _assert_harmless(page: Page) -> None:
 
 
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
-async def test_it_changes_its_own_text_alone(tmp_path: Path, size: str) -> None:
-    async with at_home(tmp_path, hostile(tmp_path)) as (gateway, seat):
+async def test_it_changes_its_own_text_alone(browser: Browser, tmp_path: Path, size: str) -> None:
+    async with at_home(browser, tmp_path, hostile(tmp_path)) as (gateway, seat):
         page = await seat.open("about:blank", size)
         await page.add_init_script(WATCH)
         await page.goto(url(gateway))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Response, expect
+from playwright.async_api import Browser, Response, expect
 
 from tests.gateway.dashboard.opened import at_home, pictures, send, url
 
@@ -13,8 +13,8 @@ MOST_BYTES = 300_000
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
 
-async def test_a_house_is_seen_live_and_found_by_name(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_a_house_is_seen_live_and_found_by_name(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway))
         await expect(page).to_have_url(url(gateway, "now"))
         office = page.locator(".group", has=page.get_by_role("heading", name="office"))
@@ -41,8 +41,10 @@ async def test_a_house_is_seen_live_and_found_by_name(tmp_path: Path) -> None:
         await pictures(page, "now")
 
 
-async def test_the_first_load_is_small_and_asks_nobody_else(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_the_first_load_is_small_and_asks_nobody_else(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         asked: list[Response] = []
 
         def hear(answer: Response) -> None:
@@ -53,12 +55,12 @@ async def test_the_first_load_is_small_and_asks_nobody_else(tmp_path: Path) -> N
         await expect(page.locator(".line").first).to_be_visible()
         assert {each.url.split("/")[2] for each in asked} == {url(gateway).split("/")[2]}
         files = [each for each in asked if "/assets/" in each.url or each.url == url(gateway)]
-        assert len(files) >= 4
+        assert len(files) >= 3
         assert sum([int(each.headers["content-length"]) for each in files]) <= MOST_BYTES
 
 
-async def test_keys_lead_to_every_page(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_keys_lead_to_every_page(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         page = await seat.open(url(gateway))
         await expect(page.locator(".line").first).to_be_visible()
         for key, name in zip("dachn", ("devices", "ask", "control", "health", "now"), strict=True):

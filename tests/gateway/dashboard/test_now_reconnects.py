@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.gateway.app.test_kill import COMMAND
 from tests.gateway.dashboard.opened import SAMPLES, at_home, house, seat, send, url
@@ -128,9 +128,11 @@ async def _told_in_time(page: Page) -> AsyncIterator[None]:
 
 
 @pytest.mark.alone
-async def test_it_is_exact_again_after_the_gateway_was_killed(tmp_path: Path) -> None:
+async def test_it_is_exact_again_after_the_gateway_was_killed(
+    browser: Browser, tmp_path: Path
+) -> None:
     service = Service(tmp_path)
-    async with seat(tmp_path / "browser") as own:
+    async with seat(browser) as own:
         with service.started() as program:
             await service.hear(*SAMPLES)
             page = await own.open(f"{service.address}/")
@@ -150,8 +152,8 @@ async def test_it_is_exact_again_after_the_gateway_was_killed(tmp_path: Path) ->
         assert await page.evaluate("window.mark") == 1
 
 
-async def test_it_is_exact_again_after_its_socket_was_cut(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, own):
+async def test_it_is_exact_again_after_its_socket_was_cut(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, own):
         proxy = Proxy(gateway.http_port)
         direct = url(gateway).rstrip("/")
         async with proxy.running() as address:
@@ -171,9 +173,9 @@ async def test_it_is_exact_again_after_its_socket_was_cut(tmp_path: Path) -> Non
             await page.close()
 
 
-async def test_it_is_exact_again_after_the_laptop_slept(tmp_path: Path) -> None:
+async def test_it_is_exact_again_after_the_laptop_slept(browser: Browser, tmp_path: Path) -> None:
     """Frozen with its network away, as a lid that is closed: nothing runs, no socket says so."""
-    async with at_home(tmp_path) as (gateway, own):
+    async with at_home(browser, tmp_path) as (gateway, own):
         page = await own.open(url(gateway))
         direct = url(gateway).rstrip("/")
         await until_exact(page, direct)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.gateway.dashboard.opened import at_home, pictures, send, url
 
@@ -19,8 +19,8 @@ BOXES = """
 """
 
 
-async def test_a_stream_is_opened_looked_at_and_closed(tmp_path: Path) -> None:
-    async with at_home(tmp_path) as (gateway, seat):
+async def test_a_stream_is_opened_looked_at_and_closed(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
         await send(gateway, *ROOM)
         page = await seat.open(url(gateway))
         office = page.locator(".group", has=page.get_by_role("heading", name="office"))

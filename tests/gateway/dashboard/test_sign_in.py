@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.gateway.dashboard.opened import pictures, seat, url
 from tests.gateway.gates.admin.access.secured import House, open_house
@@ -38,9 +38,9 @@ async def kept_in_storage(page: Page) -> object:
 
 
 async def test_a_gateway_of_nobody_is_claimed_and_signed_in_to(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with open_house(tmp_path) as house, seat(tmp_path / "browser") as one:
+    async with open_house(tmp_path) as house, seat(browser) as one:
         one.expected.append("401 (Unauthorized)")
         page = await one.open(url(house.gateway))
         await expect(page.get_by_role("heading", name="belongs to nobody yet")).to_be_visible()
@@ -69,11 +69,12 @@ async def test_a_gateway_of_nobody_is_claimed_and_signed_in_to(
 
 
 async def test_what_somebody_may_not_do_is_not_offered_and_tokens_are_renewed(
+    browser: Browser,
     tmp_path: Path,
 ) -> None:
     async with (
         open_house(tmp_path, "reader", "boss", user_token_s=2) as house,
-        seat(tmp_path / "browser") as one,
+        seat(browser) as one,
     ):
         one.expected.append("401 (Unauthorized)")
         page = await one.open(url(house.gateway))

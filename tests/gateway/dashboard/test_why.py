@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from gateway.config.settings import Config
 from tests.gateway.dashboard.opened import at_home, house, pictures, send, url
@@ -35,8 +35,10 @@ def settings(folder: Path) -> Config:
     return gateways.settings(folder, profile)
 
 
-async def test_a_quiet_question_says_what_keeps_its_rows_away(tmp_path: Path) -> None:
-    async with at_home(tmp_path, settings(tmp_path)) as (gateway, one):
+async def test_a_quiet_question_says_what_keeps_its_rows_away(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path, settings(tmp_path)) as (gateway, one):
         page = await one.open(url(gateway, "why"))
         await expect(page.get_by_role("searchbox")).to_be_visible()
         await page.keyboard.press("/")
@@ -61,8 +63,8 @@ async def test_a_quiet_question_says_what_keeps_its_rows_away(tmp_path: Path) ->
         assert await violations(one, page, axe()) == []
 
 
-async def test_a_value_has_a_trail_that_leads_on(tmp_path: Path) -> None:
-    async with at_home(tmp_path, settings(tmp_path)) as (gateway, one):
+async def test_a_value_has_a_trail_that_leads_on(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path, settings(tmp_path)) as (gateway, one):
         page = await one.open(url(gateway, "why"))
         await page.get_by_role("searchbox").fill("kitchen · temp")
         await page.get_by_role("link", name="kitchen").click()
