@@ -33,7 +33,7 @@ from gateway.reasoning.axioms import (
     read_axioms,
 )
 from gateway.reasoning.domains import SCHEMA, Domain, Domains
-from gateway.reasoning.naive_closure import (
+from gateway.reasoning.fixpoint.closure import (
     DOMAIN,
     NOTHING,
     RANGE,
@@ -43,7 +43,7 @@ from gateway.reasoning.naive_closure import (
     Closure,
     Schema,
 )
-from gateway.reasoning.naive_schema import schema_closure
+from gateway.reasoning.fixpoint.schema import schema_closure
 from gateway.store.quad_index import QuadIndex
 from gateway.store.readable import GraphNode, Source
 

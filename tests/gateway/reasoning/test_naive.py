@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 from pyoxigraph import Quad
 
-from gateway.reasoning.naive_closure import Closure, Fact, Schema
-from gateway.reasoning.naive_schema import schema_closure
+from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
+from gateway.reasoning.fixpoint.schema import schema_closure
 from tests.kit.reasoning.cases import CASES, Case, quads
 from tests.kit.reasoning.others import OTHERS, about_individuals, about_schema
 

@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 
 from gateway.rdf.namespaces import OWL
 from gateway.rdf.terms import Term
-from gateway.reasoning.naive_closure import (
+from gateway.reasoning.fixpoint.closure import (
     AND,
     CHAIN,
     DOMAIN,

@@ -1,0 +1,1 @@
+"""Proofs searched backwards: from a conclusion over axioms to what is asserted."""
