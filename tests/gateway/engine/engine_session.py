@@ -5,14 +5,14 @@ query again, also for those that were told nothing; what no subscriber may be to
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions
+from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions, Store
 
-from gateway.engine import Engine, Notification, Outcome
-from gateway.engine.request import QueryRequest, SubscribeRequest
+from gateway.engine import Engine, Notification, Outcome, Rights
+from gateway.engine.request import QueryRequest, SubscribeRequest, UpdateRequest
 from gateway.engine.spu import Subject
 from gateway.errors import GatewayError
 from gateway.rdf.canonical import canonical_quad
@@ -20,8 +20,10 @@ from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
-from gateway.rdf.terms import Term
+from gateway.rdf.terms import GraphName, Term
+from gateway.reasoning.naive import NaiveReasoner
 from gateway.sparql.order.tie_break import with_tie_break
+from gateway.store.quad_store import QuadStore, QueryResults
 from tests.gateway.engine.engine_strategies import State
 
 _FLOATS = (NamedNode(XSD + "double"), NamedNode(XSD + "float"))
@@ -33,11 +35,16 @@ MOST_QUADS = 300
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Subscribe to the query with this number, with these graphs of the protocol."""
+    """Subscribe to the query with this number, with these graphs of the protocol.
+
+    With `infer` on what follows too; `readable` are the graphs that may be read, None is all.
+    """
 
     query: int
     default_graphs: tuple[NamedNode, ...] = ()
     named_graphs: tuple[NamedNode, ...] = ()
+    infer: bool = False
+    readable: frozenset[GraphName] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class Update:
 
     text: str
     deferred: bool = False
+    infer: bool = False
 
 
 Step = Subscribe | Unsubscribe | Update
@@ -80,7 +88,33 @@ def _rounded(term: Term | None) -> Term | None:
 
 def answer(engine: Engine, subject: Subject) -> SolutionBag:
     """The oracle: the query evaluated by the store, ASK and CONSTRUCT as in docs/engine.md."""
-    results = engine.query(QueryRequest(with_tie_break(subject.text), subject.dataset))
+    rights = Rights(read=subject.readable)
+    request = QueryRequest(with_tie_break(subject.text), subject.dataset, rights)
+    if not subject.infer:
+        return _answered(subject, engine.query(request))
+    expected = _answered(subject, request.answer(entailed_now(engine)))
+    with_mirror = engine.query(replace(request, infer=True))
+    assert _answered(subject, with_mirror) == expected, subject
+    return expected
+
+
+def entailed_now(engine: Engine) -> QuadStore:
+    """What is asserted and what follows, from nothing, in a store of its own."""
+    assert engine.view is not None
+    store, reasoner = engine.store, engine.view.reasoner
+    naive = NaiveReasoner(store, engine.view.domains, bound=100_000)
+    naive.start()
+    derived = naive.derived.match(None, None, None, None)
+    assert set(derived) == set(reasoner.derived.match(None, None, None, None))
+    quads = store.match(None, None, None, None)
+    assert not {*quads} & {*derived}
+    both = QuadStore(Store())
+    both.load([*quads, *derived], store.named_graphs())
+    both.clock = store.clock
+    return both
+
+
+def _answered(subject: Subject, results: QueryResults) -> SolutionBag:
     if isinstance(results, QuerySolutions):
         return bag(subject, (tuple(row) for row in results))
     if isinstance(results, QueryBoolean):
@@ -123,9 +157,8 @@ class Session:
         match step:
             case Subscribe():
                 text = self._texts[step.query % len(self._texts)]
-                self._subscribe(
-                    Subject(text, Dataset.chosen(step.default_graphs, step.named_graphs))
-                )
+                dataset = Dataset.chosen(step.default_graphs, step.named_graphs)
+                self._subscribe(Subject(text, dataset, readable=step.readable, infer=step.infer))
             case Unsubscribe():
                 self._unsubscribe(step.place)
             case Update():
@@ -137,7 +170,9 @@ class Session:
             assert subscriber.rows == answer(self.engine, subscriber.subject), subscriber.subject
 
     def _subscribe(self, subject: Subject) -> None:
-        first = self.engine.subscribe(SubscribeRequest(subject.text, subject.dataset))
+        rights = Rights(read=subject.readable)
+        request = SubscribeRequest(subject.text, subject.dataset, rights, infer=subject.infer)
+        first = self.engine.subscribe(request)
         subscriber = Subscriber(subject, first)
         assert subscriber.rows == answer(self.engine, subject)
         self._subscribers[first.spuid] = subscriber
@@ -151,7 +186,8 @@ class Session:
 
     def _update(self, update: Update) -> None:
         try:
-            outcome = self.engine.update(update.text, deferred=update.deferred)
+            request = UpdateRequest(update.text, is_deferred=update.deferred, infer=update.infer)
+            outcome = self.engine.update(request)
         except GatewayError:
             outcome = Outcome(Delta(), (), 0)
         self._tell(outcome)
@@ -173,10 +209,16 @@ def check(
     taken: Sequence[Step],
     *,
     may_fail: bool = False,
+    before: Callable[[], None] | None = None,
 ) -> None:
-    """Play the steps on an engine that begins with the state; no unit may fail, or some may."""
+    """Play the steps on an engine that begins with the state; no unit may fail, or some may.
+
+    `before` is called once the state is there.
+    """
     quads = tuple(dict.fromkeys(map(canonical_quad, state.quads)))
     engine.store.apply(Delta(added=quads, graphs_created=state.graphs))
+    if before is not None:
+        before()
     session = Session(engine, texts, may_fail=may_fail)
     for step in taken:
         if len(engine.store) <= MOST_QUADS:

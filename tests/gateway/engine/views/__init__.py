@@ -1,0 +1,1 @@
+"""Both views: what is asserted, and what follows from it."""
