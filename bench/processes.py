@@ -7,6 +7,7 @@ are processes of their own, so that none of them takes CPU time that is counted 
 import json
 import os
 import queue
+import resource
 import socket
 import subprocess
 import sys
@@ -105,6 +106,11 @@ class Child:
         stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         ticks = stat.rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def resident_bytes(self) -> int:
+        """Its memory that is in RAM now; Linux only (proc_pid_statm(5))."""
+        statm = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii")
+        return int(statm.split()[1]) * resource.getpagesize()
 
     def _line(self, timeout_s: float) -> str:
         try:

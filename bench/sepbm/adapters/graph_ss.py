@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from bench.sepbm.adapters.guessing import Guessing
-from bench.sepbm.adapters.truth import TextRow
+from bench.sepbm.adapters.guessing import Guessing, TextRow
 from bench.sepbm.lubm import RDF_TYPE, Statement
 
 MOST_CANDIDATES = 64

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from bench.sepbm.adapters.adapter import Adapter, Tell
-from bench.sepbm.adapters.naive import Naive
-from bench.sepbm.adapters.truth import Bag, EngineTruth, NaiveTruth, TextRow, Truth
+from bench.sepbm.adapters.naive import Bag, Naive, rows
+from bench.sepbm.adapters.truth import EngineTruth, NaiveTruth, Truth
 from bench.sepbm.lubm import Statement
 
 ENOUGH = 0.8
@@ -26,6 +26,9 @@ INTERVAL = 10
 _HEAD = re.compile(r"^(?P<prologue>.*?)SELECT (?P<names>[^{]*)\{(?P<body>.*)\}[^}]*$", re.DOTALL)
 _LIMIT = re.compile(r"LIMIT (\d+)\s*$")
 _VARIABLE = re.compile(r"\?(\w+)")
+
+TextRow = tuple[str, ...]
+"""Terms in their N-Triples form."""
 
 
 @dataclass(slots=True)
@@ -150,12 +153,13 @@ class Guessing(Adapter):
     def _guess(self, name: str, channel: _Channel, graph: Sequence[Statement]) -> None:
         known = self._truth.answers[name]
         for row in self.candidates(name, graph):
-            if row in known or row in channel.ahead:
+            line = "\t".join(row)
+            if line in known or line in channel.ahead:
                 continue
             channel.tested += 1
             if self._holds(channel, row, len(known)):
                 channel.tell(name, [row], (), perf_counter())
-                channel.ahead[row] += 1
+                channel.ahead[line] += 1
                 channel.hits += 1
                 channel.rows += 1
                 self.learn(name, graph, row)
@@ -175,8 +179,8 @@ class Guessing(Adapter):
         new = added - channel.ahead
         channel.ahead.clear()
         if new or removed:
-            channel.tell(name, list(new.elements()), list(removed.elements()), perf_counter())
-        for row in new:
+            channel.tell(name, rows(new), rows(removed), perf_counter())
+        for row in rows(new):
             channel.rows += 1
             if (graph := _cause(channel.skipped, row)) is not None:
                 self.learn(name, graph, row)

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import cast
 
-from pyoxigraph import QuerySolutions, RdfFormat, Store, parse
+from pyoxigraph import QueryResultsFormat, QuerySolutions, RdfFormat, Store, parse
 
 from bench.sepbm.adapters.adapter import Adapter, Tell, n_triples
 from bench.sepbm.closure import Closure, Rules
 from bench.sepbm.lubm import Statement
 from bench.sepbm.ontology import univ_bench
-from gateway.rdf.solutions import SolutionBag, difference
+
+Bag = Counter[str]
+"""An answer: each row once for each time that it occurs, its terms with tabs between (SPARQL 1.1 Query
+Results CSV and TSV Formats; strings and IRIs are written there as in N-Triples)."""
 
 
 class Naive(Adapter):
@@ -26,7 +29,7 @@ class Naive(Adapter):
         self._instead = texts or {}
         self._texts: dict[str, str] = {}
         self._tells: dict[str, Tell] = {}
-        self.answers: dict[str, SolutionBag] = {}
+        self.answers: dict[str, Bag] = {}
 
     def load(self, base: Sequence[Statement]) -> None:
         """Close it."""
@@ -46,7 +49,7 @@ class Naive(Adapter):
     def subscribe(self, name: str, tell: Tell) -> int:
         """Ask it once."""
         self._tells[name] = tell
-        answer = self.answers[name] = self._answer(name)
+        answer = self.answers[name] = self.answer(self._texts[name])
         return answer.total()
 
     def unsubscribe(self, name: str) -> None:
@@ -83,19 +86,23 @@ class Naive(Adapter):
     def ask(self, names: Iterable[str]) -> None:
         """Ask these channels and tell how they have changed."""
         for name in names:
-            answer = self._answer(name)
-            change = difference((), self.answers[name], answer)
-            self.answers[name] = answer
-            if not change.is_empty:
-                self._tells[name](name, change.added, change.removed, perf_counter())
+            before, after = self.answers[name], self.answer(self._texts[name])
+            self.answers[name] = after
+            added, removed = rows(after - before), rows(before - after)
+            if added or removed:
+                self._tells[name](name, added, removed, perf_counter())
+
+    def answer(self, text: str) -> Bag:
+        """The answer of any SELECT on the closure."""
+        solutions = cast(QuerySolutions, self.store.query(text))
+        written = solutions.serialize(format=QueryResultsFormat.TSV) or b""
+        return Counter(written.decode().split("\n")[1:-1])
 
     def close(self) -> None:
         """Nothing runs."""
         self._tells.clear()
 
-    def rows(self, text: str) -> QuerySolutions:
-        """The answer of any SELECT on the closure."""
-        return cast(QuerySolutions, self.store.query(text))
 
-    def _answer(self, name: str) -> SolutionBag:
-        return Counter(tuple(row) for row in self.rows(self._texts[name]))
+def rows(bag: Bag) -> list[tuple[str, ...]]:
+    """A bag's rows as terms in their N-Triples form."""
+    return [tuple(line.split("\t")) for line in bag.elements()]

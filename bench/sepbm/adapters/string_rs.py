@@ -11,8 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bench.sepbm.adapters.guessing import Guessing
-from bench.sepbm.adapters.truth import TextRow
+from bench.sepbm.adapters.guessing import Guessing, TextRow
 from bench.sepbm.lubm import Statement
 
 PAIRS = 20

@@ -9,14 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bench.sepbm.adapters.engine import EngineAdapter
-from bench.sepbm.adapters.naive import Naive
+from bench.sepbm.adapters.naive import Bag, Naive
 from bench.sepbm.lubm import Statement
-from gateway.rdf.solutions import difference
-
-TextRow = tuple[str, ...]
-"""Terms in their N-Triples form."""
-
-Bag = Counter[TextRow]
 
 
 class Truth(ABC):
@@ -77,11 +71,10 @@ class NaiveTruth(Truth):
         """Ask it and compare."""
         before, after = self.answers[name], self._ask(name)
         self.answers[name] = after
-        change = difference((), before, after)  # type: ignore[arg-type]  # rows of texts
-        return Counter(change.added), Counter(change.removed)  # type: ignore[arg-type]
+        return after - before, before - after
 
     def _ask(self, name: str) -> Bag:
-        return Counter(tuple(map(str, row)) for row in self._naive.rows(self._texts[name]))
+        return self._naive.answer(self._texts[name])
 
     def close(self) -> None:
         """Nothing runs."""
@@ -105,7 +98,7 @@ class EngineTruth(Truth):
         self._engine.create_channel(name, text)
         self._gained[name], self._lost[name] = Bag(), Bag()
         rows = self._engine.first_answer(name, self._tell)
-        self.answers[name] = Counter(tuple(map(str, row)) for row in rows)
+        self.answers[name] = Counter(map(_line, rows))
         return len(rows)
 
     def unsubscribe(self, name: str) -> None:
@@ -135,9 +128,13 @@ class EngineTruth(Truth):
         at: float,
     ) -> None:
         del at
-        self._gained[name].update(tuple(map(str, row)) for row in added)
-        self._lost[name].update(tuple(map(str, row)) for row in removed)
+        self._gained[name].update(map(_line, added))
+        self._lost[name].update(map(_line, removed))
 
     def close(self) -> None:
         """End the engine."""
         self._engine.close()
+
+
+def _line(row: Iterable[object]) -> str:
+    return "\t".join(map(str, row))
