@@ -74,6 +74,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
                 | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
                 | {"sensorClass": "p:Thermometer"}
                 | {"availabilities": {"mode": "all", "topics": [{"topic": "home/bridge"}]}}
+                | {"sensorClass": "p:Thermometer"}
             ]
         ),
     )
