@@ -5,7 +5,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
 
     mappings: id topic format sensor property feature [selector unit time sequence
               deviceUnit trueValue falseValue expiresAfter availability retained
-              availabilities]
+              availabilities sensorClass]
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart]
@@ -84,6 +84,7 @@ class _Mapping(_Item):
     availability: str | None = None
     retained: OneOf["seed", "history", "drop"] | None = None
     availabilities: str | _Availabilities | None = None
+    sensor_class: str | None = Field(default=None, alias="sensorClass")
 
 
 _Number = int | float | Decimal
@@ -270,6 +271,7 @@ _TERMS = {
     "availability": "availabilityTopic",
     "retained": "retained",
     "availabilities": "availabilities",
+    "sensorClass": "sensorClass",
 }
 """The term, in our namespace, of each member of a mapping."""
 
@@ -349,6 +351,9 @@ class _Node:
             "feature": self._iri_template("feature", mapping.feature),
             "unit": None if mapping.unit is None else self._unit(mapping.unit),
             "availabilities": _rule_text(mapping.availabilities),
+            "sensorClass": None
+            if mapping.sensor_class is None
+            else self._iri("sensorClass", mapping.sensor_class),
         }
         others = mapping.model_dump(by_alias=True, exclude={"id", *objects})
         objects |= {member: _literal(value) for member, value in others.items()}

@@ -37,7 +37,8 @@ class Mapping:
     `retained` says what a retained message is worth. `expires_after_s`: silence for so many
     seconds is absence. `availability_topic` is a topic
     filter with the wildcards of `topic_filter`, on which the device says whether it is there;
-    `availabilities` are several such topics, with words of their own, as JSON.
+    `availabilities` are several such topics, with words of their own, as JSON. `sensor_class` is
+    the IRI of the class that the sensor is of, a device's model or a kind of sensor.
     """
 
     iri: str
@@ -57,6 +58,7 @@ class Mapping:
     availability_topic: str = ""
     retained: str = Retained.SEED.value
     availabilities: str = ""
+    sensor_class: str | None = None
 
 
 class MappingError(ValueError):

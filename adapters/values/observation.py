@@ -3,7 +3,7 @@
 Source: W3C SOSA/SSN (2017), section 4.2.4; RFC 8428 for the forms of a result.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum, unique
@@ -58,7 +58,8 @@ class Observation:
     `lexical` and `datatype` (an XSD IRI) are the result as an RDF literal. `phenomenon_time` is
     the device's own time, aware UTC, or None when the payload carries none. `device_sequence`
     is the device's counter or the message's own identifier as text, or None: the same one again in
-    the same stream, with the same value, is the same observation.
+    the same stream, with the same value, is the same observation. `sensor_class` is the IRI of a
+    class that the sensor is of, as its mapping has it; the journal does not keep it.
     """
 
     sensor: str
@@ -70,6 +71,7 @@ class Observation:
     phenomenon_time: datetime | None = None
     device_sequence: str | None = None
     circumstances: Circumstances = USUAL
+    sensor_class: str | None = field(default=None, compare=False)
 
     @property
     def stream(self) -> StreamKey:

@@ -39,6 +39,7 @@ class Stream:
     words: Words = ()
     retained: Retained = field(default=Retained.SEED, hash=False)  # slow to hash
     expires_after_s: float | None = None
+    sensor_class: str | None = None
 
     @property
     def key(self) -> StreamKey:
@@ -82,6 +83,7 @@ class Stream:
             time,
             sequence,
             circumstances,
+            self.sensor_class,
         )
 
     def named(self, name: str) -> "Stream":
@@ -117,12 +119,15 @@ class StreamTemplate:
     words: Words
     retained: Retained
     expires_after_s: float | None
+    sensor_class: str | None
     wildcards: int
 
     @classmethod
     def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
         """Raises MappingError; `wildcards` and `names` say which placeholders exist."""
         _refuse_defect(mapping, "observed_property", iri_defect(mapping.observed_property))
+        if mapping.sensor_class is not None:
+            _refuse_defect(mapping, "sensor_class", iri_defect(mapping.sensor_class))
         return cls(
             order,
             mapping.iri,
@@ -136,6 +141,7 @@ class StreamTemplate:
             _words(mapping),
             _retained(mapping),
             mapping.expires_after_s,
+            mapping.sensor_class,
             wildcards,
         )
 
@@ -152,6 +158,7 @@ class StreamTemplate:
             self.words,
             self.retained,
             self.expires_after_s,
+            self.sensor_class,
         )
 
 

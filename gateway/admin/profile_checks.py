@@ -222,6 +222,7 @@ _KEYS = {
     "false_value": "falseValue",
     "expires_after": "expiresAfter",
     "availability_topic": "availability",
+    "sensor_class": "sensorClass",
 }
 """What a member of a mapping is called in a profile."""
 

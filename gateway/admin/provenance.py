@@ -177,9 +177,7 @@ class Provenance:
         if origin.found is None:
             return frozenset()
         record, templates = origin.found.record, self._templates()
-        updates = [templates.observe(record)]
-        if record.clock_suspect:
-            updates.append(templates.suspect(record))
+        updates = list(templates.entering(record))
         return frozenset(evaluate(QuadStore.open(None), updates).added)
 
 

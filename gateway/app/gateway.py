@@ -118,6 +118,7 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks.fail))
+        await enter(tasks.task(reception.sensor_classes(loop_calls).run, "sensor classes"))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
         broker = _broker_link(
             MqttContext(

@@ -19,6 +19,7 @@ from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.sensor_classes import SensorClasses
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
@@ -70,6 +71,10 @@ class Reception:
         """Have mappings and capabilities told, those that there are first of all."""
         await self._storage.learn("MAPPINGS", self.mappings.learn)
         await self._storage.learn("CAPABILITIES", self.plausibility.learn)
+
+    def sensor_classes(self, calls: LoopCalls) -> SensorClasses:
+        """What keeps sensors of the classes that their mappings name."""
+        return SensorClasses(self.mappings, self.scheduler, calls)
 
     @asynccontextmanager
     async def running(

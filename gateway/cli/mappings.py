@@ -114,7 +114,7 @@ def _mapping_lines(mapping: Members) -> list[Line]:
 
 _OTHERS = (
     *("unit", "deviceUnit", "time", "sequence", "trueValue", "falseValue", "expiresAfter"),
-    *("availability", "availabilities", "retained", "actuator", "error"),
+    *("availability", "availabilities", "retained", "sensorClass", "actuator", "error"),
 )
 
 

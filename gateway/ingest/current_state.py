@@ -159,9 +159,7 @@ class CurrentState:
 
     def _entering(self, record: Record, entering: Container[str]) -> Iterator[BoundUpdate]:
         if self._iri(record) in entering:
-            yield self.templates.observe(record)
-            if record.clock_suspect:
-                yield self.templates.suspect(record)
+            yield from self.templates.entering(record)
 
     def _advance(self, position: Position) -> BoundUpdate:
         """ADVANCE with its terms."""

@@ -81,7 +81,7 @@ _NEEDED = ("topicFilter", "format", "sensor", "property", "feature")
 _MEMBERS = {
     *("topicFilter", "format", "sensor", "observedProperty", "featureOfInterest", "selector"),
     *("unit", "timeSelector", "sequenceSelector", "deviceUnit", "trueValue", "falseValue"),
-    *("expiresAfter", "availabilityTopic", "retained", "availabilities"),
+    *("expiresAfter", "availabilityTopic", "retained", "availabilities", "sensorClass"),
 }
 
 
@@ -130,6 +130,7 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         availability_topic=_text(row.get("availabilityTopic")),
         retained=_text(row.get("retained")) or Retained.SEED.value,
         availabilities=_text(row.get("availabilities")),
+        sensor_class=_text(row.get("sensorClass")) or None,
     )
 
 

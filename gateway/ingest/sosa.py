@@ -6,6 +6,7 @@ overwritten.
 """
 
 from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -114,6 +115,7 @@ _TEMPLATES = (
     "SUSPECT_CLOCK",
     "FORGET_OBSERVATION",
     "END_SERIES",
+    "CLASSIFY_SENSOR",
 )
 
 
@@ -135,8 +137,23 @@ class ObservationTemplates:
             record = Record(Position(0, 1), 1, seen, datetime.fromtimestamp(0, UTC))
             self.observe(record)
             self.suspect(record)
+        self.classify("urn:s", "urn:c")
         self.forget("urn:o")
         self.end_series(SeriesEnd(seen.stream, "urn:u", "urn:v", record.ingested_at))
+
+    def entering(self, record: Record) -> Iterator[BoundUpdate]:
+        """The UPDATEs that write one observation and what it says besides."""
+        yield self.observe(record)
+        if record.clock_suspect:
+            yield self.suspect(record)
+        seen = record.observation
+        if seen.sensor_class is not None:
+            yield self.classify(seen.sensor, seen.sensor_class)
+
+    def classify(self, sensor: str, kind: str) -> BoundUpdate:
+        """The UPDATE that says of which class a sensor is by its mapping."""
+        values = {"sensor": NamedNode(sensor), "class": NamedNode(kind)}
+        return self._templates.bind("CLASSIFY_SENSOR", values)
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""

@@ -72,7 +72,9 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
                 MAPPING
                 | more
                 | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
+                | {"sensorClass": "p:Thermometer"}
                 | {"availabilities": {"mode": "all", "topics": [{"topic": "home/bridge"}]}}
+                | {"sensorClass": "p:Thermometer"}
             ]
         ),
     )

@@ -215,6 +215,7 @@ def members_of(mapping: Mapping) -> Members:
         "availability": mapping.availability_topic,
         "retained": "" if mapping.retained == Retained.SEED.value else mapping.retained,
         "availabilities": mapping.availabilities,
+        "sensorClass": mapping.sensor_class,
     }
     return members | {name: value for name, value in others.items() if value}
 

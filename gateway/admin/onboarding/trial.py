@@ -52,12 +52,7 @@ class Writing:
 
     def updates(self, records: Iterable[Record]) -> list[BoundUpdate]:
         """What the profile would do for each."""
-        updates = []
-        for record in records:
-            updates.append(self.templates.observe(record))
-            if record.clock_suspect:
-                updates.append(self.templates.suspect(record))
-        return updates
+        return [each for record in records for each in self.templates.entering(record)]
 
     def _is_suspect(self, seen: Observation, received_at: datetime) -> bool:
         time = seen.phenomenon_time

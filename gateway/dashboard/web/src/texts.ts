@@ -279,6 +279,7 @@ export const texts = {
         sequence: "Where its counter stands",
         retained: "A retained message without a time is",
         availability: "Topic that says whether it is there",
+        sensorClass: "What kind of sensor it is (IRI of a class)",
         availabilities: "Several such topics, JSON",
       } as Record<string, string>,
       retained: { "": "the state to begin with", seed: "the state to begin with", history: "history", drop: "nothing" } as Record<string, string>,

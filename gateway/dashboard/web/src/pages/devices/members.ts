@@ -29,6 +29,7 @@ export const MORE: Field[] = [
   { name: "sequence", kind: "text", isHalf: true },
   { name: "retained", kind: "retained" },
   { name: "availability", kind: "text" },
+  { name: "sensorClass", kind: "text" },
   { name: "availabilities", kind: "text" },
 ];
 
