@@ -39,6 +39,7 @@ from gateway.reasoning.kinds import (
 )
 
 __all__ = [
+    "READ_PREDICATES",
     "And",
     "Axiom",
     "Axioms",
@@ -411,3 +412,6 @@ _RULES: dict[str, Callable[[Reading, Quad], Iterator[Axiom]]] = {
     OWL + "disjointWith": _disjoint,
     _TYPE: _type,
 }
+
+READ_PREDICATES = frozenset(NamedNode(name) for name in (*_RULES, *_SYNTAX))
+"""The predicates of the quads that axioms are made of."""

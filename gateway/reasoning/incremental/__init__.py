@@ -1,0 +1,1 @@
+"""Closures kept while what they rest on changes: compiled axioms, counted support."""

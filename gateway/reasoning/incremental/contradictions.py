@@ -1,0 +1,99 @@
+"""Contradictions: individuals of which the axioms exclude what data say, in a graph of their own.
+
+Place: under `Reasoner`, beside the closures of all domains; nothing follows from a contradiction.
+Each is one quad, individual, class, other class, however many domains find it; a member of
+owl:Nothing has that class twice.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import NamedNode, Quad
+
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH
+from gateway.reasoning.incremental.facts import Individual
+from gateway.reasoning.incremental.program import Program
+from gateway.reasoning.kinds import NOTHING
+from gateway.store.quad_index import QuadIndex
+
+Pair = tuple[NamedNode, NamedNode]
+
+
+class Excluded:
+    """The pairs of classes that a program excludes, looked up by a mask of types."""
+
+    def __init__(self, program: Program) -> None:
+        pairs = [(mask, (each.first, each.second)) for mask, each in program.disjoint]
+        if (nothing := program.classes.get(NOTHING)) is not None:
+            pairs.append((nothing, (NOTHING, NOTHING)))
+        self._pairs = pairs
+        self.axiom = next((axiom for _, axiom in program.disjoint), None)
+        self._any = 0
+        for mask, _ in pairs:
+            self._any |= mask
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def among(self, types: int) -> list[Pair]:
+        """The pairs of which something with these types is both."""
+        if not types & self._any:
+            return []
+        return [pair for mask, pair in self._pairs if not mask & ~types]
+
+
+class Contradictions:
+    """All contradictions of all domains, each with the number of domains that have it."""
+
+    def __init__(self) -> None:
+        self.index = QuadIndex()
+        self._count: dict[Quad, int] = {}
+        self._changed: dict[Quad, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self._count)
+
+    def retype(self, retyped: Iterable[tuple[Individual, int]], excluded: Excluded) -> None:
+        """Individuals of one domain with the types that they had."""
+        for individual, had in retyped:
+            before, now = excluded.among(had), excluded.among(individual.types)
+            if before != now:
+                self._count_quads(_quads(individual, before), -1)
+                self._count_quads(_quads(individual, now), 1)
+
+    def drop(self, individuals: Iterable[Individual], excluded: Excluded) -> None:
+        """A domain, or a program, is left."""
+        if excluded:
+            for individual in individuals:
+                self._count_quads(_quads(individual, excluded.among(individual.types)), -1)
+
+    def take(self, individuals: Iterable[Individual], excluded: Excluded) -> None:
+        """A domain, or a program, has come."""
+        if excluded:
+            for individual in individuals:
+                self._count_quads(_quads(individual, excluded.among(individual.types)), 1)
+
+    def changes(self) -> tuple[list[Quad], list[Quad]]:
+        """Those that came and went since this was asked last."""
+        came: list[Quad] = []
+        went: list[Quad] = []
+        for quad, was in self._changed.items():
+            if (quad in self._count) != was:
+                (went if was else came).append(quad)
+        self._changed.clear()
+        for quad in went:
+            self.index.discard(quad)
+        self.index.add(came)
+        return came, went
+
+    def _count_quads(self, quads: Iterable[Quad], sign: int) -> None:
+        for quad in quads:
+            count = self._count.get(quad, 0)
+            self._changed.setdefault(quad, count > 0)
+            if count + sign:
+                self._count[quad] = count + sign
+            else:
+                del self._count[quad]
+
+
+def _quads(individual: Individual, pairs: Iterable[Pair]) -> Iterator[Quad]:
+    return (Quad(individual.term, *pair, CONTRADICTIONS_GRAPH) for pair in pairs)  # type: ignore[arg-type]

@@ -1,0 +1,167 @@
+"""`Rooms`: the closures of all domains, by graph, with what they read of a store.
+
+Place: under `Reasoner`. A room is made when something is read in its domain; "*" makes one for each
+graph that holds a premise.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import Quad
+
+from gateway.rdf.delta import Delta
+from gateway.rdf.terms import GraphName
+from gateway.reasoning.domains import Domain, Domains
+from gateway.reasoning.incremental.closure import BoundPassedError, Changes, Closure
+from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.joint import Copies
+from gateway.reasoning.incremental.program import Edges, Program
+from gateway.store.readable import Source
+
+
+class Room:
+    """A domain that is reasoned on: its closure, and for a joint one the copies of triples."""
+
+    __slots__ = ("_copies", "closure", "domain")
+
+    def __init__(self, domain: Domain, program: Program) -> None:
+        self.domain = domain
+        self.closure = Closure(program, domain.into)
+        self._copies = Copies() if domain.is_joint else None
+
+    def step(self, removed: list[Quad], added: list[Quad], limit: float) -> Changes:
+        """Raises BoundPassedError and leaves everything as it was."""
+        if self._copies is None:
+            return self.closure.step(removed, added, limit)
+        gone, come = self._copies.net(removed, added)
+        try:
+            return self.closure.step(gone, come, limit)
+        except BoundPassedError:
+            self._copies.net(added, removed)
+            raise
+
+    def load(self, quads: list[Quad], limit: float) -> None:
+        """Take up what is there at the start. Raises BoundPassedError."""
+        if self._copies is not None:
+            _, quads = self._copies.net((), quads)
+        self.closure.load(quads, limit)
+
+
+class Parts:
+    """The quads of a change that are read, by domain."""
+
+    __slots__ = ("added", "removed")
+
+    def __init__(self) -> None:
+        self.removed: list[Quad] = []
+        self.added: list[Quad] = []
+
+
+class Reading:
+    """Which quads a program reads, and of which domain they are."""
+
+    def __init__(self, program: Program, domains: Domains) -> None:
+        self.program = program
+        self.predicates = frozenset(
+            name
+            for name, table in program.tables.items()
+            if table.is_read and not isinstance(name, Edges)
+        )
+        self.every = self.predicates | ({TYPE} if program.classes else set())
+        self._domains = domains
+        self._domain: dict[GraphName, Domain | None] = {}
+
+    def domain(self, graph: GraphName) -> Domain | None:
+        """The domain that reads the graph."""
+        try:
+            return self._domain[graph]
+        except KeyError:
+            if len(self._domain) >= _MOST_GRAPHS:
+                self._domain.clear()
+            found = self._domain[graph] = self._domains.of(graph)
+            return found
+
+    def parts(self, delta: Delta) -> dict[Domain, Parts]:
+        """What is read of a change."""
+        found: dict[Domain, Parts] = {}
+        every, classes = self.every, self.program.classes
+        for quads, side in ((delta.removed, "removed"), (delta.added, "added")):
+            last: GraphName | None = None
+            into: list[Quad] | None = None
+            for quad in quads:
+                predicate = quad.predicate
+                if predicate not in every:
+                    continue
+                if predicate == TYPE and quad.object not in classes:
+                    continue
+                graph = quad.graph_name
+                if graph != last:
+                    last, domain = graph, self.domain(graph)
+                    into = None
+                    if domain is not None:
+                        into = getattr(found.setdefault(domain, Parts()), side)
+                if into is not None:
+                    into.append(quad)
+        return found
+
+    def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
+        """What a store holds that is read, in batches, as it is with the change."""
+        removed = frozenset(delta.removed)
+        for predicate in self.predicates:
+            yield [q for q in store.match(None, predicate, None, None) if q not in removed]
+        for cls in self.program.classes:
+            yield [q for q in store.match(None, TYPE, cls, None) if q not in removed]
+        yield [
+            quad
+            for quad in delta.added
+            if quad.predicate in self.predicates
+            or (quad.predicate == TYPE and quad.object in self.program.classes)
+        ]
+
+
+_MOST_GRAPHS = 4096
+"""Graphs whose domain is remembered."""
+
+
+def built(
+    reading: Reading, store: Source, delta: Delta, chosen: frozenset[Domain] | None, bound: int
+) -> tuple[dict[Domain, Room], dict[Domain, BoundPassedError]]:
+    """The closures of the store with the change, each from nothing; those that pass the bound.
+
+    `chosen` are the domains, None is all of them; `bound` is of all together.
+    """
+    rooms: dict[Domain, Room] = {}
+    refused: dict[Domain, BoundPassedError] = {}
+    for batch in reading.stored(store, delta):
+        for domain, quads in _by_domain(reading, batch):
+            if domain in refused or (chosen is not None and domain not in chosen):
+                continue
+            room = rooms.get(domain)
+            if room is None:
+                room = rooms[domain] = Room(domain, reading.program)
+            try:
+                room.load(quads, bound - _size(rooms.values()) + room.closure.size)
+            except BoundPassedError as error:
+                refused[domain] = error
+                del rooms[domain]
+    for domain in sorted(rooms, key=lambda each: str(each.into)):
+        closure = rooms[domain].closure
+        try:
+            closure.settle(bound - _size(rooms.values()) + closure.size)
+        except BoundPassedError as error:
+            refused[domain] = error
+            del rooms[domain]
+    return rooms, refused
+
+
+def _by_domain(reading: Reading, quads: Iterable[Quad]) -> Iterator[tuple[Domain, list[Quad]]]:
+    by_graph: dict[GraphName, list[Quad]] = {}
+    for quad in quads:
+        by_graph.setdefault(quad.graph_name, []).append(quad)
+    for graph, found in by_graph.items():
+        domain = reading.domain(graph)
+        if domain is not None:
+            yield domain, found
+
+
+def _size(rooms: Iterable[Room]) -> int:
+    return sum(room.closure.size for room in rooms)

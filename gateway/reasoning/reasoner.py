@@ -1,0 +1,378 @@
+"""`Reasoner`: asserted Delta in, entailed Delta out.
+
+Place on the way of the data: between the evaluation of an UPDATE and its commit. The engine hands
+each net Delta here before the store has it; what comes back is the change of the entailed view, the
+store's quads with what follows from them. All it knows is a function of what is asserted, so it can
+be made anew at any time. Domains are closed apart (gateway/reasoning/incremental/closure.py); axioms are
+learned from the ontology graph as any other change.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+
+from pyoxigraph import DefaultGraph, Quad
+
+from gateway.errors import ConfigurationError, DerivedLimitError, ForbiddenError
+from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
+from gateway.rdf.terms import GraphName
+from gateway.reasoning.axioms import READ_PREDICATES, Axiom, Axioms, Disjoint, Ontology
+from gateway.reasoning.domains import Domain, Domains
+from gateway.reasoning.incremental.attribution import counted_by_axiom
+from gateway.reasoning.incremental.bits import Bits
+from gateway.reasoning.incremental.closure import BoundPassedError, Changes, Closure
+from gateway.reasoning.incremental.concluding import Pattern, could_conclude
+from gateway.reasoning.incremental.contradictions import Contradictions, Excluded
+from gateway.reasoning.incremental.derived import DerivedQuads
+from gateway.reasoning.incremental.program import Program
+from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
+from gateway.reasoning.incremental.schema import SCHEMA_PREDICATES, SchemaQuads
+from gateway.store.readable import GraphNode, Source
+
+log = logging.getLogger(__name__)
+
+_NO_BOUND = 1 << 62
+
+
+class Reasoner:
+    """What follows from the quads of a store, kept while they change; in one thread.
+
+    `bound` is the most derived quads of all domains. `axioms` and `suspended` are other objects
+    after they changed, and only then.
+    """
+
+    def __init__(self, store: Source, domains: Domains, *, bound: int) -> None:
+        self._store = store
+        self._domains = domains
+        self._bound = bound
+        self._bits = Bits()
+        self._size = 0
+        self._ontology = Ontology()
+        self._learn(Program((), self._bits))
+        self.axioms: Axioms = Axioms()
+        self.suspended: Mapping[Domain, str] = {}
+        self._rooms: dict[Domain, Room] = {}
+        self._closures: dict[GraphName, Closure] = {}
+        self._schema = SchemaQuads()
+        self._contradictions = Contradictions()
+        self._special: frozenset[GraphNode] = frozenset()
+        self._suspended_last: frozenset[Domain] = frozenset()
+        self.derived = DerivedQuads(
+            lambda: self._closures,
+            {
+                ONTOLOGY_GRAPH: lambda: self._schema.index,
+                CONTRADICTIONS_GRAPH: lambda: self._contradictions.index,
+            },
+        )
+
+    def _learn(self, program: Program) -> None:
+        self._program = program
+        self._reading = Reading(program, self._domains)
+        self._excluded = Excluded(program)
+
+    def start(self) -> None:
+        """Take up what the store holds; domains that pass the bound are suspended.
+
+        Raises OntologyError, and ConfigurationError where a graph that is for conclusions holds
+        something.
+        """
+        targets = [CONTRADICTIONS_GRAPH, *(each.into for each in self._domains.joint)]
+        for graph in targets:
+            if next(iter(self._store.match(None, None, None, graph)), None) is not None:
+                raise ConfigurationError(
+                    f"{graph} is for conclusions and holds what is asserted", "CLEAR it before"
+                )
+        self._special = frozenset(
+            graph
+            for graph in targets
+            if not isinstance(graph, DefaultGraph) and not self._store.contains_graph(graph)
+        )
+        self._ontology.change(self._store.match(None, None, None, ONTOLOGY_GRAPH), ())
+        self.axioms = self._ontology.axioms
+        self._learn(Program(self.axioms, self._bits))
+        self._schema.change(self.axioms, self._asserted_schema(Delta()), self._bound)
+        self._build(Delta(), None)
+
+    # Steps.
+
+    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
+        """The change of the entailed view by a net change of the store, which has it not yet.
+
+        Raises ForbiddenError for a write into a graph of conclusions, OntologyError for axioms
+        that cannot be read, DerivedLimitError for too much that would follow, which names the axiom
+        that derives most; then nothing has changed. With `is_reading` a domain that would pass the
+        bound is suspended instead.
+        """
+        ontology = self._looked_through(delta, is_reading=is_reading)
+        self._suspended_last = frozenset()
+        if ontology:
+            return self._step_axioms(delta, is_reading=is_reading)
+        parts = self._reading.parts(delta)
+        if not parts:
+            return delta
+        before = self._existing()
+        came, went = self._derive(parts, self._bound, is_reading=is_reading)
+        return self._entailed(delta, came, went, before)
+
+    def undo(self, delta: Delta) -> None:
+        """Forget a step whose change the store has refused."""
+        back = self._suspended_last
+        self._suspended_last = frozenset()
+        negated = delta.negate()
+        if self._looked_through(negated, is_reading=False):
+            self._step_axioms(negated, is_reading=True, is_undone=True)
+        elif parts := self._reading.parts(negated):
+            self._derive(parts, _NO_BOUND, is_reading=True)
+        if back:
+            self._build(Delta(), back)
+
+    def resume(self) -> Delta:
+        """Derive again what is suspended, as far as the bound allows; the entailed change."""
+        before = self._existing()
+        came = self._build(Delta(), frozenset(self.suspended))
+        return self._entailed(Delta(), came, [], before)
+
+    def _looked_through(self, delta: Delta, *, is_reading: bool) -> bool:
+        """Whether the ontology graph changes. Raises ForbiddenError."""
+        if is_reading and not self._domains.joint:
+            read = READ_PREDICATES
+            quads = [q for q in (*delta.added, *delta.removed) if q.predicate in read]
+            return any(quad.graph_name == ONTOLOGY_GRAPH for quad in quads)
+        graphs = {quad.graph_name for quad in delta.added}
+        graphs.update(quad.graph_name for quad in delta.removed)
+        for graph in (*graphs, *delta.graphs_created, *delta.graphs_dropped):
+            if graph == CONTRADICTIONS_GRAPH or self._domains.writes_refused(graph):
+                raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
+        return ONTOLOGY_GRAPH in graphs
+
+    def _derive(
+        self, parts: Mapping[Domain, Parts], bound: int, *, is_reading: bool
+    ) -> tuple[list[Quad], list[Quad]]:
+        """Step the domains; derived quads that came and went. Raises DerivedLimitError."""
+        came: list[Quad] = []
+        went: list[Quad] = []
+        done: dict[Domain, Parts] = {}
+        for domain, part in parts.items():
+            if domain in self.suspended:
+                continue
+            try:
+                changes = self._step_room(domain, part, bound)
+            except BoundPassedError as error:
+                if not is_reading:
+                    self._undo_parts(done)
+                    raise self._limit_error(error.axiom) from error
+                went += self._suspend(domain, error.axiom)
+                continue
+            done[domain] = part
+            came += changes.added
+            went += changes.removed
+        if self._excluded:
+            if len(self._contradictions) and self._total() > bound:
+                if not is_reading:
+                    self._undo_parts(done)
+                    raise self._limit_error(self._excluded.axiom)
+                for domain in done:
+                    went += self._suspend(domain, self._excluded.axiom)
+            more, less = self._contradictions.changes()
+            came += more
+            went += less
+        return came, went
+
+    def _step_room(self, domain: Domain, part: Parts, bound: int) -> Changes:
+        room = self._rooms.get(domain)
+        if room is None:
+            room = Room(domain, self._program)
+            self._put(room)
+        closure = room.closure
+        size = closure.size
+        changes = room.step(part.removed, part.added, bound - self._total() + size)
+        self._size += closure.size - size
+        if self._excluded:
+            self._contradictions.retype(changes.retyped, self._excluded)
+        if not closure.individuals:
+            self._drop(domain)
+        return changes
+
+    def _undo_parts(self, done: Mapping[Domain, Parts]) -> None:
+        for domain, part in done.items():
+            back = Parts()
+            back.added, back.removed = part.removed, part.added
+            self._step_room(domain, back, _NO_BOUND)
+        self._contradictions.changes()
+
+    def _put(self, room: Room) -> None:
+        self._rooms[room.domain] = room
+        self._closures[room.domain.into] = room.closure
+        self._size += room.closure.size
+
+    def _drop(self, domain: Domain) -> None:
+        room = self._rooms.pop(domain)
+        del self._closures[domain.into]
+        self._size -= room.closure.size
+
+    def _total(self) -> int:
+        return self._size + len(self._schema) + len(self._contradictions)
+
+    def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
+        return DerivedLimitError(
+            f"more than {self._bound} quads would be derived{_most(axiom)}",
+            "ask for less, or raise [reasoning] derived",
+        )
+
+    def _suspend(self, domain: Domain, axiom: Axiom | None) -> list[Quad]:
+        """Derive nothing in the domain any more; what was derived until now."""
+        reason = f"more than {self._bound} quads would be derived{_most(axiom)}"
+        self.suspended = {**self.suspended, domain: reason}
+        self._suspended_last |= {domain}
+        log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
+        room = self._rooms.get(domain)
+        if room is None:
+            return []
+        went = self.derived.match(None, None, None, domain.into)
+        self._contradictions.drop(room.closure.individuals.values(), self._excluded)
+        self._drop(domain)
+        return went
+
+    # Axioms, and everything from nothing.
+
+    def _step_axioms(self, delta: Delta, *, is_reading: bool, is_undone: bool = False) -> Delta:
+        bound = _NO_BOUND if is_undone else self._bound
+        before = self._existing()
+        added = [quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH]
+        removed = [quad for quad in delta.removed if quad.graph_name == ONTOLOGY_GRAPH]
+        old = (self.axioms, self._program)
+        came_axioms, went_axioms = self._ontology.change(added, removed)
+        try:
+            came, went = self._exchange(
+                delta,
+                bound,
+                is_same=not (came_axioms or went_axioms),
+                is_reading=is_reading,
+                is_undone=is_undone,
+            )
+        except DerivedLimitError:
+            self._ontology.change(removed, added)
+            self.axioms = old[0]
+            self._learn(old[1])
+            raise
+        return self._entailed(delta, came, went, before)
+
+    def _exchange(
+        self, delta: Delta, bound: int, *, is_same: bool, is_reading: bool, is_undone: bool
+    ) -> tuple[list[Quad], list[Quad]]:
+        """Reason by the axioms that there are now."""
+        axioms = self._ontology.axioms
+        if is_same:
+            came, went = self._derive(self._reading.parts(delta), bound, is_reading=is_reading)
+        else:
+            came, went = self._rebuild(
+                Program(axioms, self._bits), Delta() if is_undone else delta, bound
+            )
+        self.axioms = axioms
+        more, less = self._schema.change(
+            axioms, self._asserted_schema(Delta() if is_undone else delta), bound
+        )
+        return came + more, went + less
+
+    def _rebuild(self, program: Program, delta: Delta, bound: int) -> tuple[list[Quad], list[Quad]]:
+        was = self._derived_apart_from_schema()
+        suspended, rooms = self.suspended, self._rooms
+        self._learn(program)
+        self.suspended = {}
+        self._rooms, self._closures, self._size = {}, {}, 0
+        contradictions, self._contradictions = self._contradictions, Contradictions()
+        self._build(delta, None, bound)
+        new = {domain for domain in self.suspended if domain not in suspended}
+        if new:
+            self.suspended, self._contradictions = suspended, contradictions
+            self._closures, self._size = {}, 0
+            self._rooms = {}
+            for room in rooms.values():
+                self._put(room)
+            raise self._limit_error(None)
+        now = self._derived_apart_from_schema()
+        return [q for q in now if q not in was], [q for q in was if q not in now]
+
+    def _derived_apart_from_schema(self) -> dict[Quad, None]:
+        found: dict[Quad, None] = {}
+        for graph in self._closures:
+            found.update(dict.fromkeys(self.derived.match(None, None, None, graph)))
+        found.update(self._contradictions.index.quads)
+        return found
+
+    def _build(
+        self, delta: Delta, chosen: frozenset[Domain] | None, bound: int | None = None
+    ) -> list[Quad]:
+        """Close domains from nothing, None is all; what is derived in them then."""
+        bound = self._bound if bound is None else bound
+        rooms, refused = built(self._reading, self._store, delta, chosen, bound - self._total())
+        kept = {} if chosen is None else self.suspended
+        self.suspended = {each: kept[each] for each in kept if each not in rooms}
+        came: list[Quad] = []
+        for domain, room in rooms.items():
+            self._put(room)
+            self._contradictions.take(room.closure.individuals.values(), self._excluded)
+            if self._total() > bound:
+                refused[domain] = BoundPassedError(self._excluded.axiom)
+            else:
+                came += self.derived.match(None, None, None, domain.into)
+        for domain, error in refused.items():
+            self._suspend(domain, error.axiom)
+        more, _ = self._contradictions.changes()
+        return came + more
+
+    # What is told.
+
+    def concludes(self, entry: Pattern) -> bool:
+        """Whether a rule could conclude a quad of the pattern, be there premises or not."""
+        return could_conclude(self._program, self._domains, entry)
+
+    def derived_by_axiom(self) -> Counter[Axiom]:
+        """How many derived quads each axiom is a last step to; linear in all facts."""
+        found: Counter[Axiom] = Counter()
+        for domain, room in self._rooms.items():
+            found += counted_by_axiom(room.closure, self._store, domain.graphs)
+        for axiom in self.axioms:
+            if isinstance(axiom, Disjoint):
+                pair = axiom.first, axiom.second
+                found[axiom] += len(self.derived.match(None, *pair, CONTRADICTIONS_GRAPH))
+        return +found
+
+    def _asserted_schema(self, delta: Delta) -> set[Quad]:
+        removed = frozenset(delta.removed)
+        found = set[Quad]()
+        for predicate in SCHEMA_PREDICATES:
+            found.update(self._store.match(None, predicate, None, ONTOLOGY_GRAPH))
+        found -= removed
+        found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
+        return found
+
+    def _existing(self) -> set[GraphName]:
+        """The graphs that exist by what is derived in them alone."""
+        return {graph for graph in self._special if self.derived.holds(graph)}
+
+    def _entailed(
+        self, delta: Delta, came: list[Quad], went: list[Quad], before: set[GraphName]
+    ) -> Delta:
+        created, dropped = delta.graphs_created, delta.graphs_dropped
+        if self._special:
+            now = self._existing()
+            created += tuple(graph for graph in self._special if graph in now - before)
+            dropped += tuple(graph for graph in self._special if graph in before - now)
+        added, removed = delta.added, delta.removed
+        if came and removed:
+            both = set(came).intersection(removed)
+            if both:
+                came = [quad for quad in came if quad not in both]
+                removed = tuple(quad for quad in removed if quad not in both)
+        if went and added:
+            both = set(went).intersection(added)
+            if both:
+                went = [quad for quad in went if quad not in both]
+                added = tuple(quad for quad in added if quad not in both)
+        return Delta((*added, *came), (*removed, *went), created, dropped)
+
+
+def _most(axiom: Axiom | None) -> str:
+    return "" if axiom is None else f", most of them by {axiom}"
