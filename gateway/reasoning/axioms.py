@@ -322,10 +322,11 @@ def _definition(reading: Reading, quad: Quad) -> Iterator[Axiom]:
     condition = reading.as_condition(node, predicate, quad.object)
     if condition == THING:
         raise vocabulary_refused(THING)
-    if condition is not None and condition != NOTHING:
+    if condition is not None and condition not in (NOTHING, node):
         yield SubClass(condition, node)
     for conclusion in reading.as_conclusions(node, predicate, quad.object):
-        yield SubClass(node, conclusion)
+        if conclusion != node:
+            yield SubClass(node, conclusion)
 
 
 def _restriction(reading: Reading, quad: Quad) -> Iterator[Axiom]:

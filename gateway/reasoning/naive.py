@@ -85,6 +85,10 @@ _Place = tuple[NamedNode, Term | None, GraphName | None]
 """Predicate, object and graph of conclusions; a graph None is that of a domain's conclusions."""
 
 
+_ABSURD: _Place = (NOTHING, NOTHING, CONTRADICTIONS_GRAPH)
+"""What follows of a member of owl:Nothing, be it asserted without any axiom."""
+
+
 class Pattern(Protocol):
     """A quad pattern as `LuttEntry` is one; None is a wildcard."""
 
@@ -112,6 +116,7 @@ class _State:
     asserted: frozenset[Quad]
     graphs: frozenset[GraphNode]
     axioms: Axioms
+    schema: Schema
     derived: NaiveDerived
     suspended: Mapping[Domain, str]
 
@@ -130,12 +135,14 @@ class NaiveReasoner:
         self._into = frozenset(
             each.into for each in domains.joint if not isinstance(each.into, DefaultGraph)
         ) | {CONTRADICTIONS_GRAPH}
-        self._state = _State(frozenset(), frozenset(), read_axioms(()), NaiveDerived(), {})
+        self._state = _State(
+            frozenset(), frozenset(), read_axioms(()), Schema(()), NaiveDerived(), {}
+        )
         self._before = self._state
 
     @property
     def axioms(self) -> Axioms:
-        """What the ontology graph says."""
+        """What the ontology graph says; the same object until that changes."""
         return self._state.axioms
 
     @property
@@ -184,7 +191,7 @@ class NaiveReasoner:
 
     def concludes(self, entry: Pattern) -> bool:
         """Whether a rule could conclude a quad of the pattern, be there premises or not."""
-        heads = {place for axiom in self.axioms for place in self._places(axiom)}
+        heads = {place for axiom in self.axioms for place in self._places(axiom)} | {_ABSURD}
         return any(
             entry.predicate in (None, predicate)
             and (None in (entry.object, object_) or entry.object == object_)
@@ -212,11 +219,9 @@ class NaiveReasoner:
             case DomainOf(_, cls) | RangeOf(_, cls):
                 yield DOMAIN if isinstance(axiom, DomainOf) else RANGE, None, ONTOLOGY_GRAPH
                 yield from _conclusions(cls)
-            case SubProperty(_, sup):
+            case SubProperty(_, sup) | Chain(_, sup):
                 for predicate in (SUB_PROPERTY, DOMAIN, RANGE):
                     yield predicate, None, ONTOLOGY_GRAPH
-                yield sup, None, None
-            case Chain(_, sup):
                 yield sup, None, None
             case Inverse(first, second):
                 yield first, None, None
@@ -251,7 +256,9 @@ class NaiveReasoner:
     ) -> _State:
         """Close each domain, those that did not change first: what passes the bound is new."""
         ontology = [quad for quad in asserted if quad.graph_name == ONTOLOGY_GRAPH]
-        axioms, schema = read_axioms(ontology), Schema(ontology)
+        axioms, schema = self._state.axioms, self._state.schema
+        if len(ontology) != len(schema.facts) or ONTOLOGY_GRAPH in touched:
+            axioms, schema = read_axioms(ontology), Schema(ontology)
         parts: dict[Domain, list[Quad]] = {SCHEMA: ontology}
         for quad in asserted:
             domain = self._domains.of(quad.graph_name)
@@ -269,7 +276,7 @@ class NaiveReasoner:
                 raise DerivedLimitError(f"more than {self._bound} quads would follow")
             else:
                 suspended[domain] = f"more than {self._bound} derived quads"
-        return _State(asserted, graphs, axioms, NaiveDerived(found), suspended)
+        return _State(asserted, graphs, axioms, schema, NaiveDerived(found), suspended)
 
 
 def _derived(
@@ -300,7 +307,7 @@ def _conclusions(conclusion: Conclusion) -> Iterator[_Place]:
         case Only(_, filler):
             yield from _conclusions(filler)
         case _ if conclusion == NOTHING:
-            yield NOTHING, NOTHING, CONTRADICTIONS_GRAPH
+            yield _ABSURD
         case _:
             yield TYPE, conclusion, None
 

@@ -137,7 +137,7 @@ def _axioms(every: list[Quad]) -> list[Quad]:
     led_to = {quad.object for quad in said if quad.predicate.value not in _LISTS} & cells.keys()
     ready = list(led_to)
     while ready:
-        more = {quad.object for quad in cells[ready.pop()]} & cells.keys() - led_to
+        more = ({quad.object for quad in cells[ready.pop()]} & cells.keys()) - led_to
         led_to |= more
         ready += more
     return [quad for quad in said if quad.predicate.value not in _LISTS or quad.subject in led_to]

@@ -91,6 +91,8 @@ class Conclusions:
                 self.of_ends[prop, cls].append(axiom)
 
     def _place(self, place: Below) -> None:
+        if place.sub == place.sup:
+            return
         self.above[place.sub].append(place)
         self.below[place.sup].append(place)
 

@@ -1,0 +1,74 @@
+"""The naive fixpoint against owlrl on random axioms and data; proofs of all that it derives."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import BlankNode, NamedNode, Quad
+
+from gateway.engine.lutt import LuttEntry
+from gateway.errors import OntologyError
+from gateway.rdf.delta import Delta
+from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
+from gateway.reasoning.naive import NaiveReasoner
+from gateway.reasoning.why import proof
+from gateway.store.quad_store import QuadStore
+from tests.gateway.reasoning.proof_rules import check
+from tests.kit.reasoning.others import about_individuals, by_owlrl
+from tests.kit.reasoning.random_axioms import (
+    CLASSES,
+    FOR_OTHERS,
+    INDIVIDUALS,
+    PROPERTIES,
+    TYPE,
+    Statement,
+)
+from tests.kit.reasoning.random_worlds import Asserted, World, worlds
+
+quick = settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+_node = st.sampled_from(INDIVIDUALS)
+_facts = st.one_of(
+    st.builds(Quad, _node, st.sampled_from(PROPERTIES), _node),
+    st.builds(Quad, _node, st.just(TYPE), st.sampled_from(CLASSES)),
+)
+
+
+def _fact(quad: Quad) -> Fact:
+    assert isinstance(quad.subject, NamedNode | BlankNode)
+    return quad.subject, quad.predicate, quad.object
+
+
+@pytest.mark.property
+@quick
+@given(st.lists(FOR_OTHERS, min_size=1, max_size=6), st.lists(_facts, min_size=1, max_size=8))
+def test_naive_is_owlrl(statements: list[Statement], data: list[Quad]) -> None:
+    axioms = [quad for number, each in enumerate(statements) for quad in each.quads(number)]
+    closure = Closure(Schema(axioms))
+    closure.add(map(_fact, data))
+    theirs = by_owlrl([*axioms, *data])
+    assert about_individuals(closure.facts) == about_individuals(theirs)
+
+
+@pytest.mark.property
+@settings(quick, max_examples=200)
+@given(worlds(most_steps=0))
+def test_everything_derived_has_a_proof(world: World) -> None:
+    asserted = Asserted(world)
+    asserted.apply(asserted.turn(world.first))
+    reasoner = NaiveReasoner(asserted.store, world.domains, bound=100_000)
+    try:
+        reasoner.start()
+    except OntologyError:
+        return
+    entailed = QuadStore.open(None)
+    entailed.apply(Delta(added=(*asserted.quads, *reasoner.derived)))
+    for quad in reasoner.derived:
+        found = proof(quad, reasoner.axioms, world.domains, asserted.store, entailed)
+        assert check(found, asserted.store) >= 1
+        entry = LuttEntry(quad.subject, quad.predicate, quad.object, quad.graph_name)
+        assert reasoner.concludes(entry)
