@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Self
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery, Listener
@@ -47,6 +47,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning
+from gateway.reasoning.why import Proof
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -189,6 +190,15 @@ class Engine:
             entailed = view.resume()
             outcome = Outcome(Delta(), self._notify(Delta(), entailed, time), time)
         return self._finished(outcome)
+
+    def why(self, quad: Quad, rights: Rights = ALL_RIGHTS) -> Proof:
+        """Why a quad is in the entailed view: by which axiom, from which quads, down to asserted.
+
+        Premises that the rights do not let read are hidden. Raises NotFoundError for a quad that
+        is not there, or in a graph that may not be read, SuspendedError, NoReasoningError.
+        """
+        with self.store.writing:
+            return self._require_view().why(quad, rights.may_read)
 
     def drain(self) -> None:
         """Wait until the workers have answered every UPDATE so far; at once without workers."""

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from pyoxigraph import Quad
+
 from gateway.engine.compile import lutt_of
 from gateway.engine.explain import Explanation
 from gateway.engine.lutt import LuttEntry
@@ -22,6 +24,7 @@ from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.processings import Processings
 from gateway.errors import GatewayError, SuspendedError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag, difference
 from gateway.rdf.terms import GraphName
@@ -30,6 +33,7 @@ from gateway.reasoning.domains import Domain
 from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.heads import feeding
 from gateway.reasoning.reasoning import Reasoning
+from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
 
 _NOT_STARTED = "it has not begun"
@@ -213,6 +217,12 @@ class EntailedView:
         axioms, domains = self.reasoner.axioms, self.domains
         fed_by = {entry: feeding(entry, axioms, domains) for entry in explanation.lutt}
         return replace(explanation, view="entailed", fed_by=fed_by)
+
+    def why(self, quad: Quad, sees: Callable[[GraphName], bool]) -> Proof:
+        """Why a quad is in this view; see Engine."""
+        self.require((quad.graph_name,))
+        parts = (self.reasoner.axioms, self.domains, self._store, self.entailed)
+        return proof(canonical_quad(quad), *parts, sees=sees)
 
     # who moves, once an UPDATE is done ------------------------------------------------------
 
