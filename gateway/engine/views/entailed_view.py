@@ -60,6 +60,7 @@ class EntailedView:
     ) -> None:
         """Raises OntologyError where it starts at once and the axioms cannot be read."""
         self.reasoner = reasoning.make(store, reasoning.domains, bound=reasoning.derived)
+        self.reasoning = reasoning
         self.domains = reasoning.domains
         self._store = store
         self.entailed = Entailed(store, self.reasoner, reasoning.domains)
@@ -102,6 +103,11 @@ class EntailedView:
         if not self.is_started:
             raise SuspendedError(_NOT_STARTED)
         self.entailed.require(graphs)
+
+    def known(self) -> Entailed:
+        """The view to be looked at. Raises SuspendedError before the start."""
+        self.require(())
+        return self.entailed
 
     def of(self, spu: Spu) -> Processing:
         """What processes an SPU."""
@@ -154,7 +160,7 @@ class EntailedView:
         self.require(())
         entailed = self.reasoner.resume()
         self._are_axioms_new = True
-        self._take(entailed, self._told_before())
+        self._take(entailed, self._told_before(), is_resumed=True)
         return entailed
 
     def _told_before(self) -> dict[str, SolutionBag]:
@@ -169,8 +175,10 @@ class EntailedView:
                 found[spuid] = told[spu]
         return found
 
-    def _take(self, entailed: Delta, arriving: dict[str, SolutionBag]) -> None:
-        self.entailed.take(entailed)
+    def _take(
+        self, entailed: Delta, arriving: dict[str, SolutionBag], *, is_resumed: bool = False
+    ) -> None:
+        self.entailed.take(entailed, is_resumed=is_resumed)
         for spuid in arriving:
             self._leave(spuid)
         self._arriving = arriving
