@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Self
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery, Listener
@@ -47,6 +47,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning
+from gateway.reasoning.why import Proof
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -180,15 +181,24 @@ class Engine:
         Raises OntologyError, NoReasoningError.
         """
         with self.store.writing:
-            self._require_view().start()
+            self.require_view().start()
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
-        view = self._require_view()
+        view = self.require_view()
         with self._writing() as time:
             entailed = view.resume()
             outcome = Outcome(Delta(), self._notify(Delta(), entailed, time), time)
         return self._finished(outcome)
+
+    def why(self, quad: Quad, rights: Rights = ALL_RIGHTS) -> Proof:
+        """Why a quad is in the entailed view: by which axiom, from which quads, down to asserted.
+
+        Premises that the rights do not let read are hidden. Raises NotFoundError for a quad that
+        is not there, or in a graph that may not be read, SuspendedError, NoReasoningError.
+        """
+        with self.store.writing:
+            return self.require_view().why(quad, rights.may_read)
 
     def drain(self) -> None:
         """Wait until the workers have answered every UPDATE so far; at once without workers."""
@@ -253,7 +263,7 @@ class Engine:
         """The change that an UPDATE would make now."""
         if not infer:
             return evaluate(self.store, bound, rights)
-        view = self._require_view()
+        view = self.require_view()
         view.require()
         return evaluate_inferring(self.store, view.entailed, bound, rights)
 
@@ -283,7 +293,7 @@ class Engine:
         self.statistics.quads_removed += len(delta.removed)
         return Outcome(delta, self._notify(delta, entailed, time), time, id_)
 
-    def _require_view(self) -> EntailedView:
+    def require_view(self) -> EntailedView:
         """The entailed view. Raises NoReasoningError where there is none."""
         if self.view is None:
             raise NoReasoningError
@@ -369,9 +379,7 @@ class Engine:
         self.store.remote.require_services(query.text)
         if not query.infer:
             return query.answer(self.store)
-        view = self._require_view()
-        view.require(())
-        return query.answer(view.entailed)
+        return query.answer(self.require_view().known())
 
     def subscribe(
         self,
@@ -414,10 +422,10 @@ class Engine:
 
     def _home(self, subject: Subject) -> Subject:
         """The subject of the SPU that serves one."""
-        return self._require_view().home(subject) if subject.infer else subject
+        return self.require_view().home(subject) if subject.infer else subject
 
     def _processing_of(self, subject: Subject) -> Processing:
-        return self._require_view().processing if subject.infer else self._processing
+        return self.require_view().processing if subject.infer else self._processing
 
     @property
     def workers_statistics(self) -> WorkersStatistics:

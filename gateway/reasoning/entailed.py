@@ -7,6 +7,7 @@ Place: where units, queries and WHEREs with `infer` have the store otherwise. As
 quads are disjoint, so nothing is found twice.
 """
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from threading import RLock
@@ -35,12 +36,12 @@ _OWN = frozenset({ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH})
 class Entailed:
     """The entailed view. Texts may be asked from any thread, all else by the one that writes.
 
-    `changes` counts those of the view; `mirror` is what texts are evaluated on.
+    `mirror` is what texts are evaluated on.
     """
 
     def __init__(self, store: QuadStore, reasoner: AnyReasoner, domains: Domains) -> None:
         self.store = store
-        self.changes = 0
+        self._resumed = 0
         self._reasoner = reasoner
         self._domains = domains
         self.mirror = Mirror(store, self._quads, self._named)
@@ -55,9 +56,17 @@ class Entailed:
         """The hosts that SERVICE may reach."""
         return self.store.remote
 
-    def take(self, delta: Delta) -> None:
-        """Take note of an entailed Delta, which store and reasoner have by now."""
-        self.changes += 1
+    @property
+    def changes(self) -> int:
+        """How many changes of the view were made, deferred ones too."""
+        return self.store.changes + self._resumed
+
+    def take(self, delta: Delta, *, is_resumed: bool = False) -> None:
+        """Take note of an entailed Delta, which store and reasoner have by now.
+
+        With `is_resumed` it is none of the store's.
+        """
+        self._resumed += is_resumed
         self.mirror.take(delta)
 
     def match(
@@ -117,22 +126,42 @@ class Entailed:
     ) -> QueryResults:
         """Evaluate a query, as the store does. Raises SuspendedError."""
         graphs = _looked_at(text, dataset, with_graph)
-        if graphs is not None and not any(map(self.may_derive, graphs)):
+        if not self._may_derive_into(graphs):
             return self.store.query(text, dataset, with_graph)
         with self.writing:
-            self.require((None,) if graphs is None else graphs)
+            self._require_known(graphs)
             mirror = self.mirror.current(graphs)
         return mirror.query(text, dataset, with_graph)
+
+    def is_about_domains(self, text: str, dataset: Dataset | None) -> bool:
+        """Whether a query looks at graphs into which something may be derived.
+
+        Raises SuspendedError where it is not known what.
+        """
+        graphs = _looked_at(text, dataset, None)
+        if not self._may_derive_into(graphs):
+            return False
+        with self.writing:
+            self._require_known(graphs)
+        return True
+
+    def _may_derive_into(self, graphs: frozenset[GraphName] | None) -> bool:
+        return graphs is None or any(map(self.may_derive, graphs))
+
+    def _require_known(self, graphs: frozenset[GraphName] | None) -> None:
+        self.require((None,) if graphs is None else graphs)
 
     def copy_to(self, folder: Path) -> int:
         """A copy of both in a new folder, as the store makes one of itself; which of `changes`.
 
         Raises StorageError.
         """
-        with self.writing:
-            self.store.copy_to(folder)
-            derived = list(self._reasoner.derived.match(None, None, None, None))
-            changes = self.changes
+        stored, changes, derived = self._now()
+        if self.store.copy_to(folder) != stored:  # an UPDATE came between
+            shutil.rmtree(folder)
+            with self.writing:
+                stored, changes, derived = self._now()
+                self.store.copy_to(folder)
         try:
             copy = Store(str(folder))
             copy.bulk_extend(derived)
@@ -142,6 +171,12 @@ class Entailed:
                 f"what follows cannot be copied: {error}", "check the disk's free space and health"
             ) from error
         return changes
+
+    def _now(self) -> tuple[int, int, list[Quad]]:
+        """The store's changes and those of this view, and what is derived at them."""
+        with self.writing:
+            derived = list(self._reasoner.derived.match(None, None, None, None))
+            return self.store.changes, self.changes, derived
 
 
 @remembered()

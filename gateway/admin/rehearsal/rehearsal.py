@@ -7,7 +7,7 @@ without the observations that these messages gave. Observations of one message t
 same have one identity on both sides, so what differs is the mappings' doing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -26,7 +26,7 @@ from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.commands import Commands
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
-from gateway.engine import Engine, Limits, SubscribeRequest
+from gateway.engine import Engine, Limits, SubscribeRequest, UpdateRequest
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
 from gateway.ingest.current_state import CurrentState
@@ -39,14 +39,16 @@ from gateway.journal import Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import quads_delta
+from gateway.reasoning.reasoning import Reasoning
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A standing query and its dataset."""
+    """A standing query, its dataset, and whether it is about what follows too."""
 
     text: str
     dataset: Dataset | None = None
+    infer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Script:
     """All that a rehearsal needs; it can be pickled.
 
     `quads` are those of the store as N-Quads, None where there are too many; `gave` are the IRIs of
-    the observations that the messages gave; `limits` those of a first answer.
+    the observations that the messages gave; `limits` those of a first answer. `reasoning` is the
+    gateway's, `axioms` the quads that it reasons by, as N-Quads.
     """
 
     messages: tuple[Message, ...]
@@ -70,6 +73,8 @@ class Script:
     time_s: float = 20.0
     limits: Limits = UNLIMITED
     rules: tuple[Rule, ...] = ()
+    reasoning: Reasoning | None = None
+    axioms: bytes = b""
 
 
 class _Side:
@@ -86,7 +91,8 @@ class _Side:
         self._plausibility = Plausibility()
         self._duplicates = Duplicates()
         self._current_state = CurrentState(self.templates, script.identity, script.latest)
-        self._engine = Engine.open(limits=script.limits)
+        reasoning = script.reasoning and replace(script.reasoning, at_once=False)
+        self._engine = Engine.open(limits=script.limits, reasoning=reasoning)
         self.commands = Commands()
         self._spuids: dict[str, int] = {}
         self._rules: dict[str, Rule] = {}
@@ -114,7 +120,8 @@ class _Side:
         """As the gateway would, retention included."""
         if not records:
             return
-        outcome = self._engine.update(self._current_state.request(records).updates)
+        updates = self._current_state.request(records).updates
+        outcome = self._engine.update(UpdateRequest(updates, is_deferred=True))
         for notification in outcome.notifications:
             rule = self._rules.get(notification.spuid)
             if rule is not None:
@@ -135,7 +142,9 @@ class _Side:
     def ask(self, number: int, query: Asked) -> None:
         """Subscribe; what the engine refuses is told."""
         try:
-            first = self._engine.subscribe(SubscribeRequest(query.text, query.dataset))
+            first = self._engine.subscribe(
+                SubscribeRequest(query.text, query.dataset, infer=query.infer)
+            )
         except GatewayError as error:
             self.refused[number] = str(error)
             return
@@ -146,12 +155,19 @@ class _Side:
     def _fill(self, script: Script, memory: Memory) -> None:
         engine, profiles = self._engine, script.profiles
         if script.quads is not None:
-            engine.store.apply(quads_delta(parse(script.quads, format=RdfFormat.N_QUADS)))
+            copied = (*_parsed(script.quads), *_parsed(script.axioms))
+            engine.store.apply(quads_delta(copied))
             engine.update([self.templates.forget(iri) for iri in script.gave])
+        if engine.view is not None:
+            engine.start_reasoning()
         absences = Absences(AbsenceTemplates(profiles, script.identity))
         recovery = Recovery(self._current_state, absences, self._plausibility, memory)
         recovery.of_store(engine, profiles.query_text, datetime.now(UTC))
         self._plausibility.learn(engine.subscribe(profiles.query_text("CAPABILITIES")))
+
+
+def _parsed(quads: bytes) -> Iterable[Quad]:
+    return parse(quads, format=RdfFormat.N_QUADS)
 
 
 def rehearse(script: Script) -> Members:

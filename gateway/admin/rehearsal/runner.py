@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, RdfFormat, serialize
 
 from adapters.values.message import Message
 from gateway.actuation.rules import Rule
@@ -31,6 +31,8 @@ from gateway.errors import (
 from gateway.ingest.raw_messages import RawMessage
 from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles
+from gateway.rdf.namespaces import ONTOLOGY_GRAPH
+from gateway.reasoning.reasoning import Reasoning
 from gateway.scheduler.scheduler import Scheduler
 from jsap.forced_bindings import ForcedBinding
 from jsap.template import Template
@@ -93,8 +95,9 @@ class RehearsalRunner:
         self._busy = True
         try:
             nodes = await self._scheduler.look(stored_nodes)
+            reasoning, axioms = await self._scheduler.look(_reasoning)
             script = await asyncio.to_thread(self._script, nodes, wanted, ground)
-            return await _played(script)
+            return await _played(replace(script, reasoning=reasoning, axioms=axioms))
         finally:
             self._busy = False
 
@@ -103,7 +106,9 @@ class RehearsalRunner:
 
         def look(engine: Engine) -> list[Asked]:
             return [
-                Asked(each.text, each.dataset) for each in engine.standing if not each.is_prompt
+                Asked(each.text, each.dataset, each.infer)
+                for each in engine.standing
+                if not each.is_prompt
             ]
 
         return list(dict.fromkeys(await self._scheduler.look(look)))
@@ -135,6 +140,14 @@ class RehearsalRunner:
             self._conditions.limits,
             tuple(ground.rules),
         )
+
+
+def _reasoning(engine: Engine) -> tuple[Reasoning | None, bytes]:
+    """What the gateway reasons on, and by which axioms; conclusions may tell of them anyway."""
+    if engine.view is None:
+        return None, b""
+    axioms = engine.store.match(None, None, None, ONTOLOGY_GRAPH)
+    return engine.view.reasoning, serialize(axioms, format=RdfFormat.N_QUADS) or b""
 
 
 def _portable(profiles: Profiles) -> Profiles:

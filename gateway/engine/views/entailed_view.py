@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from pyoxigraph import Quad
+
 from gateway.engine.compile import lutt_of
 from gateway.engine.explain import Explanation
 from gateway.engine.lutt import LuttEntry
@@ -22,6 +24,7 @@ from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.processings import Processings
 from gateway.errors import GatewayError, SuspendedError
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag, difference
 from gateway.rdf.terms import GraphName
@@ -30,6 +33,7 @@ from gateway.reasoning.domains import Domain
 from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.heads import feeding
 from gateway.reasoning.reasoning import Reasoning
+from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
 
 _NOT_STARTED = "it has not begun"
@@ -56,6 +60,7 @@ class EntailedView:
     ) -> None:
         """Raises OntologyError where it starts at once and the axioms cannot be read."""
         self.reasoner = reasoning.make(store, reasoning.domains, bound=reasoning.derived)
+        self.reasoning = reasoning
         self.domains = reasoning.domains
         self._store = store
         self.entailed = Entailed(store, self.reasoner, reasoning.domains)
@@ -98,6 +103,11 @@ class EntailedView:
         if not self.is_started:
             raise SuspendedError(_NOT_STARTED)
         self.entailed.require(graphs)
+
+    def known(self) -> Entailed:
+        """The view to be looked at. Raises SuspendedError before the start."""
+        self.require(())
+        return self.entailed
 
     def of(self, spu: Spu) -> Processing:
         """What processes an SPU."""
@@ -150,7 +160,7 @@ class EntailedView:
         self.require(())
         entailed = self.reasoner.resume()
         self._are_axioms_new = True
-        self._take(entailed, self._told_before())
+        self._take(entailed, self._told_before(), is_resumed=True)
         return entailed
 
     def _told_before(self) -> dict[str, SolutionBag]:
@@ -165,8 +175,10 @@ class EntailedView:
                 found[spuid] = told[spu]
         return found
 
-    def _take(self, entailed: Delta, arriving: dict[str, SolutionBag]) -> None:
-        self.entailed.take(entailed)
+    def _take(
+        self, entailed: Delta, arriving: dict[str, SolutionBag], *, is_resumed: bool = False
+    ) -> None:
+        self.entailed.take(entailed, is_resumed=is_resumed)
         for spuid in arriving:
             self._leave(spuid)
         self._arriving = arriving
@@ -213,6 +225,12 @@ class EntailedView:
         axioms, domains = self.reasoner.axioms, self.domains
         fed_by = {entry: feeding(entry, axioms, domains) for entry in explanation.lutt}
         return replace(explanation, view="entailed", fed_by=fed_by)
+
+    def why(self, quad: Quad, sees: Callable[[GraphName], bool]) -> Proof:
+        """Why a quad is in this view; see Engine."""
+        self.require((quad.graph_name,))
+        parts = (self.reasoner.axioms, self.domains, self._store, self.entailed)
+        return proof(canonical_quad(quad), *parts, sees=sees)
 
     # who moves, once an UPDATE is done ------------------------------------------------------
 

@@ -26,7 +26,7 @@ MEMORY_BYTES = 256 * 1024 * 1024
 
 
 class QueriesApart:
-    """For any thread. `folder` is for the snapshots alone."""
+    """For any thread. `folder` is for the snapshots alone; with what follows only while asked."""
 
     def __init__(
         self,
@@ -37,7 +37,10 @@ class QueriesApart:
     ) -> None:
         self._engine = engine
         self._limits = limits or RenderingLimits()
-        self.snapshots = Snapshots(engine.store, folder)
+        self.snapshots = Snapshots(engine.store, folder / "asserted")
+        self._entailed: Snapshots | None = None
+        if engine.view is not None:
+            self._entailed = Snapshots(engine.view.entailed, folder / "entailed")
         self.processes = ConfinedProcesses(
             Confinement(_MODULE, memory_bytes, "the query", "[limits] query_memory_bytes")
         )
@@ -46,6 +49,8 @@ class QueriesApart:
         """End the processes, remove the snapshots."""
         self.processes.close()
         self.snapshots.close()
+        if self._entailed is not None:
+            self._entailed.close()
 
     def answer(
         self,
@@ -71,6 +76,15 @@ class QueriesApart:
         """Raise the GatewayError that the first answer of a subscription would end with."""
         self._asked(query, None, takes_gzip=False, is_wanted=is_wanted, age_s=_AGE_S)
 
+    def _snapshots(self, query: QueryRequest) -> Snapshots:
+        """Copies of what the query is about. Raises NoReasoningError, SuspendedError."""
+        if not query.infer:
+            return self.snapshots
+        entailed = self._engine.require_view().known()
+        if self._entailed is None or not entailed.is_about_domains(query.text, query.dataset):
+            return self.snapshots
+        return self._entailed
+
     def _asked(
         self,
         query: QueryRequest,
@@ -81,7 +95,7 @@ class QueriesApart:
     ) -> bytes:
         remote, limits = self._engine.store.remote, self._limits
         remote.require_services(query.text)
-        with self.snapshots.reading(age_s) as folder:
+        with self._snapshots(query).reading(age_s) as folder:
             job = QueryJob(
                 folder,
                 query.text,

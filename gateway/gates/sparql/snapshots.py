@@ -12,11 +12,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Protocol
 
 from gateway.errors import StorageError
-from gateway.store.quad_store import QuadStore
 
 IDLE_S = 60.0
+
+
+class Copied(Protocol):
+    """The store, or the entailed view."""
+
+    @property
+    def changes(self) -> int:
+        """How many were made, deferred ones too."""
+
+    def copy_to(self, folder: Path) -> int:
+        """A copy in a new folder; which of `changes` it has. Raises StorageError."""
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +47,7 @@ class Snapshots:
     `bytes_written` are those of files that the copy before did not have.
     """
 
-    def __init__(self, store: QuadStore, folder: Path, idle_s: float = IDLE_S) -> None:
+    def __init__(self, store: Copied, folder: Path, idle_s: float = IDLE_S) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         self._store = store
         self._folder = folder

@@ -5,26 +5,26 @@ rights and datasets; `engine_session` compares each after every step with the qu
 naive fixpoint of what is asserted, in a store of its own.
 """
 
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from unittest.mock import patch
+
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.engine import Engine
+from gateway.engine.spu import Change
+from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, OWL, RDFS
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.reasoning import Reasoning
-from tests.gateway.engine.engine_session import Step, Subscribe, Unsubscribe, Update, check
-from tests.gateway.engine.engine_strategies import State, queries, requests, states
+from tests.gateway.engine.engine_session import Step, Subscribe, Update, check
+from tests.gateway.engine.scripts import Script, written
 
 pytestmark = pytest.mark.property
-
-_ALL_CHECKS = list(HealthCheck)
-quick = settings(
-    max_examples=120, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
-)
-long = settings(max_examples=10_000, deadline=None, suppress_health_check=_ALL_CHECKS)
 
 G, H, A = (NamedNode(f"urn:{name}") for name in "gha")
 _GRAPHS: tuple[GraphName, ...] = (DefaultGraph(), G, H, A)
@@ -54,72 +54,75 @@ def axiom(schema: str, *, is_added: bool) -> str:
     return f"{_PREFIXES}DELETE WHERE {{ {pattern} }}"
 
 
-domains = st.sampled_from(
-    [
-        Domains(frozenset({DefaultGraph(), G})),
-        Domains(frozenset({G}), all_others=True),
-        Domains(joint=(Domain(frozenset({DefaultGraph(), G}), A),)),
-        Domains(frozenset({H}), joint=(Domain(frozenset({G, DefaultGraph()}), A),)),
-    ]
+DOMAINS = (
+    Domains(frozenset({DefaultGraph(), G, H})),
+    Domains(frozenset({G}), all_others=True),
+    Domains(joint=(Domain(frozenset({DefaultGraph(), G, H}), A),)),
+    Domains(frozenset({H}), joint=(Domain(frozenset({G, DefaultGraph()}), A),)),
 )
-axioms = st.builds(
-    lambda schema, is_added: Update(axiom(schema, is_added=is_added)),
-    st.sampled_from(_SCHEMAS),
-    st.sampled_from([True, True, False]),
-)
-_graph_sets = st.sampled_from([(), (), (), (G,), (H,), (G, H)])
-_readable = st.one_of(
-    st.none(), st.none(), st.sets(st.sampled_from(_GRAPHS), min_size=1).map(frozenset)
-)
-subscribes = st.builds(
-    Subscribe,
-    st.integers(0, 5),
-    _graph_sets,
-    _graph_sets,
-    st.sampled_from([True] * 3 + [False]),
-    _readable,
-)
-steps = st.one_of(
-    *[st.builds(Update, requests(most=2))] * 3,
-    st.builds(Update, requests(most=1), st.just(False), st.just(True)),
-    st.builds(Update, requests(most=2), st.just(True)),
-    axioms,
-    axioms,
-    subscribes,
-    st.builds(Unsubscribe, st.integers(0, 9)),
-)
-query_lists = st.lists(queries(), min_size=2, max_size=6)
-beginnings = st.tuples(st.lists(subscribes, min_size=2, max_size=6), st.lists(axioms, max_size=2))
 
 
-def play(
-    domains: Domains, state: State, texts: list[str], beginning: list[Step], taken: list[Step]
-) -> None:
-    engine = Engine.open(reasoning=Reasoning(domains, at_once=False))
-    check(engine, state, texts, [*beginning, *taken], before=engine.start_reasoning)
+def inferring(random: Random, script: Script) -> Script:
+    """The script with axioms that come and go, and with infer and rights here and there."""
+    taken: list[Step] = [Update(axiom(each, is_added=True)) for each in random.sample(_SCHEMAS, 2)]
+    for step in script.steps:
+        match step:
+            case Subscribe():
+                readable = frozenset(random.sample(_GRAPHS, 2)) if random.random() < 0.2 else None
+                infer = random.random() < 0.7
+                taken.append(replace(step, infer=infer, readable=readable))
+            case Update():
+                taken.append(replace(step, infer=random.random() < 0.2))
+                if random.random() < 0.3:
+                    schema = random.choice(_SCHEMAS)
+                    taken.append(Update(axiom(schema, is_added=random.random() < 0.6)))
+            case _:
+                taken.append(step)
+    return replace(script, steps=tuple(taken))
 
 
-@quick
-@given(domains, states, query_lists, beginnings, st.lists(steps, min_size=3, max_size=10))
-def test_notifications_add_up_to_the_answer_on_either_view(
-    domains: Domains,
-    state: State,
-    texts: list[str],
-    beginning: tuple[list[Step], list[Step]],
-    taken: list[Step],
-) -> None:
-    play(domains, state, texts, [*beginning[0], *beginning[1]], taken)
+def scripted(seed: int) -> tuple[Domains, Script]:
+    random = Random(seed)
+    return random.choice(DOMAINS), inferring(random, written(seed))
+
+
+def reasoning(domains: Domains) -> Engine:
+    return Engine.open(reasoning=Reasoning(domains, at_once=False))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_script_adds_up_to_the_answers_on_either_view(seed: int) -> None:
+    domains, script = scripted(seed)
+    engine = reasoning(domains)
+    check(engine, script.state, script.texts, script.steps, before=engine.start_reasoning)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@long
-@given(domains, states, query_lists, beginnings, st.lists(steps, min_size=4, max_size=12))
-def test_notifications_add_up_to_the_answer_on_either_view_in_the_long_run(
-    domains: Domains,
-    state: State,
-    texts: list[str],
-    beginning: tuple[list[Step], list[Step]],
-    taken: list[Step],
-) -> None:
-    play(domains, state, texts, [*beginning[0], *beginning[1]], taken)
+def test_many_scripts_add_up_to_the_answers_on_either_view() -> None:
+    for seed in range(1000, 3000):
+        domains, script = scripted(seed)
+        engine = reasoning(domains)
+        check(engine, script.state, script.texts, script.steps, before=engine.start_reasoning)
+
+
+def test_scripts_make_both_views_change() -> None:
+    """Else the tests above would say nothing of the entailed one."""
+    changed = Counter[bool]()
+    for seed in range(10):
+        domains, script = scripted(seed)
+        engine = reasoning(domains)
+        view = engine.view
+        assert view is not None
+        changes = view.changes
+
+        def counted(
+            delta: Delta, time: int, changes: Callable[[Delta, int], list[Change]] = changes
+        ) -> list[Change]:
+            found = changes(delta, time)
+            changed[True] += len(found)
+            return found
+
+        with patch.object(view, "changes", counted):
+            check(engine, script.state, script.texts, script.steps, before=engine.start_reasoning)
+    assert changed[True] > 50

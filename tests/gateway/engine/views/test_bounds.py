@@ -1,0 +1,187 @@
+"""More follows than may be derived: refused where that can be, else the domain is suspended."""
+
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Store
+
+from gateway.engine import Engine, QueryRequest, SubscribeRequest, UpdateRequest
+from gateway.errors import DerivedLimitError, GatewayError, SuspendedError
+from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH
+from gateway.store.quad_store import QuadStore
+from tests.gateway.engine.views.reasoned import (
+    ABOVE,
+    MEMBERS,
+    PLAIN,
+    PREFIXES,
+    answered,
+    axioms,
+    opened,
+    subscribed,
+    told,
+)
+
+IN_G = "SELECT ?s { GRAPH <urn:g> { ?s a <urn:B> } }"
+
+
+def members(*names: str, graph: str = "") -> str:
+    """The UPDATE that makes them members of A."""
+    triples = " ".join(f"<urn:{name}> a <urn:A> ." for name in names)
+    return f"INSERT DATA {{ {f'GRAPH <{graph}> {{ {triples} }}' if graph else triples} }}"
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """Three quads may be derived, two are."""
+    engine = opened(derived=3)
+    engine.update(axioms(ABOVE))
+    engine.update(members("x"))
+    engine.update(members("y", graph="urn:g"))
+    return engine
+
+
+def ended(engine: Engine) -> dict[str, GatewayError]:
+    """Filled with those that end, as the scheduler is told of them."""
+    found: dict[str, GatewayError] = {}
+    engine.delivery.on_end = found.__setitem__
+    return found
+
+
+def test_an_update_is_refused_whole(engine: Engine) -> None:
+    first = subscribed(engine)
+    for text in (members("a", "b"), axioms("<urn:A> rdfs:subClassOf <urn:C>")):
+        before = len(engine.store)
+        with pytest.raises(DerivedLimitError):
+            engine.update(text)
+        assert len(engine.store) == before
+    assert told(engine.update(members("a")), first) == ({"a"}, set())
+    assert answered(engine) == {"x", "a"}
+
+
+def test_a_reading_is_stored_and_suspends_its_domain_alone(engine: Engine) -> None:
+    inferring = subscribed(engine)
+    unreached = subscribed(engine, "SELECT ?s { ?s <urn:p> 1 }")
+    plain = subscribed(engine, "SELECT ?s { ?s a <urn:A> }", infer=False)
+    other = subscribed(engine, IN_G)
+    everywhere = subscribed(engine, "SELECT ?g { GRAPH ?g { ?s a <urn:B> } }")
+    told_of_end = ended(engine)
+    outcome = engine.update(UpdateRequest(members("a", "b"), is_deferred=True))
+    assert told(outcome, plain) == ({"a", "b"}, set())
+    assert len(outcome.notifications) == 1
+    assert set(told_of_end) == {inferring.spuid, unreached.spuid, everywhere.spuid}
+    assert all(isinstance(each, SuspendedError) for each in told_of_end.values())
+    for text in (
+        MEMBERS,
+        "SELECT ?s { GRAPH ?g { ?s ?p ?o } }",
+        f"SELECT ?s {{ GRAPH {CONTRADICTIONS_GRAPH} {{ ?s ?p ?o }} }}",
+    ):
+        with pytest.raises(SuspendedError):
+            answered(engine, text)
+        with pytest.raises(SuspendedError):
+            engine.subscribe(SubscribeRequest(text, infer=True))
+    with pytest.raises(SuspendedError):
+        engine.update(UpdateRequest("DELETE WHERE { ?s a <urn:B> }", infer=True))
+    assert answered(engine, "SELECT ?s { ?s a <urn:A> }", infer=False) == {"x", "a", "b"}
+    assert answered(engine, IN_G) == {"y"}
+    assert told(engine.update(members("z", graph="urn:g")), other) == ({"z"}, set())
+    for spuid in told_of_end:
+        engine.unsubscribe(spuid)
+    assert engine.statistics.subscriptions == len(engine.standing) == 2
+
+
+def test_who_embeds_the_engine_need_not_unsubscribe_what_has_ended(engine: Engine) -> None:
+    subscribed(engine)
+    engine.update(UpdateRequest(members("a", "b"), is_deferred=True))
+    assert (engine.statistics.subscriptions, engine.standing) == (0, ())
+    assert [each.text for each in engine.delivery.failed] == [MEMBERS]
+
+
+def test_a_suspended_domain_is_tried_again_by_axioms_and_by_resume(engine: Engine) -> None:
+    engine.update(UpdateRequest(members("a", "b"), is_deferred=True))
+    engine.resume_reasoning()
+    with pytest.raises(SuspendedError):
+        answered(engine)
+    engine.update("DELETE DATA { <urn:a> a <urn:A> . <urn:b> a <urn:A> }")
+    everything = subscribed(engine, IN_G)
+    engine.resume_reasoning()
+    assert answered(engine) == {"x"}
+    engine.update(UpdateRequest(members("a", "b"), is_deferred=True))
+    with pytest.raises(SuspendedError):
+        answered(engine)
+    outcome = engine.update(f"{PREFIXES} {axioms(ABOVE, 'DELETE DATA').removeprefix(PREFIXES)}")
+    assert told(outcome, everything) == (set(), {"y"})
+    assert answered(engine) == set()
+
+
+def test_who_has_waited_is_told_by_resume() -> None:
+    engine = opened(derived=2)
+    engine.update(axioms(ABOVE))
+    engine.update(members("x", graph="urn:g"))
+    first = subscribed(engine, IN_G)
+    engine.update(UpdateRequest(members("a", "b"), is_deferred=True))
+    assert answered(engine, IN_G) == {"x"}
+    assert not engine.resume_reasoning().notifications
+    outcome = engine.update(members("y", graph="urn:g"))
+    assert told(outcome, first) == ({"y"}, set())
+
+
+def test_the_start_is_not_refused(tmp_path: Path) -> None:
+    engine = opened(path=tmp_path)
+    engine.update(axioms(ABOVE))
+    engine.update(members("x", "y", "z"))
+    engine.close()
+    engine = opened(path=tmp_path, derived=2)
+    assert answered(engine, infer=False, text="SELECT ?s { ?s a <urn:A> }") == {"x", "y", "z"}
+    with pytest.raises(SuspendedError):
+        engine.query(QueryRequest(MEMBERS, infer=True))
+    engine.close()
+
+
+def test_a_chain_of_many_places_is_refused_in_time() -> None:
+    """Under a transitive property 3,000 places in a row would be 4.5 million quads."""
+    engine = opened(PLAIN, derived=20_000)
+    engine.update(axioms("<urn:within> a owl:TransitiveProperty"))
+    chain = " ".join(f"<urn:{n}> <urn:within> <urn:{n + 1}> ." for n in range(3_000))
+    with pytest.raises(DerivedLimitError):
+        engine.update(f"INSERT DATA {{ {chain} }}")
+    assert answered(engine, "SELECT ?s { ?s <urn:within> ?o }") == set()
+    engine.update("INSERT DATA { <urn:a> <urn:within> <urn:b> . <urn:b> <urn:within> <urn:c> }")
+    assert answered(engine, "SELECT ?o { <urn:a> <urn:within> ?o }") == {"b", "c"}
+
+
+# a restart ----------------------------------------------------------------------------------
+
+
+def test_nothing_derived_is_on_the_disk(tmp_path: Path) -> None:
+    engine = opened(path=tmp_path / "store")
+    engine.update(axioms(ABOVE))
+    engine.update(members("x"))
+    engine.update(UpdateRequest(members("y"), is_deferred=True))
+    assert answered(engine) == {"x", "y"}
+    engine.close()
+    store = QuadStore.open(tmp_path / "store")
+    assert len(store) == 3
+    store.apply(Delta())
+    store.close()
+    engine = opened(path=tmp_path / "store")
+    assert answered(engine) == {"x", "y"}
+    assert answered(engine, infer=False) == set()
+    engine.close()
+
+
+def test_a_copy_for_readers_has_what_follows(tmp_path: Path) -> None:
+    for path in (None, tmp_path / "store"):
+        engine = opened(path=path)
+        engine.update(axioms(ABOVE))
+        engine.update(UpdateRequest(members("x"), is_deferred=True))
+        assert engine.view is not None
+        folder = tmp_path / ("disk" if path else "memory")
+        assert engine.view.entailed.copy_to(folder) == engine.view.entailed.changes
+        copy = QuadStore(Store.read_only(str(folder)))
+        assert {str(quad.object) for quad in copy.match(None, None, None, None)} == {
+            "<urn:A>",
+            "<urn:B>",
+        }
+        assert answered(engine, infer=False) == set()
+        engine.close()
