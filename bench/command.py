@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.chat import chat
 from bench.city import experiments, growth, parallel, scalability, shapes_run
@@ -20,6 +21,7 @@ from bench.page import page
 from bench.readings import ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
 from bench.report import Experiment, Outcome, versions, write_json, write_text
+from bench.sepbm import sepbm
 from gateway.errors import GatewayError
 
 Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
@@ -195,6 +197,36 @@ def _add_page(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_universities(command: argparse.ArgumentParser) -> None:
+    text = "of LUBM, for sepbm and reasoning (default: 1)"
+    command.add_argument("--universities", type=_count, default=1, metavar="N", help=text)
+
+
+def _add_sepbm(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--adapter",
+        type=_adapters,
+        default=sepbm.ADAPTERS,
+        metavar="A,…",
+        help=f"for sepbm: {', '.join(sepbm.ADAPTERS)}, sepa=URL (default: all but sepa)",
+    )
+    text = "for sepbm: together, each alone, or the two that the engine asks again (default: all)"
+    command.add_argument("--channels", choices=sepbm.MODES, default="all", help=text)
+    text = "who evaluates in full for the heuristics, for sepbm (default: naive)"
+    command.add_argument("--truth", choices=sepbm.TRUTHS, default="naive", help=text)
+    text = "write an HTML report into this folder, for sepbm"
+    command.add_argument("--report", type=Path, metavar="DIR", help=text)
+
+
+def _adapters(text: str) -> Sequence[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in sepbm.ADAPTERS and not name.startswith("sepa=http://"):
+            known = ", ".join(sepbm.ADAPTERS)
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {known}, sepa=http://…")
+    return names
+
+
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -258,6 +290,13 @@ def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
     return chat.measure(options.messages)
 
 
+def _sepbm(options: argparse.Namespace) -> Iterator[Outcome]:
+    plan = sepbm.Plan(
+        options.universities, options.adapter, options.channels, options.truth, options.report
+    )
+    return sepbm.measure(plan)
+
+
 def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
 
@@ -308,6 +347,12 @@ BENCHMARKS = (
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark(
+        "sepbm",
+        "SEP-BM: LUBM's universities, 20 channels, all that follows",
+        _sepbm,
+        (_add_universities, _add_sepbm),
+    ),
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )
 """All benchmarks, in the order of `make bench`."""

@@ -1,9 +1,9 @@
-"""`Closure`: all that follows by LUBM's ontology, forwards only, fact by fact.
+"""`Closure`: all that follows by LUBM's ontology, fact by fact.
 
 Place on the way of the data: below `naive`, the heuristics and the choice of resources; independent
 of the gateway's reasoner, which it judges. It knows the eight kinds of rules that LUBM's ontology
 has (named subclasses, subproperties, inverses, domains, ranges, intersections with someValuesFrom,
-transitivity) and nothing else. What goes is not undone: the closure is made anew.
+transitivity) and nothing else.
 Source: OWL 2 RL, W3C Recommendation, section 4.3.
 """
 
@@ -28,6 +28,9 @@ class _Definition:
     name: str
     parts: frozenset[str]
     restrictions: tuple[tuple[str, str], ...]
+
+
+_Index = dict[str, dict[str, set[str]]]
 
 
 class Rules:
@@ -78,34 +81,96 @@ class Rules:
             for name, filler in each.restrictions:
                 self.of_filler[filler].append((each, name))
                 self.of_property[name].append(each)
+        self.joined = self.transitive | set(self.of_property)
 
 
 class Closure:
-    """The facts that follow from those that were added, these included."""
+    """The facts that follow from those that were added and not removed, these included."""
 
     def __init__(self, rules: Rules, statements: Iterable[Statement] = ()) -> None:
-        self.rules = rules
+        self._rules = rules
         self.facts: set[Statement] = set()
-        self._out: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        self._in: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._asserted: set[Statement] = set()
+        self._out: _Index = defaultdict(lambda: defaultdict(set))
+        self._in: _Index = defaultdict(lambda: defaultdict(set))
+        self._about: dict[str, set[Statement]] | None = None
         self.add(statements)
 
     def add(self, statements: Iterable[Statement]) -> list[Statement]:
         """The facts that are new, these statements included."""
-        facts, new = self.facts, list[Statement]()
         pending = list(statements)
+        self._asserted.update(pending)
+        return self._close(pending)
+
+    def remove(self, statements: Iterable[Statement]) -> list[Statement]:
+        """The facts that follow no more.
+
+        All that might depend on the statements goes; then everything that is said of the same
+        resources is looked at again. The first call indexes all facts.
+        """
+        removed = self._asserted.intersection(statements)
+        self._asserted -= removed
+        gone = self._dependent(removed)
+        about = self._mentions()
+        for fact in gone:
+            self._forget(fact)
+        nodes = {node for fact in gone for node in _nodes(fact)}
+        near = {fact for node in nodes for fact in about.get(node, ())}
+        self._close([found for fact in near for found in self._consequences(fact)])
+        return [fact for fact in gone if fact not in self.facts]
+
+    def _close(self, pending: list[Statement]) -> list[Statement]:
+        facts, new = self.facts, list[Statement]()
         while pending:
             fact = pending.pop()
             if fact in facts:
                 continue
             facts.add(fact)
             new.append(fact)
-            pending += self._types(fact) if fact[1] == RDF_TYPE else self._follows(fact)
+            _, name, _ = fact
+            if name in self._rules.joined:
+                self._out[name][fact[0]].add(fact[2])
+                self._in[name][fact[2]].add(fact[0])
+            if self._about is not None:
+                for node in _nodes(fact):
+                    self._about[node].add(fact)
+            pending += self._consequences(fact)
         return new
+
+    def _dependent(self, removed: set[Statement]) -> set[Statement]:
+        found, pending = set[Statement](), list(removed)
+        while pending:
+            fact = pending.pop()
+            if fact not in found and fact not in self._asserted and fact in self.facts:
+                found.add(fact)
+                pending += self._consequences(fact)
+        return found
+
+    def _forget(self, fact: Statement) -> None:
+        subject, name, value = fact
+        self.facts.discard(fact)
+        if name in self._rules.joined:
+            self._out[name][subject].discard(value)
+            self._in[name][value].discard(subject)
+        for node in _nodes(fact):
+            self._mentions()[node].discard(fact)
+
+    def _mentions(self) -> dict[str, set[Statement]]:
+        """The facts by the resources that they are about."""
+        if self._about is None:
+            self._about = defaultdict(set)
+            for fact in self.facts:
+                for node in _nodes(fact):
+                    self._about[node].add(fact)
+        return self._about
+
+    def _consequences(self, fact: Statement) -> list[Statement]:
+        """What one rule concludes of a fact and others."""
+        return self._types(fact) if fact[1] == RDF_TYPE else self._follows(fact)
 
     def _types(self, fact: Statement) -> list[Statement]:
         subject, _, name = fact
-        rules = self.rules
+        rules = self._rules
         found = [(subject, RDF_TYPE, above) for above in rules.classes.get(name, ())]
         found += (
             (subject, RDF_TYPE, each.name)
@@ -122,15 +187,12 @@ class Closure:
 
     def _follows(self, fact: Statement) -> list[Statement]:
         subject, name, value = fact
-        rules = self.rules
+        rules = self._rules
         found = [(subject, RDF_TYPE, kind) for kind in rules.subjects.get(name, ())]
         if not value.startswith('"'):
             found += ((value, RDF_TYPE, kind) for kind in rules.objects.get(name, ()))
             for head, swap in rules.properties.get(name, ()):
                 found.append((value, head, subject) if swap else (subject, head, value))
-        if name in rules.of_property or name in rules.transitive:
-            self._out[name][subject].add(value)
-            self._in[name][value].add(subject)
         found += (
             (subject, RDF_TYPE, each.name)
             for each in rules.of_property.get(name, ())
@@ -147,6 +209,12 @@ class Closure:
             any((value, RDF_TYPE, filler) in facts for value in self._out[name].get(subject, ()))
             for name, filler in definition.restrictions
         )
+
+
+def _nodes(fact: Statement) -> tuple[str, ...]:
+    """The resources that a fact is about."""
+    subject, name, value = fact
+    return (subject,) if name == RDF_TYPE or value.startswith('"') else (subject, value)
 
 
 def _definitions(about: dict[str, dict[str, list[str]]]) -> Iterator[_Definition]:

@@ -125,6 +125,18 @@ def configure(
 ) -> Configuration:
     """LUBM(`number`), enriched, and so many publications for each channel that has an answer."""
     data = enriched(universities(number, namespace), namespace, seed)
+    return configured(data, number, each=each, seed=seed, namespace=namespace)
+
+
+def configured(
+    data: Sequence[Statement],
+    number: int,
+    *,
+    each: int = EACH,
+    seed: int = 0,
+    namespace: str = UNIV_BENCH_2004,
+) -> Configuration:
+    """As `configure`, of data that are there."""
     found = _resources(data, namespace)
     numbers = JavaRandom(seed)
     drawn = [

@@ -31,6 +31,7 @@ class Run:
     wall clock, but where they are named CPU.
     """
 
+    channels: Sequence[str] = ()
     rows: list[tuple[str, float]] = field(default_factory=list)
     publish_s: list[float] = field(default_factory=list)
     publish_cpu_s: float = 0.0
@@ -40,6 +41,8 @@ class Run:
     expected: int = 0
     first_answers_s: float = 0.0
     components_ms: dict[str, float] | None = None
+    guessed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    memory_bytes: int | None = None
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -78,7 +81,10 @@ class Runner:
 
     def run(self, queries: Mapping[str, str], number: int | None = None) -> Run:
         """The first `number` publications, or all, with these channels."""
-        self._run, self._due = Run(), defaultdict[tuple[bool, Expected], list[_Due]](list)
+        self._run, self._due = (
+            Run(list(queries)),
+            defaultdict[tuple[bool, Expected], list[_Due]](list),
+        )
         adapter = self._adapter
         cpu_s = adapter.cpu_s()
         for name, text in queries.items():
@@ -94,6 +100,7 @@ class Runner:
             if self._run.problems and not adapter.may_be_late:
                 break
         self._report_missing()
+        self._run.guessed, self._run.memory_bytes = adapter.guessed(), adapter.memory_bytes()
         for name in queries:
             adapter.unsubscribe(name)
             adapter.delete_channel(name)

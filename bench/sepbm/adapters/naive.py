@@ -1,7 +1,7 @@
 """`Naive`: the closure is kept, every query is asked again, the answers are compared as bags.
 
 Place on the way of the data: the yardstick, the truth of the reference data, and what the
-heuristics fall back on. Additions extend the closure; after a deletion it is made anew.
+heuristics fall back on.
 """
 
 from collections import Counter
@@ -17,8 +17,10 @@ from bench.sepbm.lubm import Statement
 from bench.sepbm.ontology import univ_bench
 
 Bag = Counter[str]
-"""An answer: each row once for each time that it occurs, its terms with tabs between (SPARQL 1.1 Query
-Results CSV and TSV Formats; strings and IRIs are written there as in N-Triples)."""
+"""An answer: its rows with tabs between the terms, and how often each occurs.
+
+That is the TSV format, which writes strings and IRIs as N-Triples does.
+"""
 
 
 class Naive(Adapter):
@@ -33,7 +35,6 @@ class Naive(Adapter):
 
     def load(self, base: Sequence[Statement]) -> None:
         """Close it."""
-        self._asserted = dict.fromkeys(base)
         self.closure = Closure(self._rules, base)
         self.store = Store()
         self.store.bulk_load(n_triples(self.closure.facts), format=RdfFormat.N_TRIPLES)
@@ -62,23 +63,19 @@ class Naive(Adapter):
         self.ask(self._tells)
 
     def delete(self, request: Sequence[Statement]) -> None:
-        """Make the closure anew, ask all queries."""
+        """Take away what follows no more, ask all queries."""
         self.remove(request)
         self.ask(self._tells)
 
     def add(self, graph: Sequence[Statement]) -> list[Statement]:
         """What is new in the closure, and in the store."""
-        self._asserted.update(dict.fromkeys(graph))
         new = self.closure.add(graph)
         self.store.load(n_triples(new), format=RdfFormat.N_TRIPLES)
         return new
 
     def remove(self, graph: Sequence[Statement]) -> list[Statement]:
-        """What follows no more; linear in the closure."""
-        for statement in graph:
-            self._asserted.pop(statement, None)
-        before, self.closure = self.closure.facts, Closure(self._rules, self._asserted)
-        gone = [fact for fact in before if fact not in self.closure.facts]
+        """What follows no more."""
+        gone = self.closure.remove(graph)
         for quad in parse(n_triples(gone), format=RdfFormat.N_TRIPLES):
             self.store.remove(quad)
         return gone

@@ -48,19 +48,14 @@ class SeEndpoint(Adapter):
         self._texts: dict[str, str] = {}
         self._tells: dict[str, Tell] = {}
         self._spuids: dict[str, str] = {}
-        self._known: tuple[Rules, dict[Statement, None]] | None = None
+        self._closure: Closure | None = None
         if not derives:
-            self._known = Rules(univ_bench(namespace)), {}
+            self._closure = Closure(Rules(univ_bench(namespace)))
             self.notes = ("given the derived quads, as it does not reason",)
 
     def load(self, base: Sequence[Statement]) -> None:
         """By many UPDATEs."""
-        statements = list(base)
-        if self._known is not None:
-            rules, asserted = self._known
-            asserted.update(dict.fromkeys(base))
-            self._closure = Closure(rules, base)
-            statements = list(self._closure.facts)
+        statements = list(base if self._closure is None else self._closure.add(base))
         for start in range(0, len(statements), CHUNK):
             self._update(update_text("INSERT DATA", statements[start : start + CHUNK]))
 
@@ -89,22 +84,11 @@ class SeEndpoint(Adapter):
 
     def prepare(self, graph: Sequence[Statement], *, insert: bool) -> str:
         """The text of an UPDATE; what follows, or follows no more, is found out here."""
-        statements = list(graph)
-        if self._known is not None:
-            statements = self._derived(graph, insert=insert)
+        statements = graph
+        if self._closure is not None:
+            change = self._closure.add if insert else self._closure.remove
+            statements = change(graph)
         return update_text("INSERT DATA" if insert else "DELETE DATA", statements)
-
-    def _derived(self, graph: Sequence[Statement], *, insert: bool) -> list[Statement]:
-        if self._known is None:
-            raise ValueError("the broker reasons itself")
-        rules, asserted = self._known
-        if insert:
-            asserted.update(dict.fromkeys(graph))
-            return self._closure.add(graph)
-        for statement in graph:
-            asserted.pop(statement, None)
-        before, self._closure = self._closure.facts, Closure(rules, asserted)
-        return [fact for fact in before if fact not in self._closure.facts]
 
     def publish(self, request: str) -> None:
         """POST an UPDATE."""
@@ -122,11 +106,10 @@ class SeEndpoint(Adapter):
             return False
         notification = _member(message, "notification")
         name = notification["alias"]
-        rows = (
-            _rows(self._texts[name], notification.get(part))
-            for part in ("addedResults", "removedResults")
-        )
-        self._tells[name](name, *map(list, rows), at)
+        text = self._texts[name]
+        added = list(_rows(text, notification.get("addedResults")))
+        removed = list(_rows(text, notification.get("removedResults")))
+        self._tells[name](name, added, removed, at)
         return True
 
     def cpu_s(self) -> float:
@@ -148,7 +131,7 @@ class SeEndpoint(Adapter):
         self._http.request("POST", self._path, text.encode(), headers)
         answer = self._http.getresponse()
         body = answer.read()
-        if answer.status >= 300:  # noqa: PLR2004  (RFC 9110, 15.3)
+        if answer.status >= 300:
             raise ChildFailedError(f"POST of an update: {answer.status} {body[:500]!r}")
 
     def _answer(self, member: str) -> tuple[float, Any]:
