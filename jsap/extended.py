@@ -355,7 +355,7 @@ class _Node:
             if mapping.sensor_class is None
             else self._iri("sensorClass", mapping.sensor_class),
         }
-        others = mapping.model_dump(by_alias=True, exclude={"id", *objects})
+        others = mapping.model_dump(by_alias=True, exclude={"id", "sensor_class", *objects})
         objects |= {member: _literal(value) for member, value in others.items()}
         yield from self._quads({term: objects[member] for member, term in _TERMS.items()})
 

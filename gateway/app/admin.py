@@ -20,6 +20,7 @@ from gateway.gates.admin.alarms import AlarmsGate
 from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
+from gateway.gates.admin.reasoning import ReasoningGate
 from gateway.gates.admin.rehearsal import RehearsalGate
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate
@@ -48,6 +49,7 @@ def json_interface(
         control.reload,
         SavedQueries(config.saved_profile, control.reload),
         actuators,
+        ReasoningGate(storage.scheduler, config.reasoning.domains(), config.reasoning.derived),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         *looking_gates(stages, health, pool, config, actuators),
     )

@@ -12,6 +12,7 @@ from gateway.admin.alarm_graph import AlarmGraph
 from gateway.admin.alarm_watch import AlarmWatch
 from gateway.admin.mapping_alarms import MappingAlarms
 from gateway.admin.mapping_graph import EVERYTHING, MappingGraph
+from gateway.admin.reasoning import reasoning_alarms
 from gateway.app.stages import Stages
 from gateway.app.tasks import Tasks
 from gateway.app.vitals import Vitals
@@ -76,6 +77,7 @@ def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
         journal_alarms(storage.journal),
         shipping_alarms(storage.shipper),
         engine_alarms(storage.engine),
+        reasoning_alarms(storage.engine),
         stages.broker.alarms(),
         ClockSanity(clocks).conditions,
         lambda: _stored(stages),

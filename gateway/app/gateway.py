@@ -112,6 +112,7 @@ class Gateway:
         self._starting("store")
         storage = starting.enter_context(open_storage(config))
         reception = Reception(config, clocks, storage)
+        storage.start_reasoning()
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")

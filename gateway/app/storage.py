@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.admin.profile_reload import ProfileFiles
+from gateway.admin.reasoning import reasoning_measures
 from gateway.config.journal import ShippingSettings
 from gateway.config.settings import Config
 from gateway.engine import Engine, Limits, SubscribeRequest
@@ -21,6 +22,7 @@ from gateway.journal import Journal, Origin, Upkeep
 from gateway.journal.measures import journal_measures
 from gateway.profiles import Listed, Profiles
 from gateway.rdf.documents import Documents
+from gateway.reasoning.reasoning import Reasoning
 from gateway.runtime.measures import Measure
 from gateway.runtime.process import one_core
 from gateway.scheduler.measures import scheduler_measures
@@ -48,6 +50,12 @@ class Storage:
         """The engine that the scheduler runs."""
         return self.scheduler.engine
 
+    def start_reasoning(self) -> None:
+        """Derive what follows, once the journal has been replayed. Raises OntologyError."""
+        if self.engine.reasoner is not None:
+            with one_core():
+                self.engine.start_reasoning()
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Seal, ship and write; the journal has been replayed."""
@@ -70,6 +78,7 @@ class Storage:
             *journal_measures(self.journal),
             *shipping_measures(self.shipper),
             *engine_measures(self.engine),
+            *reasoning_measures(self.engine),
             *scheduler_measures(self.scheduler),
         )
 
@@ -124,10 +133,19 @@ def _open_engine(config: Config) -> Engine:
         performance=Performance() if config.engine.performance else None,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         workers=config.engine.workers,
+        reasoning=_reasoning(config),
         artq=config.engine.artq,
     )
     engine.store.remote = remote_of(config)
     return engine
+
+
+def _reasoning(config: Config) -> Reasoning | None:
+    """What is reasoned on, from `start_reasoning` on; None where nothing is."""
+    settings = config.reasoning
+    if not settings.is_on:
+        return None
+    return Reasoning(settings.domains(), settings.derived, at_once=False)
 
 
 def remote_of(config: Config) -> Remote:

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode
 from gateway.config.values import ONE_AS_LIST, Count, Section, is_iri
 from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.ontologies import shipped
 
 ALL_OTHERS = "*"
@@ -101,6 +102,15 @@ class ReasoningSettings(Section):
     def is_on(self) -> bool:
         """Whether anything is reasoned on."""
         return bool(self.graphs or self.joint)
+
+    def domains(self) -> Domains:
+        """What is reasoned on together."""
+        named = [word for word in self.graphs if word != ALL_OTHERS]
+        joint = tuple(
+            Domain(frozenset(map(graph_of, each.graphs)), NamedNode(each.into))
+            for each in self.joint
+        )
+        return Domains(frozenset(map(graph_of, named)), ALL_OTHERS in self.graphs, joint)
 
     def at(self, folder: Path) -> Self:
         """The same settings, relative paths taken from `folder`."""

@@ -29,6 +29,7 @@ class AlarmKind(StrEnum):
     SUBSCRIPTION_FAILED = "subscription_failed"
     RETAINED = "retained"
     LIMIT = "limit"
+    REASONING_SUSPENDED = "reasoning_suspended"
 
     @property
     def is_of_node(self) -> bool:

@@ -96,6 +96,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "availabilityTopic": Literal("home/+/status"),
         "retained": Literal("drop"),
         "availabilities": Literal('{"mode": "all", "topics": [{"topic": "home/bridge"}]}'),
+        "sensorClass": NamedNode("urn:property:Thermometer"),
     }
 
 

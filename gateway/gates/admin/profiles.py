@@ -31,6 +31,7 @@ class ProfilesChanges(Answer):
     updates: list[str]
     queries: list[str]
     mappings: list[str]
+    ontologies: list[str]
 
 
 class ListedQuery(Answer):
