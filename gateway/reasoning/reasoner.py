@@ -17,7 +17,7 @@ from gateway.errors import ConfigurationError, DerivedLimitError, ForbiddenError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
-from gateway.reasoning.axioms import READ_PREDICATES, Axiom, Axioms, Disjoint, Ontology
+from gateway.reasoning.axioms import Axiom, Axioms, Disjoint, Ontology
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.incremental.attribution import counted_by_axiom
 from gateway.reasoning.incremental.bits import Bits
@@ -35,6 +35,9 @@ from gateway.store.readable import GraphNode, Source
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+
+_MOST_WRITABLE = 4096
+"""Graphs that are known to be no graphs of conclusions."""
 
 Came = tuple[list[Quad], list[Quad]]
 """Derived quads that came, and that went."""
@@ -63,6 +66,8 @@ class Reasoner:
         self._contradictions = Contradictions()
         self._special: frozenset[GraphNode] = frozenset()
         self._suspended_before: Mapping[Domain, str] = {}
+        self._there: set[GraphNode] = set()
+        self._writable: set[GraphName] = set()
         self.derived = DerivedQuads(
             lambda: self._closures,
             {
@@ -98,6 +103,7 @@ class Reasoner:
         self._learn(Program(self.axioms, self._bits))
         self._schema.change(self.axioms, self._asserted_schema(Delta()), self._bound)
         self._build(Delta(), None)
+        self._there = self._existing()
 
     # Steps.
 
@@ -109,23 +115,30 @@ class Reasoner:
         that derives most; then nothing has changed. With `is_reading` a domain that would pass the
         bound is suspended instead.
         """
-        ontology = self._looked_through(delta, is_reading=is_reading)
+        reading = self._reading
+        looked_at = delta
+        if is_reading and not self._domains.joint:
+            looked_at = reading.read(delta)
+            if not (looked_at.added or looked_at.removed):
+                return delta
+        parts, graphs = reading.parts(looked_at)
+        if not graphs <= self._writable or delta.graphs_created or delta.graphs_dropped:
+            self._require_writable({*graphs, *delta.graphs_created, *delta.graphs_dropped})
         self._suspended_before = self.suspended
-        if ontology:
+        if ONTOLOGY_GRAPH in graphs:
             return self._step_axioms(delta, is_reading=is_reading)
-        parts = self._reading.parts(delta)
         if not parts:
             return delta
-        before = self._existing()
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
-        return self._entailed(delta, came, went, before)
+        return self._entailed(delta, came, went)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
         before = self._suspended_before
         negated = delta.negate()
-        self._derive(self._reading.parts(negated), _NO_BOUND, is_reading=True)
-        if self._looked_through(negated, is_reading=False):
+        parts, graphs = self._reading.parts(negated)
+        self._derive(parts, _NO_BOUND, is_reading=True)
+        if ONTOLOGY_GRAPH in graphs:
             self._take_back_axioms(negated)
         for domain in before.keys() - self.suspended.keys():
             self._suspend(domain, None)
@@ -135,25 +148,20 @@ class Reasoner:
         if before != self.suspended or back:
             self._contradictions.changes()
             self.suspended = before
+        self._there = self._existing()
 
     def resume(self) -> Delta:
         """Derive again what is suspended, as far as the bound allows; the entailed change."""
-        before = self._existing()
         came = self._build(Delta(), frozenset(self.suspended))
-        return self._entailed(Delta(), came, [], before)
+        return self._entailed(Delta(), came, [])
 
-    def _looked_through(self, delta: Delta, *, is_reading: bool) -> bool:
-        """Whether the ontology graph changes. Raises ForbiddenError."""
-        if is_reading and not self._domains.joint:
-            read = READ_PREDICATES
-            quads = [q for q in (*delta.added, *delta.removed) if q.predicate in read]
-            return any(quad.graph_name == ONTOLOGY_GRAPH for quad in quads)
-        graphs = {quad.graph_name for quad in delta.added}
-        graphs.update(quad.graph_name for quad in delta.removed)
-        for graph in (*graphs, *delta.graphs_created, *delta.graphs_dropped):
+    def _require_writable(self, graphs: Iterable[GraphName]) -> None:
+        """Raise ForbiddenError for a graph of conclusions."""
+        for graph in graphs:
             if graph == CONTRADICTIONS_GRAPH or self._domains.writes_refused(graph):
                 raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
-        return ONTOLOGY_GRAPH in graphs
+            if len(self._writable) < _MOST_WRITABLE:
+                self._writable.add(graph)
 
     def _derive(
         self, parts: Mapping[Domain, Parts], bound: int, *, is_reading: bool
@@ -177,7 +185,7 @@ class Reasoner:
             came += changes.added
             went += changes.removed
         if self._excluded:
-            if len(self._contradictions) and self._total() > bound:
+            if self._size + len(self._schema) + len(self._contradictions) > bound:
                 if not is_reading:
                     self._undo_parts(done)
                     raise self._limit_error(self._excluded.axiom)
@@ -221,7 +229,8 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        return self._size + len(self._schema) + len(self._contradictions)
+        apart = len(self._schema.index.quads) + len(self._contradictions.index.quads)
+        return self._size + apart
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
         return DerivedLimitError(
@@ -246,14 +255,13 @@ class Reasoner:
 
     def _step_axioms(self, delta: Delta, *, is_reading: bool) -> Delta:
         """A step that changes the ontology graph."""
-        before = self._existing()
         changed = any(self._ontology.change(*_of_ontology(delta)))
         axioms, program = self._ontology.axioms, self._program
         try:
             changes = [self._change_schema(axioms, delta, self._bound)]
             if changed:
                 changes += self._adopt(Program(axioms, self._bits), self._bound)
-            parts = self._reading.parts(delta)
+            parts, _ = self._reading.parts(delta)
             changes.append(self._derive(parts, self._bound, is_reading=is_reading))
         except DerivedLimitError:
             self._ontology.change(*reversed(_of_ontology(delta)))
@@ -264,7 +272,7 @@ class Reasoner:
         self.axioms = axioms
         if changed and self.suspended:
             changes.append((self._build(delta, frozenset(self.suspended)), []))
-        return self._entailed(delta, *_net(changes), before)
+        return self._entailed(delta, *_net(changes))
 
     def _take_back_axioms(self, negated: Delta) -> None:
         """The store has what it had before a step; the data of it are taken back already."""
@@ -379,16 +387,17 @@ class Reasoner:
         found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
         return found
 
-    def _existing(self) -> set[GraphName]:
+    def _existing(self) -> set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""
         return {graph for graph in self._special if self.derived.holds(graph)}
 
-    def _entailed(
-        self, delta: Delta, came: list[Quad], went: list[Quad], before: set[GraphName]
-    ) -> Delta:
+    def _entailed(self, delta: Delta, came: list[Quad], went: list[Quad]) -> Delta:
+        if not (came or went):
+            return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
-        if self._special:
-            now = self._existing()
+        now, before = self._existing(), self._there
+        if now != before:
+            self._there = now
             created += tuple(graph for graph in self._special if graph in now - before)
             dropped += tuple(graph for graph in self._special if graph in before - now)
         added, removed = delta.added, delta.removed

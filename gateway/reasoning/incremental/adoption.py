@@ -30,8 +30,7 @@ def exchange(
     before = closure.program
     changed = changed_tables(before, program)
     known = [each for name in changed if (each := closure.relations.get(name)) is not None]
-    for quad in old:
-        closure.retract(quad)
+    closure.retract_all(old)
     for relation in known:
         _withdraw_conclusions(closure, relation)
     _withdraw_values(closure, before, program)
@@ -46,8 +45,7 @@ def exchange(
     _look_at(closure, before.affected(program))
     closure.weaken()
     closure.derive_again()
-    for quad in new:
-        closure.take_up(quad)
+    closure.take_all_up(new)
     closure.strengthen()
 
 

@@ -9,6 +9,7 @@ Maintenance of Datalog Materialisations" (AAAI 2018); gateway/reasoning/incremen
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from pyoxigraph import Quad
 
@@ -22,8 +23,8 @@ from gateway.reasoning.incremental.facts import (
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 
-_CHUNK_MASK = 1023
-"""Quads that are loaded before the bound is looked at, less one."""
+_CHUNK = 1024
+"""Quads that are loaded before the bound is looked at."""
 
 _MOST_WAITING = 100_000
 """Conclusions that wait while quads are loaded."""
@@ -86,11 +87,10 @@ class Closure(Assertions):
         Raises BoundPassedError; the closure is of no use then.
         """
         self.limit = limit
-        for count, quad in enumerate(quads, 1):
-            self.take_up(quad)
-            if not count & _CHUNK_MASK or len(self.coming) > _MOST_WAITING:
-                self._settle_some()
-        self._settle_some()
+        waiting = iter(quads)
+        while some := tuple(islice(waiting, _CHUNK)):
+            self.take_all_up(some)
+            self._settle_some()
 
     def _settle_some(self) -> None:
         if self.size > self.limit or len(self.coming) > _MOST_WAITING:
@@ -108,12 +108,10 @@ class Closure(Assertions):
 
     def _change(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
         if removed:
-            for quad in removed:
-                self.retract(quad)
+            self.retract_all(removed)
             self.weaken()
             self.derive_again()
-        for quad in added:
-            self.take_up(quad)
+        self.take_all_up(added)
         self.strengthen()
 
     def _suspend_coming(self) -> None:
@@ -127,8 +125,7 @@ class Closure(Assertions):
     def _take_back(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
         """Undo a change that passed the bound while it strengthened."""
         self._suspend_coming()
-        for quad in added:
-            self.retract(quad)
+        self.retract_all(added)
         self.weaken()
         self.derive_again()
         self._change((), removed)
@@ -146,24 +143,9 @@ class Closure(Assertions):
 
     def _changes(self) -> Changes:
         changes = Changes()
-        into, shown = self.into, self.shown
-        for individual, (types, asserted) in self.was.items():
-            was = types & ~asserted & shown
-            now = individual.types & ~individual.asserted & shown
-            term = individual.term
-            if was != now:
-                for name in self.program.names(now & ~was):
-                    changes.added.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
-                for name in self.program.names(was & ~now):
-                    changes.removed.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
-            if types != individual.types:
-                changes.retyped.append((individual, types))
-                for mask, members in self._members.items():
-                    if (types ^ individual.types) & mask:
-                        if types & mask:
-                            members.pop(individual)
-                        else:
-                            members[individual] = None
+        into = self.into
+        if self.was:
+            self._retyped(changes)
         for (relation, subject, object_), was_derived in self.was_derived.items():
             row = relation.out.get(subject)
             support = 0 if row is None else row.get(object_, 0)
@@ -171,10 +153,35 @@ class Closure(Assertions):
             if is_derived != was_derived:
                 quad = Quad(subject.term, relation.name, object_.term, into)  # type: ignore[arg-type]
                 (changes.added if is_derived else changes.removed).append(quad)
-        self.was.clear()
         self.was_derived.clear()
-        self._forget_idle()
+        if self.idle:
+            self._forget_idle()
         return changes
+
+    def _retyped(self, changes: Changes) -> None:
+        into, shown, names = self.into, self.shown, self.program.names
+        for individual, (types, asserted) in self.was.items():
+            was = types & ~asserted & shown
+            now = individual.types & ~individual.asserted & shown
+            if was != now:
+                term = individual.term
+                for name in names(now & ~was):
+                    changes.added.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
+                for name in names(was & ~now):
+                    changes.removed.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
+            if types != individual.types:
+                changes.retyped.append((individual, types))
+                if self._members:
+                    self._regroup(individual, types)
+        self.was.clear()
+
+    def _regroup(self, individual: Individual, types: int) -> None:
+        for mask, members in self._members.items():
+            if (types ^ individual.types) & mask:
+                if types & mask:
+                    members.pop(individual)
+                else:
+                    members[individual] = None
 
     def _forget_idle(self) -> None:
         for individual in self.idle:

@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName
+from gateway.reasoning.axioms import READ_PREDICATES
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.incremental.adoption import changed_tables
 from gateway.reasoning.incremental.closure import Changes, Closure
@@ -90,6 +91,7 @@ class Reading:
             if table.is_read and not isinstance(name, Edges)
         )
         self.every = self.predicates | ({TYPE} if program.classes else set())
+        self.may_be_read = self.every | READ_PREDICATES
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
 
@@ -103,28 +105,37 @@ class Reading:
             found = self._domain[graph] = self._domains.of(graph)
             return found
 
-    def parts(self, delta: Delta) -> dict[Domain, Parts]:
-        """What is read of a change."""
+    def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
+        """What is read of a change, and the graphs that it touches."""
         found: dict[Domain, Parts] = {}
+        graphs: set[GraphName] = set()
         every, classes = self.every, self.program.classes
         for quads, side in ((delta.removed, "removed"), (delta.added, "added")):
             last: GraphName | None = None
             into: list[Quad] | None = None
             for quad in quads:
-                predicate = quad.predicate
-                if predicate not in every:
-                    continue
-                if predicate == TYPE and quad.object not in classes:
-                    continue
                 graph = quad.graph_name
                 if graph != last:
                     last, domain = graph, self.domain(graph)
+                    graphs.add(graph)
                     into = None
                     if domain is not None:
                         into = getattr(found.setdefault(domain, Parts()), side)
-                if into is not None:
+                if into is None:
+                    continue
+                predicate = quad.predicate
+                if predicate in every and (predicate != TYPE or quad.object in classes):
                     into.append(quad)
-        return found
+        return {each: part for each, part in found.items() if part.removed or part.added}, graphs
+
+    def read(self, delta: Delta) -> Delta:
+        """The quads of a change that can be read, be it as axioms: most readings have none."""
+        may = self.may_be_read
+        removed, added = delta.removed, delta.added
+        return Delta(
+            tuple([quad for quad in added if quad.predicate in may]),
+            tuple([quad for quad in removed if quad.predicate in may]) if removed else (),
+        )
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
         """What a store holds that is read, in batches, as it is with the change."""
