@@ -17,6 +17,14 @@ class Domain:
 
     graphs: frozenset[GraphName]
     into: GraphName
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.graphs, self.into)))
+
+    def __hash__(self) -> int:
+        """Made once: it is asked for at each step."""
+        return self._hash
 
     @classmethod
     def of_one(cls, graph: GraphName) -> "Domain":

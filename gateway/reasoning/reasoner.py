@@ -9,7 +9,7 @@ learned from the ontology graph as any other change.
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pyoxigraph import DefaultGraph, Quad
 
@@ -17,15 +17,17 @@ from gateway.errors import ConfigurationError, DerivedLimitError, ForbiddenError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
-from gateway.reasoning.axioms import READ_PREDICATES, Axiom, Axioms, Disjoint, Ontology
+from gateway.reasoning.axioms import Axiom, Axioms, Disjoint, Ontology
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.incremental.attribution import counted_by_axiom
 from gateway.reasoning.incremental.bits import Bits
-from gateway.reasoning.incremental.closure import BoundPassedError, Changes, Closure
+from gateway.reasoning.incremental.closure import Changes, Closure
 from gateway.reasoning.incremental.concluding import Pattern, could_conclude
 from gateway.reasoning.incremental.contradictions import Contradictions, Excluded
 from gateway.reasoning.incremental.derived import DerivedQuads
+from gateway.reasoning.incremental.facts import Individual
 from gateway.reasoning.incremental.program import Program
+from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
 from gateway.reasoning.incremental.schema import SCHEMA_PREDICATES, SchemaQuads
 from gateway.store.readable import GraphNode, Source
@@ -33,6 +35,12 @@ from gateway.store.readable import GraphNode, Source
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+
+_MOST_WRITABLE = 4096
+"""Graphs that are known to be no graphs of conclusions."""
+
+Came = tuple[list[Quad], list[Quad]]
+"""Derived quads that came, and that went."""
 
 
 class Reasoner:
@@ -57,7 +65,9 @@ class Reasoner:
         self._schema = SchemaQuads()
         self._contradictions = Contradictions()
         self._special: frozenset[GraphNode] = frozenset()
-        self._suspended_last: frozenset[Domain] = frozenset()
+        self._suspended_before: Mapping[Domain, str] = {}
+        self._there: set[GraphNode] = set()
+        self._writable: set[GraphName] = set()
         self.derived = DerivedQuads(
             lambda: self._closures,
             {
@@ -93,6 +103,7 @@ class Reasoner:
         self._learn(Program(self.axioms, self._bits))
         self._schema.change(self.axioms, self._asserted_schema(Delta()), self._bound)
         self._build(Delta(), None)
+        self._there = self._existing()
 
     # Steps.
 
@@ -104,47 +115,53 @@ class Reasoner:
         that derives most; then nothing has changed. With `is_reading` a domain that would pass the
         bound is suspended instead.
         """
-        ontology = self._looked_through(delta, is_reading=is_reading)
-        self._suspended_last = frozenset()
-        if ontology:
+        reading = self._reading
+        looked_at = delta
+        if is_reading and not self._domains.joint:
+            looked_at = reading.read(delta)
+            if not (looked_at.added or looked_at.removed):
+                return delta
+        parts, graphs = reading.parts(looked_at)
+        if not graphs <= self._writable or delta.graphs_created or delta.graphs_dropped:
+            self._require_writable({*graphs, *delta.graphs_created, *delta.graphs_dropped})
+        self._suspended_before = self.suspended
+        if ONTOLOGY_GRAPH in graphs:
             return self._step_axioms(delta, is_reading=is_reading)
-        parts = self._reading.parts(delta)
         if not parts:
             return delta
-        before = self._existing()
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
-        return self._entailed(delta, came, went, before)
+        return self._entailed(delta, came, went)
 
     def undo(self, delta: Delta) -> None:
-        """Forget a step whose change the store has refused."""
-        back = self._suspended_last
-        self._suspended_last = frozenset()
+        """Forget the last step, whose change the store has refused."""
+        before = self._suspended_before
         negated = delta.negate()
-        if self._looked_through(negated, is_reading=False):
-            self._step_axioms(negated, is_reading=True, is_undone=True)
-        elif parts := self._reading.parts(negated):
-            self._derive(parts, _NO_BOUND, is_reading=True)
+        parts, graphs = self._reading.parts(negated)
+        self._derive(parts, _NO_BOUND, is_reading=True)
+        if ONTOLOGY_GRAPH in graphs:
+            self._take_back_axioms(negated)
+        for domain in before.keys() - self.suspended.keys():
+            self._suspend(domain, None)
+        back = frozenset(self.suspended.keys() - before.keys())
         if back:
-            self._build(Delta(), back)
+            self._build(Delta(), back, _NO_BOUND)
+        if before != self.suspended or back:
+            self._contradictions.changes()
+            self.suspended = before
+        self._there = self._existing()
 
     def resume(self) -> Delta:
         """Derive again what is suspended, as far as the bound allows; the entailed change."""
-        before = self._existing()
         came = self._build(Delta(), frozenset(self.suspended))
-        return self._entailed(Delta(), came, [], before)
+        return self._entailed(Delta(), came, [])
 
-    def _looked_through(self, delta: Delta, *, is_reading: bool) -> bool:
-        """Whether the ontology graph changes. Raises ForbiddenError."""
-        if is_reading and not self._domains.joint:
-            read = READ_PREDICATES
-            quads = [q for q in (*delta.added, *delta.removed) if q.predicate in read]
-            return any(quad.graph_name == ONTOLOGY_GRAPH for quad in quads)
-        graphs = {quad.graph_name for quad in delta.added}
-        graphs.update(quad.graph_name for quad in delta.removed)
-        for graph in (*graphs, *delta.graphs_created, *delta.graphs_dropped):
+    def _require_writable(self, graphs: Iterable[GraphName]) -> None:
+        """Raise ForbiddenError for a graph of conclusions."""
+        for graph in graphs:
             if graph == CONTRADICTIONS_GRAPH or self._domains.writes_refused(graph):
                 raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
-        return ONTOLOGY_GRAPH in graphs
+            if len(self._writable) < _MOST_WRITABLE:
+                self._writable.add(graph)
 
     def _derive(
         self, parts: Mapping[Domain, Parts], bound: int, *, is_reading: bool
@@ -168,7 +185,7 @@ class Reasoner:
             came += changes.added
             went += changes.removed
         if self._excluded:
-            if len(self._contradictions) and self._total() > bound:
+            if self._size + len(self._schema) + len(self._contradictions) > bound:
                 if not is_reading:
                     self._undo_parts(done)
                     raise self._limit_error(self._excluded.axiom)
@@ -190,7 +207,7 @@ class Reasoner:
         self._size += closure.size - size
         if self._excluded:
             self._contradictions.retype(changes.retyped, self._excluded)
-        if not closure.individuals:
+        if room.is_empty:
             self._drop(domain)
         return changes
 
@@ -212,7 +229,8 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        return self._size + len(self._schema) + len(self._contradictions)
+        apart = len(self._schema.index.quads) + len(self._contradictions.index.quads)
+        return self._size + apart
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
         return DerivedLimitError(
@@ -224,7 +242,6 @@ class Reasoner:
         """Derive nothing in the domain any more; what was derived until now."""
         reason = f"more than {self._bound} quads would be derived{_most(axiom)}"
         self.suspended = {**self.suspended, domain: reason}
-        self._suspended_last |= {domain}
         log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
         room = self._rooms.get(domain)
         if room is None:
@@ -236,70 +253,92 @@ class Reasoner:
 
     # Axioms, and everything from nothing.
 
-    def _step_axioms(self, delta: Delta, *, is_reading: bool, is_undone: bool = False) -> Delta:
-        bound = _NO_BOUND if is_undone else self._bound
-        before = self._existing()
-        added = [quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH]
-        removed = [quad for quad in delta.removed if quad.graph_name == ONTOLOGY_GRAPH]
-        old = (self.axioms, self._program)
-        came_axioms, went_axioms = self._ontology.change(added, removed)
+    def _step_axioms(self, delta: Delta, *, is_reading: bool) -> Delta:
+        """A step that changes the ontology graph."""
+        changed = any(self._ontology.change(*_of_ontology(delta)))
+        axioms, program = self._ontology.axioms, self._program
         try:
-            came, went = self._exchange(
-                delta,
-                bound,
-                is_same=not (came_axioms or went_axioms),
-                is_reading=is_reading,
-                is_undone=is_undone,
-            )
+            changes = [self._change_schema(axioms, delta, self._bound)]
+            if changed:
+                changes += self._adopt(Program(axioms, self._bits), self._bound)
+            parts, _ = self._reading.parts(delta)
+            changes.append(self._derive(parts, self._bound, is_reading=is_reading))
         except DerivedLimitError:
-            self._ontology.change(removed, added)
-            self.axioms = old[0]
-            self._learn(old[1])
+            self._ontology.change(*reversed(_of_ontology(delta)))
+            if changed:
+                self._adopt(program, _NO_BOUND)
+            self._change_schema(self.axioms, Delta(), _NO_BOUND)
             raise
-        return self._entailed(delta, came, went, before)
-
-    def _exchange(
-        self, delta: Delta, bound: int, *, is_same: bool, is_reading: bool, is_undone: bool
-    ) -> tuple[list[Quad], list[Quad]]:
-        """Reason by the axioms that there are now."""
-        axioms = self._ontology.axioms
-        if is_same:
-            came, went = self._derive(self._reading.parts(delta), bound, is_reading=is_reading)
-        else:
-            came, went = self._rebuild(
-                Program(axioms, self._bits), Delta() if is_undone else delta, bound
-            )
         self.axioms = axioms
-        more, less = self._schema.change(
-            axioms, self._asserted_schema(Delta() if is_undone else delta), bound
-        )
-        return came + more, went + less
+        if changed and self.suspended:
+            changes.append((self._build(delta, frozenset(self.suspended)), []))
+        return self._entailed(delta, *_net(changes))
 
-    def _rebuild(self, program: Program, delta: Delta, bound: int) -> tuple[list[Quad], list[Quad]]:
-        was = self._derived_apart_from_schema()
-        suspended, rooms = self.suspended, self._rooms
+    def _take_back_axioms(self, negated: Delta) -> None:
+        """The store has what it had before a step; the data of it are taken back already."""
+        changed = any(self._ontology.change(*_of_ontology(negated)))
+        self.axioms = self._ontology.axioms
+        if changed:
+            self._adopt(Program(self.axioms, self._bits), _NO_BOUND)
+        self._change_schema(self.axioms, Delta(), _NO_BOUND)
+
+    def _change_schema(self, axioms: Axioms, stored: Delta, bound: int) -> Came:
+        most = bound - self._size - len(self._contradictions)
+        try:
+            return self._schema.change(axioms, self._asserted_schema(stored), most)
+        except BoundPassedError as error:
+            raise self._limit_error(None) from error
+
+    def _adopt(self, program: Program, bound: int) -> list[Came]:
+        """Go over to another program in all domains that are not suspended.
+
+        Raises DerivedLimitError; then some have gone over, and others not.
+        """
+        reading, excluded = self._reading, self._excluded
         self._learn(program)
-        self.suspended = {}
-        self._rooms, self._closures, self._size = {}, {}, 0
-        contradictions, self._contradictions = self._contradictions, Contradictions()
-        self._build(delta, None, bound)
-        new = {domain for domain in self.suspended if domain not in suspended}
-        if new:
-            self.suspended, self._contradictions = suspended, contradictions
-            self._closures, self._size = {}, 0
-            self._rooms = {}
-            for room in rooms.values():
-                self._put(room)
-            raise self._limit_error(None)
-        now = self._derived_apart_from_schema()
-        return [q for q in now if q not in was], [q for q in was if q not in now]
+        is_same = self._excluded.pairs == excluded.pairs
+        if not is_same:
+            self._contradictions.drop(self._individuals(), excluded)
+        differing = reading.differing(self._reading, self._store)
+        changes: list[Came] = []
+        try:
+            for domain in sorted({*self._rooms, *differing}, key=lambda each: str(each.into)):
+                if domain not in self.suspended:
+                    was, now = differing.get(domain, ([], []))
+                    found = self._adopt_room(domain, was, now, bound)
+                    changes.append((found.added, found.removed))
+                    if is_same:
+                        self._contradictions.retype(found.retyped, self._excluded)
+        finally:
+            if not is_same:
+                self._contradictions.take(self._individuals(), self._excluded)
+        if self._total() > bound:
+            raise self._limit_error(self._excluded.axiom)
+        changes.append(self._contradictions.changes())
+        return changes
 
-    def _derived_apart_from_schema(self) -> dict[Quad, None]:
-        found: dict[Quad, None] = {}
-        for graph in self._closures:
-            found.update(dict.fromkeys(self.derived.match(None, None, None, graph)))
-        found.update(self._contradictions.index.quads)
+    def _adopt_room(self, domain: Domain, was: list[Quad], now: list[Quad], bound: int) -> Changes:
+        room = self._rooms.get(domain)
+        if room is None:
+            room = Room(domain, self._program)
+            self._put(room)
+            was = []
+        closure = room.closure
+        if closure.program is self._program and not now:
+            return Changes()
+        size = closure.size
+        try:
+            found = room.adopt(self._program, was, now, bound - self._total() + size)
+        except BoundPassedError as error:
+            raise self._limit_error(error.axiom) from error
+        self._size += closure.size - size
+        if room.is_empty:
+            self._drop(domain)
         return found
+
+    def _individuals(self) -> Iterator[Individual]:
+        for room in self._rooms.values():
+            yield from room.closure.individuals.values()
 
     def _build(
         self, delta: Delta, chosen: frozenset[Domain] | None, bound: int | None = None
@@ -348,16 +387,17 @@ class Reasoner:
         found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
         return found
 
-    def _existing(self) -> set[GraphName]:
+    def _existing(self) -> set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""
         return {graph for graph in self._special if self.derived.holds(graph)}
 
-    def _entailed(
-        self, delta: Delta, came: list[Quad], went: list[Quad], before: set[GraphName]
-    ) -> Delta:
+    def _entailed(self, delta: Delta, came: list[Quad], went: list[Quad]) -> Delta:
+        if not (came or went):
+            return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
-        if self._special:
-            now = self._existing()
+        now, before = self._existing(), self._there
+        if now != before:
+            self._there = now
             created += tuple(graph for graph in self._special if graph in now - before)
             dropped += tuple(graph for graph in self._special if graph in before - now)
         added, removed = delta.added, delta.removed
@@ -372,6 +412,25 @@ class Reasoner:
                 went = [quad for quad in went if quad not in both]
                 added = tuple(quad for quad in added if quad not in both)
         return Delta((*added, *came), (*removed, *went), created, dropped)
+
+
+def _net(changes: Iterable[Came]) -> Came:
+    """What is left of several changes, one after the other."""
+    net: dict[Quad, int] = {}
+    for came, went in changes:
+        for quads, sign in ((came, 1), (went, -1)):
+            for quad in quads:
+                net[quad] = net.get(quad, 0) + sign
+    return [quad for quad, sum_ in net.items() if sum_ > 0], [
+        quad for quad, sum_ in net.items() if sum_ < 0
+    ]
+
+
+def _of_ontology(delta: Delta) -> Came:
+    """What comes to the ontology graph, and goes."""
+    return [quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH], [
+        quad for quad in delta.removed if quad.graph_name == ONTOLOGY_GRAPH
+    ]
 
 
 def _most(axiom: Axiom | None) -> str:

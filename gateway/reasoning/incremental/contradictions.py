@@ -19,26 +19,27 @@ Pair = tuple[NamedNode, NamedNode]
 
 
 class Excluded:
-    """The pairs of classes that a program excludes, looked up by a mask of types."""
+    """The `pairs` of classes that a program excludes, looked up by a mask of types."""
 
     def __init__(self, program: Program) -> None:
-        pairs = [(mask, (each.first, each.second)) for mask, each in program.disjoint]
+        found = [(mask, (each.first, each.second)) for mask, each in program.disjoint]
+        pairs = sorted(found, key=str)
         if (nothing := program.classes.get(NOTHING)) is not None:
             pairs.append((nothing, (NOTHING, NOTHING)))
-        self._pairs = pairs
+        self.pairs = pairs
         self.axiom = next((axiom for _, axiom in program.disjoint), None)
         self._any = 0
         for mask, _ in pairs:
             self._any |= mask
 
     def __bool__(self) -> bool:
-        return bool(self._pairs)
+        return bool(self.pairs)
 
     def among(self, types: int) -> list[Pair]:
         """The pairs of which something with these types is both."""
         if not types & self._any:
             return []
-        return [pair for mask, pair in self._pairs if not mask & ~types]
+        return [pair for mask, pair in self.pairs if not mask & ~types]
 
 
 class Contradictions:

@@ -6,7 +6,7 @@ value, or by transitivity; above them it counts the asserted facts that it follo
 that was withdrawn in the step that goes on, with the support that is left.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from pyoxigraph import Literal, Triple
 
@@ -91,6 +91,10 @@ class Relation:
         self.some = table.some
         self.only = table.only
         self.paths = table.paths
+        self.use(table)
+
+    def use(self, table: Table) -> None:
+        """Go on with another table, whose heads are bound and whose rules joined apart."""
         self.is_kept = table.is_kept
         self.needs_object = table.needs_object
         self.has_values = bool(table.node.subject_values or table.node.object_values)
@@ -129,6 +133,22 @@ class Relations:
     def get(self, name: Name) -> Relation | None:
         """The relation, if there can be facts of it yet."""
         return self.by_name.get(name)
+
+    def use(self, program: Program, changed: Set[Name]) -> None:
+        """Go on with another program; relations that it has not are empty, and go."""
+        self.program = program
+        known = [self.by_name[name] for name in changed if name in self.by_name]
+        for relation in known:
+            if relation.name not in program.tables:
+                del self.by_name[relation.name]
+        for relation in known:
+            table = program.tables.get(relation.name)
+            if table is not None:
+                relation.use(table)
+                for head, _ in table.node.heads:
+                    self[head]
+                self._bind(relation.node, table.node)
+                self._bind(relation.literal, table.literal)
 
     def _make(self, name: Name) -> Relation:
         made: list[tuple[Relation, Table]] = []

@@ -15,6 +15,9 @@ class Copies:
     def __init__(self) -> None:
         self._count: dict[Triple, int] = {}
 
+    def __len__(self) -> int:
+        return len(self._count)
+
     def net(self, removed: Iterable[Quad], added: Iterable[Quad]) -> tuple[list[Quad], list[Quad]]:
         """Quads of triples that are in no graph any more, and of those that were in none."""
         count = self._count

@@ -356,7 +356,8 @@ class _Compiler:
                 if head not in found and (turns or not turned):
                     found[head] = None
                     waiting.append(head)
-        return list(found)
+        first, *others = found
+        return [first, *sorted(others, key=str)]
 
     def _make_tables(self) -> None:
         tables = self._program.tables
@@ -402,18 +403,18 @@ class _Compiler:
     def _join_tables(self) -> None:
         program = self._program
         for name, joins in self._somes.items():
-            found = tuple(self._join(name, needs, slot) for slot, needs in joins.items())
+            found = tuple(self._join(name, needs, slot) for slot, needs in sorted(joins.items()))
             program.tables[name].some = found
             for join in found:
                 at = join.needs.bit_length() - 1
                 program.fillers.setdefault(at, []).append((name, join))
         for name, joins in self._onlys.items():
-            found = tuple(self._join(name, needs, slot) for needs, slot in joins.items())
+            found = tuple(self._join(name, needs, slot) for needs, slot in sorted(joins.items()))
             program.tables[name].only = found
             for join in found:
                 at = join.needs.bit_length() - 1
                 program.restricted.setdefault(at, []).append((name, join))
-        for path in self._paths:
+        for path in sorted(self._paths, key=str):
             for at, part in enumerate(path.parts):
                 program.tables[part].paths += ((path, at),)
         for at in (*program.fillers, *program.restricted, *program.values):

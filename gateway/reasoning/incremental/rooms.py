@@ -6,15 +6,18 @@ graph that holds a premise.
 
 from collections.abc import Iterable, Iterator
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName
+from gateway.reasoning.axioms import READ_PREDICATES
 from gateway.reasoning.domains import Domain, Domains
-from gateway.reasoning.incremental.closure import BoundPassedError, Changes, Closure
+from gateway.reasoning.incremental.adoption import changed_tables
+from gateway.reasoning.incremental.closure import Changes, Closure
 from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.joint import Copies
 from gateway.reasoning.incremental.program import Edges, Program
+from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.store.readable import Source
 
 
@@ -28,6 +31,11 @@ class Room:
         self.closure = Closure(program, domain.into)
         self._copies = Copies() if domain.is_joint else None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept."""
+        return not (self.closure.individuals or self._copies)
+
     def step(self, removed: list[Quad], added: list[Quad], limit: float) -> Changes:
         """Raises BoundPassedError and leaves everything as it was."""
         if self._copies is None:
@@ -37,6 +45,19 @@ class Room:
             return self.closure.step(gone, come, limit)
         except BoundPassedError:
             self._copies.net(added, removed)
+            raise
+
+    def adopt(self, program: Program, was: list[Quad], now: list[Quad], limit: float) -> Changes:
+        """Go over to another program; see `Closure.adopt`. Raises BoundPassedError."""
+        if self._copies is None:
+            return self.closure.adopt(program, was, now, limit)
+        gone, _ = self._copies.net(was, ())
+        _, come = self._copies.net((), now)
+        try:
+            return self.closure.adopt(program, gone, come, limit)
+        except BoundPassedError:
+            self._copies.net(now, ())
+            self._copies.net((), was)
             raise
 
     def load(self, quads: list[Quad], limit: float) -> None:
@@ -56,6 +77,9 @@ class Parts:
         self.added: list[Quad] = []
 
 
+Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
+
+
 class Reading:
     """Which quads a program reads, and of which domain they are."""
 
@@ -67,6 +91,7 @@ class Reading:
             if table.is_read and not isinstance(name, Edges)
         )
         self.every = self.predicates | ({TYPE} if program.classes else set())
+        self.may_be_read = self.every | READ_PREDICATES
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
 
@@ -80,28 +105,37 @@ class Reading:
             found = self._domain[graph] = self._domains.of(graph)
             return found
 
-    def parts(self, delta: Delta) -> dict[Domain, Parts]:
-        """What is read of a change."""
+    def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
+        """What is read of a change, and the graphs that it touches."""
         found: dict[Domain, Parts] = {}
+        graphs: set[GraphName] = set()
         every, classes = self.every, self.program.classes
         for quads, side in ((delta.removed, "removed"), (delta.added, "added")):
             last: GraphName | None = None
             into: list[Quad] | None = None
             for quad in quads:
-                predicate = quad.predicate
-                if predicate not in every:
-                    continue
-                if predicate == TYPE and quad.object not in classes:
-                    continue
                 graph = quad.graph_name
                 if graph != last:
                     last, domain = graph, self.domain(graph)
+                    graphs.add(graph)
                     into = None
                     if domain is not None:
                         into = getattr(found.setdefault(domain, Parts()), side)
-                if into is not None:
+                if into is None:
+                    continue
+                predicate = quad.predicate
+                if predicate in every and (predicate != TYPE or quad.object in classes):
                     into.append(quad)
-        return found
+        return {each: part for each, part in found.items() if part.removed or part.added}, graphs
+
+    def read(self, delta: Delta) -> Delta:
+        """The quads of a change that can be read, be it as axioms: most readings have none."""
+        may = self.may_be_read
+        removed, added = delta.removed, delta.added
+        return Delta(
+            tuple([quad for quad in added if quad.predicate in may]),
+            tuple([quad for quad in removed if quad.predicate in may]) if removed else (),
+        )
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
         """What a store holds that is read, in batches, as it is with the change."""
@@ -116,6 +150,30 @@ class Reading:
             if quad.predicate in self.predicates
             or (quad.predicate == TYPE and quad.object in self.program.classes)
         ]
+
+    def differing(self, other: "Reading", store: Source) -> Differing:
+        """What is read of a store and means another thing to another program, by domain.
+
+        Once as it is read now, and once as the other reads it.
+        """
+        found: Differing = {}
+        for name in changed_tables(self.program, other.program):
+            if isinstance(name, NamedNode):
+                is_read = name in self.predicates, name in other.predicates
+                if any(is_read):
+                    self._note(found, store.match(None, name, None, None), is_read)
+        classes, others = self.program.classes, other.program.classes
+        for cls in classes.keys() ^ others.keys():
+            is_read = cls in classes, cls in others
+            self._note(found, store.match(None, TYPE, cls, None), is_read)
+        return found
+
+    def _note(self, found: Differing, quads: Iterable[Quad], is_read: tuple[bool, bool]) -> None:
+        for domain, some in _by_domain(self, quads):
+            parts = found.setdefault(domain, ([], []))
+            for part, wanted in zip(parts, is_read, strict=True):
+                if wanted:
+                    part += some
 
 
 _MOST_GRAPHS = 4096

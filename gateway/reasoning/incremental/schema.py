@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Set
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, RDFS
-from gateway.reasoning.incremental.closure import BoundPassedError
+from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.kinds import (
     NOTHING,
     Axiom,

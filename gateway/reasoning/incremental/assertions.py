@@ -1,0 +1,159 @@
+"""`Assertions`: what an asserted quad is for a closure, and one that is asserted no longer.
+
+Place: between `Propagation` and `Closure`; on the way of every quad that is read.
+"""
+
+from collections.abc import Iterable
+
+from pyoxigraph import Quad
+
+from gateway.rdf.terms import Term
+from gateway.reasoning.incremental.concluding import TYPE
+from gateway.reasoning.incremental.facts import (
+    ASSERTED,
+    BY_ASSERTED,
+    Individual,
+    Relation,
+)
+from gateway.reasoning.incremental.propagation import Propagation
+
+
+class Assertions(Propagation):
+    """Takes quads up and takes them back; what follows is left to the other parts."""
+
+    def take_all_up(self, quads: Iterable[Quad]) -> None:
+        """Take up quads; those of one subject that stand together cost less."""
+        individuals = self.individuals
+        last: Term | None = None
+        subject = None
+        for quad in quads:
+            term = quad.subject
+            if subject is None or term != last:
+                last = term
+                subject = individuals.get(term)
+                if subject is None:
+                    subject = individuals[term] = Individual(term)
+            self.take_up(quad, subject)
+
+    def retract_all(self, quads: Iterable[Quad]) -> None:
+        """Retract quads, as `take_all_up` takes them up."""
+        last: Term | None = None
+        subject = None
+        for quad in quads:
+            term = quad.subject
+            if subject is None or term != last:
+                last = term
+                subject = self.individual(term)
+            self.retract(quad, subject)
+
+    def take_up(self, quad: Quad, subject: Individual) -> None:
+        """A quad of the subject is asserted now; `strengthen` comes after."""
+        relation = self.relations.by_name.get(quad.predicate)
+        if relation is None:
+            predicate = quad.predicate
+            if predicate == TYPE:
+                self._assert_type(subject, self.program.classes[quad.object])
+                return
+            relation = self.relations[predicate]
+        if relation.needs_object:
+            self._take_up_both(relation, subject, self.individual(quad.object))
+            return
+        mask = relation.node.subject
+        counts = subject.counts
+        if counts is None:
+            subject.counts = {mask: 1}
+        else:
+            counts[mask] = counts.get(mask, 0) + 1
+        if mask & ~subject.types:
+            self.dirty[subject] = None
+
+    def _take_up_both(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        reach = relation.literal if object_.is_literal else relation.node
+        if relation.is_kept:
+            self._assert_kept(relation, subject, object_)
+        elif relation.some:
+            into = relation.into.get(object_)
+            if into is None:
+                into = relation.into[object_] = set()
+            into.add(subject)
+            subject.facts += 1
+            object_.facts += 1
+            self.give_some(relation, subject, object_)
+        for head, turned in reach.heads:
+            if turned:
+                self.hold(head, object_, subject, BY_ASSERTED)
+            else:
+                self.hold(head, subject, object_, BY_ASSERTED)
+        if reach.subject:
+            self.give(subject, reach.subject, is_recursive=False)
+        if reach.object:
+            self.give(object_, reach.object, is_recursive=False)
+        if relation.has_values:
+            self.give_by_value(reach, subject, object_, is_recursive=False)
+            self.idle[subject] = None
+        self.idle[object_] = None
+
+    def _assert_type(self, subject: Individual, mask: int) -> None:
+        types, asserted = subject.types, subject.asserted
+        self.was.setdefault(subject, (types, asserted))
+        subject.asserted = asserted | mask
+        if mask & types:
+            self.size -= (mask & self.shown) != 0
+        else:
+            self.dirty[subject] = None
+
+    def _assert_kept(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        row = relation.out.setdefault(subject, {})
+        support = row.get(object_, 0)
+        row[object_] = abs(support) | ASSERTED
+        if support > 0:
+            self.was_derived.setdefault((relation, subject, object_), True)
+            self.size -= 1
+            return
+        if not support:
+            subject.facts += 1
+            object_.facts += 1
+        self.enter(relation, subject, object_)
+
+    def retract(self, quad: Quad, subject: Individual) -> None:
+        """A quad of the subject is asserted no longer; `weaken` comes after."""
+        relation = self.relations.by_name.get(quad.predicate)
+        if relation is None:
+            predicate = quad.predicate
+            if predicate == TYPE:
+                self._retract_type(subject, self.program.classes[quad.object])
+                return
+            relation = self.relations[predicate]
+        if relation.needs_object:
+            self._retract_both(relation, subject, self.individual(quad.object))
+        else:
+            self.take(subject, relation.node.subject, is_recursive=False)
+
+    def _retract_both(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        reach = relation.literal if object_.is_literal else relation.node
+        if reach.heads:
+            self.unsupport(reach.heads, subject, object_, BY_ASSERTED)
+        if reach.subject:
+            self.take(subject, reach.subject, is_recursive=False)
+        if reach.object:
+            self.take(object_, reach.object, is_recursive=False)
+        if relation.has_values:
+            self.take_by_value(reach, subject, object_, is_recursive=False)
+            self.idle[subject] = None
+        if relation.is_kept:
+            self.release(relation, subject, object_, ASSERTED)
+        elif relation.some:
+            self.drop_into(relation, subject, object_)
+            for join in relation.some:
+                if object_.types & join.needs:
+                    self.take(subject, join.slot, is_recursive=join.is_recursive)
+            self.drop_fact(subject, object_)
+        self.idle[object_] = None
+
+    def _retract_type(self, subject: Individual, mask: int) -> None:
+        types, asserted = subject.types, subject.asserted
+        self.was.setdefault(subject, (types, asserted))
+        subject.asserted = asserted & ~mask
+        self.size += (mask & self.shown & types) != 0
+        self.dirty[subject] = None
+        self.idle[subject] = None

@@ -1,0 +1,303 @@
+"""`Support`: the facts and types of a domain with what supports them, one change at a time.
+
+Place: the lowest part of a `Closure`. Each method keeps counts true and notes what has to be looked
+at next; nothing here goes on by itself.
+"""
+
+from collections.abc import Set
+
+from gateway.rdf.terms import GraphName, Term
+from gateway.reasoning.incremental.chains import concluded
+from gateway.reasoning.incremental.facts import (
+    ASSERTED,
+    BY_CONCLUDED,
+    BY_TRANSITIVITY,
+    CONCLUDED,
+    FIRM,
+    BoundReach,
+    Individual,
+    Relation,
+    Relations,
+)
+from gateway.reasoning.incremental.program import Name, Path, Program
+
+Fact = tuple[Relation, Individual, Individual]
+Conclusion = tuple[Relation, Individual, Individual, int]
+Heads = tuple[tuple[Relation, bool], ...]
+
+
+class Support:
+    """Individuals and relations, and what waits to be looked at.
+
+    `size` is the number of derived quads. `dirty` are individuals whose types may be others,
+    `weakened` those that are looked at again once everything is withdrawn; `left` facts that hold
+    no longer and have support, `going` conclusions to withdraw, `gone` withdrawn ones, `coming`
+    those to draw. `was` has the types and asserted types, `was_derived` the facts, that changed.
+    """
+
+    def __init__(self, program: Program, into: GraphName) -> None:
+        self.program = program
+        self.into = into
+        self.size = 0
+        self.individuals: dict[Term, Individual] = {}
+        self.relations = Relations(program)
+        self.limit: float = 0
+        self.shown = program.bits.visible
+        self.dirty: dict[Individual, None] = {}
+        self.weakened: dict[Individual, None] = {}
+        self.left: list[Fact] = []
+        self.going: list[Conclusion] = []
+        self.gone: list[Conclusion] = []
+        self.coming: list[Conclusion] = []
+        self.was: dict[Individual, tuple[int, int]] = {}
+        self.was_derived: dict[Fact, bool] = {}
+        self.idle: dict[Individual, None] = {}
+        self._members: dict[int, dict[Individual, None]] = {}
+
+    def individual(self, term: Term) -> Individual:
+        found = self.individuals.get(term)
+        if found is None:
+            found = self.individuals[term] = Individual(term)
+        return found
+
+    # What follows from one fact by itself, for and against.
+
+    def support(self, heads: Heads, subject: Individual, object_: Individual, unit: int) -> None:
+        for head, turned in heads:
+            if turned:
+                self.hold(head, object_, subject, unit)
+            else:
+                self.hold(head, subject, object_, unit)
+
+    def unsupport(self, heads: Heads, subject: Individual, object_: Individual, unit: int) -> None:
+        for head, turned in heads:
+            if turned:
+                self.release(head, object_, subject, unit)
+            else:
+                self.release(head, subject, object_, unit)
+
+    def give_by_value(
+        self, reach: BoundReach, subject: Individual, object_: Individual, *, is_recursive: bool
+    ) -> None:
+        """Types of an end where the other is a certain term."""
+        if mask := reach.subject_values.get(object_.term):
+            self.give(subject, mask, is_recursive=is_recursive)
+        if mask := reach.object_values.get(subject.term):
+            self.give(object_, mask, is_recursive=is_recursive)
+
+    def take_by_value(
+        self, reach: BoundReach, subject: Individual, object_: Individual, *, is_recursive: bool
+    ) -> None:
+        if mask := reach.subject_values.get(object_.term):
+            self.take(subject, mask, is_recursive=is_recursive)
+        if mask := reach.object_values.get(subject.term):
+            self.take(object_, mask, is_recursive=is_recursive)
+
+    def give(self, individual: Individual, mask: int, *, is_recursive: bool) -> None:
+        if is_recursive:
+            counts = individual.recursive
+            if counts is None:
+                counts = individual.recursive = {}
+        else:
+            counts = individual.counts
+            if counts is None:
+                counts = individual.counts = {}
+        counts[mask] = counts.get(mask, 0) + 1
+        if mask & ~individual.types:
+            self.dirty[individual] = None
+
+    def take(self, individual: Individual, mask: int, *, is_recursive: bool) -> None:
+        counts = individual.recursive if is_recursive else individual.counts
+        assert counts is not None  # noqa: S101  (given before)
+        left = counts[mask] - 1
+        if left:
+            counts[mask] = left
+        else:
+            del counts[mask]
+            if not counts:
+                self.idle[individual] = None
+                if is_recursive:
+                    individual.recursive = None
+                else:
+                    individual.counts = None
+        if is_recursive or not left:
+            self.dirty[individual] = None
+            if is_recursive:
+                self.weakened[individual] = None
+
+    def give_some(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        for join in relation.some:
+            if object_.types & join.needs:
+                self.give(subject, join.slot, is_recursive=join.is_recursive)
+
+    # Facts that are kept.
+
+    def hold(self, relation: Relation, subject: Individual, object_: Individual, unit: int) -> None:
+        row = relation.out.get(subject)
+        if row is None:
+            row = relation.out[subject] = {}
+        support = row.get(object_, 0)
+        if support > 0:
+            row[object_] = support + unit
+            return
+        row[object_] = unit - support
+        if not support:
+            subject.facts += 1
+            object_.facts += 1
+        self.come(relation, subject, object_)
+
+    def come(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """A fact holds that is not asserted."""
+        if relation.is_shown:
+            self.size += 1
+            self.was_derived.setdefault((relation, subject, object_), False)
+        self.enter(relation, subject, object_)
+
+    def enter(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """A fact holds now."""
+        into = relation.into.get(object_)
+        if into is None:
+            relation.into[object_] = {subject}
+        else:
+            into.add(subject)
+        if relation.some or relation.only or relation.paths:
+            self.join(relation, subject, object_)
+
+    def join(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """What a fact that holds gives together with others."""
+        for join in relation.some:
+            if object_.types & join.needs:
+                self.give(subject, join.slot, is_recursive=join.is_recursive)
+        if relation.only and not object_.is_literal:
+            for join in relation.only:
+                if subject.types & join.needs:
+                    self.give(object_, join.slot, is_recursive=join.is_recursive)
+        for path, at in relation.paths:
+            sup, kind = self.concluded_by(path)
+            for start, end in concluded(self.relations, path, at, subject, object_):
+                if not self.has(sup, start, end, kind):
+                    self.coming.append((sup, start, end, kind))
+
+    def unjoin(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """Take back what a fact gave together with others, while it is still there."""
+        for path, at in relation.paths:
+            sup, kind = self.concluded_by(path)
+            for start, end in concluded(self.relations, path, at, subject, object_):
+                self.going.append((sup, start, end, kind))
+        for join in relation.some:
+            if object_.types & join.needs:
+                self.take(subject, join.slot, is_recursive=join.is_recursive)
+        if relation.only and not object_.is_literal:
+            for join in relation.only:
+                if subject.types & join.needs:
+                    self.take(object_, join.slot, is_recursive=join.is_recursive)
+
+    def concluded_by(self, path: Path) -> tuple[Relation, int]:
+        kind = BY_TRANSITIVITY if path.is_transitive else CONCLUDED
+        return self.relations[path.sup], kind
+
+    def has(self, relation: Relation, subject: Individual, object_: Individual, kind: int) -> bool:
+        """Whether the conclusion is drawn, be the fact withdrawn for something else."""
+        row = relation.out.get(subject)
+        return row is not None and abs(row.get(object_, 0)) & kind != 0
+
+    def release(
+        self, relation: Relation, subject: Individual, object_: Individual, unit: int
+    ) -> None:
+        """Take support from a fact; it is withdrawn where none is left that is firm."""
+        row = relation.out[subject]
+        support = row[object_]
+        left = abs(support) - unit
+        if support > 0:
+            if left & FIRM:
+                row[object_] = left
+                if unit == ASSERTED and relation.is_shown:
+                    self.was_derived.setdefault((relation, subject, object_), False)
+                    self.size += 1
+                return
+            self.leave(relation, subject, object_, is_derived=not support & ASSERTED)
+        if left:
+            row[object_] = -left
+            self.left.append((relation, subject, object_))
+            return
+        del row[object_]
+        if not row:
+            del relation.out[subject]
+        self.drop_fact(subject, object_)
+
+    def drop_fact(self, subject: Individual, object_: Individual) -> None:
+        for each in (subject, object_):
+            each.facts -= 1
+            if not each.facts:
+                self.idle[each] = None
+
+    def drop_into(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        into = relation.into[object_]
+        into.remove(subject)
+        if not into:
+            del relation.into[object_]
+
+    def leave(
+        self, relation: Relation, subject: Individual, object_: Individual, *, is_derived: bool
+    ) -> None:
+        """A fact holds no longer."""
+        if relation.some or relation.only or relation.paths:
+            self.unjoin(relation, subject, object_)
+        self.drop_into(relation, subject, object_)
+        if relation.is_shown:
+            self.was_derived.setdefault((relation, subject, object_), is_derived)
+            self.size -= is_derived
+
+    def conclude(
+        self, relation: Relation, subject: Individual, object_: Individual, kind: int
+    ) -> None:
+        """A chain, or a class with a value, concludes a fact."""
+        row = relation.out.setdefault(subject, {})
+        support = row.get(object_, 0)
+        if abs(support) & kind:
+            return
+        if support > 0:
+            row[object_] = support | kind
+        else:
+            row[object_] = -support | kind
+            if not support:
+                subject.facts += 1
+                object_.facts += 1
+            self.come(relation, subject, object_)
+        reach = relation.literal if object_.is_literal else relation.node
+        is_path = kind == BY_TRANSITIVITY
+        self.support(reach.path_heads if is_path else reach.heads, subject, object_, BY_CONCLUDED)
+        if relation.has_values:
+            self.give_by_value(reach, subject, object_, is_recursive=True)
+        if is_path:  # its edges give what is left
+            return
+        if reach.object:
+            self.give(object_, reach.object, is_recursive=True)
+        if reach.subject:
+            self.give(subject, reach.subject, is_recursive=True)
+
+    def withdraw(
+        self, relation: Relation, subject: Individual, object_: Individual, kind: int
+    ) -> None:
+        """A conclusion has lost one of its reasons: it goes, and is looked at again."""
+        if not self.has(relation, subject, object_, kind):
+            return
+        self.gone.append((relation, subject, object_, kind))
+        reach = relation.literal if object_.is_literal else relation.node
+        is_path = kind == BY_TRANSITIVITY
+        heads = reach.path_heads if is_path else reach.heads
+        self.unsupport(heads, subject, object_, BY_CONCLUDED)
+        if relation.has_values:
+            self.take_by_value(reach, subject, object_, is_recursive=True)
+        if not is_path:
+            if reach.object:
+                self.take(object_, reach.object, is_recursive=True)
+            if reach.subject:
+                self.take(subject, reach.subject, is_recursive=True)
+        self.release(relation, subject, object_, kind)
+
+    def use(self, program: Program, changed: Set[Name]) -> None:
+        """Go on with the tables of another program; `changed` are the properties that differ."""
+        self.program = program
+        self.shown = program.bits.visible
+        self.relations.use(program, changed)
