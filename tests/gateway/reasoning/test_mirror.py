@@ -101,7 +101,7 @@ def test_where_more_waits_than_it_holds_it_is_dropped_and_filled_again() -> None
     source.change(Delta((quad(2_001),)))
     assert source.mirror.waiting == 0
     assert source.found(D) == {each for each in source.quads if each.graph_name == D}
-    assert source.asked == [D, G, D] or source.asked == [G, D, D]
+    assert (source.asked.count(D), source.asked.count(G)) == (2, 1)
 
 
 # under the entailed view --------------------------------------------------------------------
@@ -115,7 +115,8 @@ def entailed() -> Entailed:
     symmetric = "http://www.w3.org/2002/07/owl#SymmetricProperty"
     kind = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
     axiom = Quad(NamedNode("urn:p"), kind, NamedNode(symmetric), ONTOLOGY_GRAPH)
-    store.apply(Delta((axiom, quad(1), quad(2, G), quad(3, H))))
+    asserted = (axiom, quad(1), quad(2, G), quad(3, H))
+    store.apply(Delta(asserted, graphs_created=(G, H, ONTOLOGY_GRAPH)))
     reasoner = Reasoner(store, domains, bound=100)
     reasoner.start()
     return Entailed(store, reasoner, domains)
