@@ -9,7 +9,7 @@ snapshot of a whole update. What is exact and why: docs/engine.md.
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -20,7 +20,7 @@ from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
-from gateway.engine.notification import Notification
+from gateway.engine.notification import Notification, Outcome
 from gateway.engine.options import DEFAULT_OPTIONS, EngineOptions
 from gateway.engine.performance import Performance
 from gateway.engine.processing import Processing
@@ -61,22 +61,6 @@ from gateway.store.update import (
 )
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
-
-    `notifications` are those that no listener was told. `id` is that of a delayed UPDATE: the
-    change is that of delaying or of executing it. `due` is when one that was delayed just now is
-    to be executed, µs since the epoch.
-    """
-
-    delta: Delta
-    notifications: tuple[Notification, ...]
-    time: int
-    id: str | None = None
-    due: int | None = None
 
 
 RightsOf = Callable[[str], Rights]
@@ -495,8 +479,8 @@ class Engine:
             view.pump()
             if view.is_moving:
                 with self._clock.held(outcome.time):
-                    moved = tuple(view.settled(outcome.time))
-                outcome = replace(outcome, notifications=(*outcome.notifications, *moved))
+                    told = view.settled(outcome.notifications, outcome.time)
+                outcome = replace(outcome, notifications=told)
             self.statistics.subscriptions = len(self._subscriptions)
         return self._told(outcome) if outcome.notifications else outcome
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, Solution, solution
 
 
@@ -35,3 +36,19 @@ class Notification:
     def addressed(self, spuid: str, sequence: int, alias: str | None) -> "Notification":
         """The same change for another subscriber of the same SPU."""
         return replace(self, spuid=spuid, sequence=sequence, alias=alias)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
+
+    `notifications` are those that no listener was told. `id` is that of a delayed UPDATE: the
+    change is that of delaying or of executing it. `due` is when one that was delayed just now is
+    to be executed, µs since the epoch.
+    """
+
+    delta: Delta
+    notifications: tuple[Notification, ...]
+    time: int
+    id: str | None = None
+    due: int | None = None

@@ -14,7 +14,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.axioms import Axiom, Axioms
 from gateway.reasoning.domains import Domain, Domains
-from gateway.reasoning.naive import NaiveReasoner
+from gateway.reasoning.reasoner import Reasoner
 from gateway.store.readable import GraphNode, Source
 
 MOST_DERIVED = 500_000
@@ -118,4 +118,4 @@ class Reasoning:
     domains: Domains
     derived: int = MOST_DERIVED
     at_once: bool = True
-    make: MakeReasoner = NaiveReasoner
+    make: MakeReasoner = Reasoner

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
-from pyoxigraph import Quad, RdfFormat, parse
+from pyoxigraph import DefaultGraph, Quad, RdfFormat, parse
 
 from adapters.registry import Registry
 from adapters.values.fault import Fault
@@ -38,7 +38,7 @@ from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.dataset import Dataset
-from gateway.rdf.delta import quads_delta
+from gateway.rdf.delta import Delta
 from gateway.reasoning.reasoning import Reasoning
 
 
@@ -155,8 +155,10 @@ class _Side:
     def _fill(self, script: Script, memory: Memory) -> None:
         engine, profiles = self._engine, script.profiles
         if script.quads is not None:
-            copied = (*_parsed(script.quads), *_parsed(script.axioms))
-            engine.store.apply(quads_delta(copied))
+            copied = tuple(dict.fromkeys((*_parsed(script.quads), *_parsed(script.axioms))))
+            names = dict.fromkeys(quad.graph_name for quad in copied)
+            named = tuple(name for name in names if not isinstance(name, DefaultGraph))
+            engine.store.apply(Delta(copied, graphs_created=named))
             engine.update([self.templates.forget(iri) for iri in script.gave])
         if engine.view is not None:
             engine.start_reasoning()

@@ -26,7 +26,7 @@ from gateway.engine.views.processings import Processings
 from gateway.errors import GatewayError, SuspendedError
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
-from gateway.rdf.solutions import SolutionBag, difference
+from gateway.rdf.solutions import SolutionBag, consolidate, difference
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.axioms import Axioms
 from gateway.reasoning.domains import Domain
@@ -239,8 +239,29 @@ class EntailedView:
         if self.workers is not None:
             self.workers.pump()
 
-    def settled(self, time: int) -> Iterator[Notification]:
-        """Move whom changed axioms make move; notifications where that changes an answer."""
+    def settled(self, told: Iterable[Notification], time: int) -> tuple[Notification, ...]:
+        """Move whom changed axioms make move; the notifications of the UPDATE with theirs.
+
+        Who is told of its change already is told of both together.
+        """
+        found = {each.spuid: each for each in told}
+        for late in self._settled(time):
+            early = found.pop(late.spuid, None)
+            if early is None:
+                found[late.spuid] = late
+                continue
+            subscription = self._subscriptions.of(late.spuid)
+            subscription.sequence -= 1
+            added = (*early.results.added, *late.results.added)
+            removed = (*early.results.removed, *late.results.removed)
+            results = consolidate(early.results.variables, added, removed)
+            if results.is_empty:
+                subscription.sequence -= 1
+            else:
+                found[late.spuid] = replace(early, results=results)
+        return tuple(found.values())
+
+    def _settled(self, time: int) -> Iterator[Notification]:
         arriving, self._arriving = self._arriving, {}
         for spuid, before in arriving.items():
             yield from self._moved(spuid, self._followers[spuid].subject, before, time)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from pyoxigraph import Literal, NamedNode, QueryBoolean, QuerySolutions, Store
 
@@ -102,6 +103,9 @@ def entailed_now(engine: Engine) -> QuadStore:
     """What is asserted and what follows, from nothing, in a store of its own."""
     assert engine.view is not None
     store, reasoner = engine.store, engine.view.reasoner
+    changes, known = _known.get(engine, (-1, store))
+    if changes == store.changes:
+        return known
     naive = NaiveReasoner(store, engine.view.domains, bound=100_000)
     naive.start()
     derived = naive.derived.match(None, None, None, None)
@@ -111,7 +115,12 @@ def entailed_now(engine: Engine) -> QuadStore:
     both = QuadStore(Store())
     both.load([*quads, *derived], store.named_graphs())
     both.clock = store.clock
+    _known[engine] = store.changes, both
     return both
+
+
+_known: WeakKeyDictionary[Engine, tuple[int, QuadStore]] = WeakKeyDictionary()
+"""What is entailed, and at how many changes of the store."""
 
 
 def _answered(subject: Subject, results: QueryResults) -> SolutionBag:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from gateway.engine import Engine, QueryRequest, Rights, SubscribeRequest, UpdateRequest
 from gateway.engine.performance import Performance
@@ -65,7 +65,8 @@ def test_both_views_share_an_spu_as_long_as_no_rule_reaches_the_query() -> None:
     assert [each.sequence for each in outcome.notifications] == [1, 3]
     for first in (inferring, plain):
         engine.unsubscribe(first.spuid)
-    assert (engine.standing, engine.statistics.spus) == ((), {"single pattern": 0})
+    assert not engine.standing
+    assert engine.statistics.spus == {"single pattern": 0}
 
 
 def test_axioms_and_data_in_one_update_are_one_notification() -> None:
@@ -379,9 +380,10 @@ def test_before_the_start_nothing_is_known_and_everything_is_stored() -> None:
     engine = opened(at_once=False)
     engine.update(axioms(ABOVE))
     engine.update(A_MEMBER)
-    for request in (QueryRequest(MEMBERS, infer=True), SubscribeRequest(MEMBERS, infer=True)):
-        with pytest.raises(SuspendedError):
-            (engine.subscribe if isinstance(request, SubscribeRequest) else engine.query)(request)
+    with pytest.raises(SuspendedError):
+        engine.query(QueryRequest(MEMBERS, infer=True))
+    with pytest.raises(SuspendedError):
+        engine.subscribe(SubscribeRequest(MEMBERS, infer=True))
     engine.start_reasoning()
     assert answered(engine) == {"x"}
 
@@ -402,7 +404,4 @@ def test_the_time_of_reasoning_is_told() -> None:
 def test_literals_are_compared_in_canonical_form(engine: Engine) -> None:
     engine.update(axioms("<urn:Half> owl:onProperty <urn:p> ; owl:hasValue 21.50"))
     engine.update("INSERT DATA { <urn:x> a <urn:Half> }")
-    found = engine.query(QueryRequest("SELECT ?o { <urn:x> <urn:p> ?o }", infer=True))
-    assert [row[0] for row in found] == [
-        Literal("21.5", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#decimal"))
-    ]
+    assert answered(engine, "SELECT ?o { <urn:x> <urn:p> ?o }") == {"21.5"}
