@@ -22,6 +22,7 @@ from bench.readings import ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
 from bench.report import Experiment, Outcome, versions, write_json, write_text
 from bench.sepbm import sepbm
+from bench.sepbm.configuration import RESOURCES
 from gateway.errors import GatewayError
 
 Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
@@ -212,6 +213,8 @@ def _add_sepbm(command: argparse.ArgumentParser) -> None:
     )
     text = "for sepbm: together, each alone, or the two that the engine asks again (default: all)"
     command.add_argument("--channels", choices=sepbm.MODES, default="all", help=text)
+    text = "whose descriptions sepbm publishes: of a row's first resource, of all (default: first)"
+    command.add_argument("--resources", choices=RESOURCES, default="first", help=text)
     text = "who evaluates in full for the heuristics, for sepbm (default: naive)"
     command.add_argument("--truth", choices=sepbm.TRUTHS, default="naive", help=text)
     text = "write an HTML report into this folder, for sepbm"
@@ -292,7 +295,12 @@ def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
 
 def _sepbm(options: argparse.Namespace) -> Iterator[Outcome]:
     plan = sepbm.Plan(
-        options.universities, options.adapter, options.channels, options.truth, options.report
+        options.universities,
+        options.adapter,
+        options.channels,
+        options.truth,
+        options.report,
+        options.resources,
     )
     return sepbm.measure(plan)
 

@@ -30,6 +30,13 @@ from bench.sepbm.queries import reordered
 EACH = 15
 """Publications a channel: 300 by 20 channels, as in the paper."""
 
+RESOURCES = ("first", "all")
+"""Whose descriptions are published: what a row is about, its first variable, or all that it names.
+
+The paper says "the resources described by the query results". With all of them a department is
+published now and then, and each brings the rows of its 500 students at once.
+"""
+
 Expected = tuple[str, tuple[str, ...]]
 """A channel and a row that it gains, terms in their N-Triples form."""
 
@@ -121,11 +128,19 @@ class Configuration:
 
 
 def configure(
-    number: int, *, each: int = EACH, seed: int = 0, namespace: str = UNIV_BENCH_2004
+    number: int,
+    *,
+    each: int = EACH,
+    seed: int = 0,
+    namespace: str = UNIV_BENCH_2004,
+    resources: str = "first",
 ) -> Configuration:
-    """LUBM(`number`), enriched, and so many publications for each channel that has an answer."""
+    """LUBM(`number`), enriched, and so many publications for each channel that has an answer.
+
+    `resources` are those that rows are about: their first variable's, or all (`RESOURCES`).
+    """
     data = enriched(universities(number, namespace), namespace, seed)
-    return configured(data, number, each=each, seed=seed, namespace=namespace)
+    return configured(data, number, each=each, seed=seed, namespace=namespace, resources=resources)
 
 
 def configured(
@@ -135,9 +150,10 @@ def configured(
     each: int = EACH,
     seed: int = 0,
     namespace: str = UNIV_BENCH_2004,
+    resources: str = "first",
 ) -> Configuration:
     """As `configure`, of data that are there."""
-    found = _resources(data, namespace)
+    found = _resources(data, namespace, every=resources == "all")
     numbers = JavaRandom(seed)
     drawn = [
         (channel, resource)
@@ -154,7 +170,9 @@ def configured(
     return Configuration(number, namespace, base, publications)
 
 
-def _resources(data: Sequence[Statement], namespace: str) -> Mapping[str, Sequence[str]]:
+def _resources(
+    data: Sequence[Statement], namespace: str, *, every: bool
+) -> Mapping[str, Sequence[str]]:
     """The resources in the answers that have statements of their own, sorted, by channel."""
     subjects = {subject for subject, _, _ in data}
     store = Store()
@@ -163,7 +181,10 @@ def _resources(data: Sequence[Statement], namespace: str) -> Mapping[str, Sequen
     found = {}
     for channel, text in reordered(namespace).items():
         rows = cast(QuerySolutions, store.query(text))
-        terms = {str(term) for row in rows for term in row if isinstance(term, NamedNode)}
+        width = len(rows.variables) if every else 1
+        terms = {
+            str(term) for row in rows for term in tuple(row)[:width] if isinstance(term, NamedNode)
+        }
         found[channel] = sorted(terms & subjects)
     return found
 

@@ -43,6 +43,7 @@ class Plan:
     mode: str = "all"
     truth: str = "naive"
     report: Path | None = None
+    resources: str = "first"
     each: int = EACH
     folder: Path = BUILD
 
@@ -50,7 +51,7 @@ class Plan:
 def measure(plan: Plan) -> Iterator[Outcome]:
     """One experiment an adapter; the report, where one is wanted, is written after the last."""
     started = process_time()
-    configuration = configure(plan.universities, each=plan.each)
+    configuration = configure(plan.universities, each=plan.each, resources=plan.resources)
     configure_s = process_time() - started
     sha256 = configuration.digest
     folder = plan.folder / sha256[:16]
@@ -63,6 +64,7 @@ def measure(plan: Plan) -> Iterator[Outcome]:
             "universities": plan.universities,
             "adapter": adapter,
             "channels_mode": plan.mode,
+            "resources": plan.resources,
             "configuration_sha256": sha256,
             "configure_s": configure_s,
             "paper": of_paper(adapter),

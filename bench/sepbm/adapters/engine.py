@@ -19,6 +19,7 @@ from gateway.rdf.namespaces import ONTOLOGY_GRAPH
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.reasoning.domains import Domains
+from gateway.reasoning.reasoner import Reasoner
 from gateway.reasoning.reasoning import Reasoning
 from gateway.store.quad_store import QuadStore
 
@@ -42,7 +43,8 @@ class EngineAdapter(Adapter):
         store.bulk_load(n_triples(base), format=RdfFormat.N_TRIPLES)
         axioms = [Quad(t.subject, t.predicate, t.object, ONTOLOGY_GRAPH) for t in self._axioms]
         store.bulk_extend(axioms)
-        reasoning = Reasoning(Domains(frozenset({DEFAULT_GRAPH})), derived=MOST_DERIVED)
+        domains = Domains(frozenset({DEFAULT_GRAPH}))
+        reasoning = Reasoning(domains, derived=MOST_DERIVED, make=Reasoner)
         options = EngineOptions(performance=self._performance, reasoning=reasoning)
         self.engine = Engine(QuadStore(store), options=options, on_notification=self._hear)
 
