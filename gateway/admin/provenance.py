@@ -21,6 +21,7 @@ from gateway.admin.onboarding.changes import MappingChange
 from gateway.ingest.mappings import MappingTable, mapping_of
 from gateway.ingest.quarantine import Quarantine, was_accepted
 from gateway.ingest.raw_messages import RawMessages
+from gateway.ingest.sensor_classes import SENSOR_CLASS, TYPE, may_be
 from gateway.ingest.sosa import Identity, ObservationTemplates, unit_in_graph
 from gateway.journal import Position, Record
 from gateway.journal.lookup import Found, look_up
@@ -119,6 +120,16 @@ class Provenance:
         """The mappings of now that could have given an observation of a stream."""
         stream = (sensor, observed_property, feature)
         return tuple(each for each in self._mappings.mappings if _can_give(each, stream))
+
+    def classifying(self, quad: Quad) -> tuple[Mapping, ...]:
+        """The mappings of now that name this class of their sensor, if that is what it says."""
+        sensor, kind = quad.subject, quad.object
+        if not (isinstance(sensor, NamedNode) and isinstance(kind, NamedNode)):
+            return ()
+        if quad.predicate not in {TYPE, SENSOR_CLASS}:
+            return ()
+        named = (each for each in self._mappings.mappings if each.sensor_class == kind.value)
+        return tuple(each for each in named if may_be(each, sensor.value))
 
     def place_of(self, mapping: Mapping) -> str:
         """The file and JSON path that a mapping is from; "" where an UPDATE has made it what it is.

@@ -7,7 +7,7 @@ commands that `mappings` has; docs/mappings.md.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
@@ -54,11 +54,30 @@ def _ask(options: argparse.Namespace, path: str, asked: Mapping[str, object]) ->
 def _why(options: argparse.Namespace) -> int:
     """0 when an observation wrote it."""
     answer = _ask(options, "/mappings/why", _question(options.terms))
-    lines = [line for each in answer["observations"] for line in _origin_lines(each)]
-    if not answer["stored"]:
+    lines = [*_proof_lines(answer.get("proof", []))]
+    lines += [line for each in answer["observations"] for line in _origin_lines(each)]
+    if not (answer["stored"] or answer.get("proof")):
         lines.append("it is not in the store now")
     _tell(options, answer, [*([answer["reason"]] if answer["reason"] else []), *lines])
-    return 0 if answer["observations"] else 1
+    return 0 if answer["observations"] or answer.get("proof") else 1
+
+
+def _proof_lines(steps: Sequence[Members]) -> Iterator[str]:
+    """The tree, each step once."""
+    told: set[int] = set()
+    waiting = [(0, 0)] if steps else []
+    while waiting:
+        number, depth = waiting.pop()
+        step, indent = steps[number], "  " * depth
+        if number in told:
+            yield f"{indent}{step['text']}, as above"
+            continue
+        told.add(number)
+        source = f"  ({step['source']})" if step["source"] else ""
+        yield f"{indent}{step['text']}{source}"
+        if step["axiom"]:
+            yield f"{indent}  because {step['axiom']}, and:"
+        waiting += [(each, depth + 1) for each in reversed(step["premises"])]
 
 
 def _question(terms: list[str]) -> dict[str, object]:

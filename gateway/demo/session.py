@@ -31,6 +31,7 @@ from gateway.demo.settings import (
     profile_of,
     standing_queries,
 )
+from gateway.demo.storeys import build
 from gateway.demo.terminal import Terminal
 from gateway.demo.witness import Witness, watching
 from gateway.errors import StorageError
@@ -58,6 +59,8 @@ async def run_demo(options: DemoOptions, terminal: Terminal) -> Ports:
             seen = Seen(_addresses(gateway, ports), lambda: monotonic() - terminal.started)
             client = client_profile(profile, gateway.http_port, gateway.websocket_port)
             demo = _Demo(options, recording, terminal, gateway, seen, stop)
+            if recording is None:
+                await build(gateway.scheduler)
             terminal.stage("subscriptions")
             try:
                 url = f"http://127.0.0.1:{gateway.http_port}"

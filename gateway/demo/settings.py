@@ -22,6 +22,7 @@ from gateway.config.settings import (
     JsapSettings,
     LogSettings,
     MqttSettings,
+    ReasoningSettings,
     WebSocketSettings,
 )
 from gateway.demo.recording import Recording
@@ -88,13 +89,16 @@ def demo_config(folder: Path, ports: Ports, profile: Path, landing: Path | None 
     """A gateway for one demo: `profile` has the mappings, the store is on the disk as ever.
 
     With a `landing` zone, which must exist, it ships what it has journalled every few seconds.
+    The house is reasoned on.
     """
+    graphs = ("default",) if profile == HOUSE_PROFILE else ()
     return Config(
         gateway=GatewaySettings(id="demo", data_dir=folder / "data"),
         mqtt=MqttSettings(port=ports.mqtt),
         http=HttpSettings(port=ports.http),
         websocket=WebSocketSettings(port=ports.websocket),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
+        reasoning=ReasoningSettings(graphs=graphs),
         **({} if landing is None else _shipped_to(landing)),
         log=LogSettings(level="error"),
     )
@@ -139,6 +143,7 @@ def standing_queries(recording: Recording | None) -> Sequence[Standing]:
         Standing("what uses more than 100 W", "MORE_THAN_100_W", is_question=True),
         Standing("which batteries are low", "BATTERIES_LOW", is_question=True),
         Standing("too warm and nobody in", "WARM_AND_EMPTY"),
+        Standing("warm upstairs", "WARM_UPSTAIRS"),
         Standing("the fan is wanted", "FAN_WANTED", is_cause=True),
     )
 

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 SENSOR_CLASS = NamedNode(f"{GW}sensorClass")
 
-_TYPE = NamedNode(f"{RDF}type")
+TYPE = NamedNode(f"{RDF}type")
 _PLACEHOLDER = re.compile(r"\\\{(?:[1-9][0-9]{0,2}|name)\\\}")
 
 Matches = Callable[[str], object]
@@ -83,7 +83,7 @@ def corrected(store: QuadStore, before: Sequence[Mapping], now: Sequence[Mapping
 def classified(sensor: NamedNode, kind: NamedNode) -> tuple[Quad, Quad]:
     """What the store has of a sensor that a mapping names the class of."""
     return (
-        Quad(sensor, _TYPE, kind, DEFAULT_GRAPH),
+        Quad(sensor, TYPE, kind, DEFAULT_GRAPH),
         Quad(sensor, SENSOR_CLASS, kind, DEFAULT_GRAPH),
     )
 

@@ -20,7 +20,9 @@ from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, OWL, RDF, RDFS
 from gateway.reasoning.axioms import read_axioms
 
-_SHAPES = "shapes"
+_SHIPPED = ("building", "sosa-profile")
+"""What the others beside them state is for people, and for checks."""
+
 _TYPE = f"{RDF}type"
 _LISTS = frozenset({f"{RDF}first", f"{RDF}rest"})
 _ANNOTATIONS = frozenset(
@@ -49,8 +51,8 @@ _NOT_SAID = frozenset({f"{OWL}Ontology", f"{OWL}AnnotationProperty"})
 @cache
 def shipped() -> Mapping[str, Path]:
     """The files of the ontologies that ship, by name."""
-    paths = sorted(Path(ontologies.__path__[0]).glob("*.ttl"))
-    return {path.stem: path for path in paths if path.stem != _SHAPES}
+    folder = Path(ontologies.__path__[0])
+    return {name: folder / f"{name}.ttl" for name in _SHIPPED}
 
 
 def ontology_path(word: str, place: str) -> Path:

@@ -66,6 +66,7 @@ def source_terms() -> set[str]:
 
 def test_every_file_is_there() -> None:
     assert [path.name for path in FILES] == [
+        "building.ttl",
         "gateway.ttl",
         "properties.ttl",
         "shapes.ttl",

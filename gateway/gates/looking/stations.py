@@ -17,7 +17,7 @@ from gateway.gates.looking.trail_answers import (
     troubled,
 )
 from gateway.gates.looking.trail_store import RowFound, Silence
-from gateway.gates.looking.why_answers import OriginTold
+from gateway.gates.looking.why_answers import OriginTold, StepTold
 from gateway.ingest.sosa import told_unit
 
 _LONGEST = 500
@@ -43,6 +43,17 @@ def observed_stations(observed: Observed, *, sees_mappings: bool) -> list[Statio
         _observation(observed),
         _triples(observed),
     ]
+
+
+def derived_station(steps: Sequence[StepTold]) -> Station:
+    """What nobody wrote: by which axioms it follows from what."""
+    items: list[Item] = []
+    for step in steps[:_LISTED]:
+        if step.axiom:
+            items += [item("follows", step.text), item("by", step.axiom)]
+        else:
+            items.append(item("from", step.text))
+    return station("derived", "ok", "derived by axioms", *items)
 
 
 def _message(origin: OriginTold) -> Station:

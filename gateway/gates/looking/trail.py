@@ -134,9 +134,10 @@ class TrailGate:
     async def _of(self, asked: Asked, caller: Caller) -> TrailTold:
         """An observation, what one is about, or a triple."""
         told = await self._why.why(Question.of(asked), caller)
+        follows = [stations.derived_station(told.proof)] if told.proof else []
         if not told.observations:
             kept = stations.nowhere_station(told.reason, is_stored=told.stored)
-            return TrailTold(about="", stations=[kept], others=[])
+            return TrailTold(about="", stations=follows or [kept], others=[])
         first, *others = told.observations
         behind = await self._behind(first, caller)
         policy = caller.principal.policy
@@ -146,7 +147,7 @@ class TrailGate:
         )
         return TrailTold(
             about=first.iri,
-            stations=[*before, *behind.stations],
+            stations=[*before, *follows, *behind.stations],
             others=[each.iri for each in others],
         )
 

@@ -6,7 +6,9 @@ from pydantic import Field
 
 from gateway.gates.http.json_router import Answer
 
-Kind = Literal["message", "mapping", "observation", "triples", "question", "rule", "command"]
+Kind = Literal[
+    "message", "mapping", "observation", "triples", "derived", "question", "rule", "command"
+]
 Status = Literal["ok", "broken", "waiting"]
 
 

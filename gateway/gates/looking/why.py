@@ -17,10 +17,12 @@ from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.engine import QueryRequest
-from gateway.errors import BadRequestError, ForbiddenError
+from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf
 from gateway.gates.http.json_router import JsonRouter
+from gateway.gates.looking.asked_of import may_read_mappings
+from gateway.gates.looking.proofs import Listed, Prove
 from gateway.gates.looking.why_answers import (
     KeptMessage,
     LineTold,
@@ -31,9 +33,11 @@ from gateway.gates.looking.why_answers import (
 )
 from gateway.gates.protocol.payload_json import payload_members
 from gateway.gates.sparql.query_pool import QueryPool
+from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.document_form import require_form
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, SOSA
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+from gateway.reasoning.why import Proof
 from gateway.security.policy import Capability, Policy
 
 PATH = "/mappings/why"
@@ -120,10 +124,18 @@ def _written(term: str) -> str:
 class WhyGate:
     """Tells a client where things came from, as far as it may know."""
 
-    def __init__(self, provenance: Provenance, history: History, pool: QueryPool) -> None:
+    def __init__(
+        self,
+        provenance: Provenance,
+        history: History,
+        pool: QueryPool,
+        prove: Prove | None = None,
+    ) -> None:
+        """`prove` says why something follows, where anything does."""
         self._provenance = provenance
         self._history = history
         self._pool = pool
+        self._prove = prove
 
     async def why(self, question: Question, caller: Caller) -> WhyTold:
         """The answer. Raises ForbiddenError, and what the pool raises."""
@@ -133,6 +145,10 @@ class WhyGate:
                 "this graph may not be read", "ask the gateway's administrator for --query"
             )
         stored = await self._pool.run(lambda _: self._stored(question, policy), caller)
+        if not stored.is_there:
+            proof = await self._pool.run(lambda _: self._proof(question, policy), caller)
+            if proof is not None:
+                return await self._why_derived(Listed.of(proof), caller)
         found = await asyncio.to_thread(self._origins, question, stored)
         changes = await self._history()
         return self._answer(question, stored, found, policy, changes)
@@ -158,6 +174,53 @@ class WhyGate:
         if isinstance(question.graph, NamedNode):
             pattern = f"GRAPH {question.graph} {{ {pattern} }}"
         return _Stored(_is_true(ask(f"ASK {{ {pattern} }}")), self._ours(candidates))
+
+    def _proof(self, question: Question, policy: Policy) -> Proof | None:
+        """Why it follows, None where it does not; in a thread of the pool."""
+        if self._prove is None or question.quad is None:
+            return None
+        try:
+            return self._prove(canonical_quad(question.quad), policy.query_rights)
+        except NotFoundError:
+            return None
+
+    async def _why_derived(self, listed: Listed, caller: Caller) -> WhyTold:
+        """What it follows from, and where that came from."""
+        policy, sources = caller.principal.policy, dict[Quad, str]()
+        found: dict[str, Origin] = {}
+        for quad in listed.asserted[:_MOST]:
+            origins = await self._came_from(quad, caller)
+            found |= {origin.iri: origin for origin in origins}
+            sources[quad] = self._source(quad, origins, policy)
+        changes = await self._history()
+        return WhyTold(
+            stored=False,
+            observations=[self._described(each, policy, changes) for each in found.values()],
+            reason="nobody wrote this: it follows",
+            proof=listed.told(sources),
+        )
+
+    async def _came_from(self, quad: Quad, caller: Caller) -> list[Origin]:
+        """The last observation that wrote a quad, if one did."""
+        if not isinstance(quad.subject, NamedNode) or quad.graph_name != DEFAULT_GRAPH:
+            return []
+        question = Question(quad.subject, quad, DEFAULT_GRAPH)
+        policy = caller.principal.policy
+        stored = await self._pool.run(lambda _: self._stored(question, policy), caller)
+        origins = await asyncio.to_thread(self._origins, question, stored)
+        return [each for each in origins if each.found is not None][-1:]
+
+    def _source(self, quad: Quad, origins: Sequence[Origin], policy: Policy) -> str:
+        if origins:
+            return f"observation {origins[-1].iri}"
+        subject = quad.subject.value if isinstance(quad.subject, NamedNode) else ""
+        named = self._provenance.classifying(quad) if may_read_mappings(policy) else ()
+        if named:
+            places = (
+                f"{each.iri} ({self._provenance.place_of(each) or 'UPDATE'})" for each in named
+            )
+            return f"mapping {', '.join(places)}: its sensor is of this class"
+        return self._provenance.written_by_gateway(subject) or "an UPDATE wrote this"
 
     def _ours(self, candidates: Sequence[str]) -> tuple[str, ...]:
         mine = self._provenance.observation_of
@@ -193,8 +256,7 @@ class WhyGate:
     def _described(
         self, origin: Origin, policy: Policy, changes: Sequence[MappingChange]
     ) -> OriginTold:
-        may_read = policy.query_rights.may_read(MAPPINGS_GRAPH)
-        shown = origin.mappings if may_read or Capability.MAPPINGS in policy.capabilities else ()
+        shown = origin.mappings if may_read_mappings(policy) else ()
         source_of = self._provenance.source_of
         return OriginTold(
             iri=origin.iri,

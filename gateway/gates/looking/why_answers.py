@@ -1,5 +1,7 @@
 """What /mappings/why answers; docs/mappings.md shows it."""
 
+from pydantic import Field
+
 from gateway.gates.http.json_router import Answer
 
 
@@ -58,9 +60,29 @@ class OriginTold(Answer):
     certain: bool
 
 
+class StepTold(Answer):
+    """A quad of a proof: by which axiom it follows from which others, the numbers of `premises`.
+
+    `quad` is null where it is `hidden`: in a graph that the asker may not read. An asserted one has
+    neither axiom nor premises; `source` is who wrote it, as far as that is known.
+    """
+
+    quad: str | None
+    text: str
+    asserted: bool
+    hidden: bool
+    axiom: str
+    premises: list[int]
+    source: str
+
+
 class WhyTold(Answer):
-    """Whether it is in the store, and the observations that it came with; `reason` where none."""
+    """Whether it is in the store, and the observations that it came with; `reason` where none.
+
+    What is not stored and follows has a `proof`: its steps, the conclusion first.
+    """
 
     stored: bool
     observations: list[OriginTold]
     reason: str
+    proof: list[StepTold] = Field(default_factory=list)

@@ -68,9 +68,9 @@ def test_a_circle_of_blank_nodes_is_read(tmp_path: Path) -> None:
 
 
 def test_a_long_list_is_read(tmp_path: Path) -> None:
-    members = " ".join(f":c{number}" for number in range(5000))
+    members = " ".join(f":c{number}" for number in range(900))
     path = written(tmp_path, f":A owl:equivalentClass [ owl:unionOf ({members}) ] .")
-    assert len(load_ontology(path)) == 10002
+    assert len(load_ontology(path)) == 1802
 
 
 @pytest.mark.parametrize(
