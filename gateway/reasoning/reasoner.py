@@ -9,7 +9,7 @@ learned from the ontology graph as any other change.
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pyoxigraph import DefaultGraph, Quad
 
@@ -35,6 +35,8 @@ from gateway.store.readable import GraphNode, Source
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+
+_NO_GRAPHS: Set[GraphNode] = frozenset()
 
 _MOST_WRITABLE = 4096
 """Graphs that are known to be no graphs of conclusions."""
@@ -66,7 +68,7 @@ class Reasoner:
         self._contradictions = Contradictions()
         self._special: frozenset[GraphNode] = frozenset()
         self._suspended_before: Mapping[Domain, str] = {}
-        self._there: set[GraphNode] = set()
+        self._there: Set[GraphNode] = _NO_GRAPHS
         self._writable: set[GraphName] = set()
         self.derived = DerivedQuads(
             lambda: self._closures,
@@ -184,17 +186,25 @@ class Reasoner:
             done[domain] = part
             came += changes.added
             went += changes.removed
-        if self._excluded:
-            if self._size + len(self._schema) + len(self._contradictions) > bound:
-                if not is_reading:
-                    self._undo_parts(done)
-                    raise self._limit_error(self._excluded.axiom)
-                for domain in done:
-                    went += self._suspend(domain, self._excluded.axiom)
-            more, less = self._contradictions.changes()
+        if self._contradictions.have_changed:
+            more, less = self._derive_contradictions(done, bound, is_reading=is_reading)
             came += more
             went += less
         return came, went
+
+    def _derive_contradictions(
+        self, done: Mapping[Domain, Parts], bound: int, *, is_reading: bool
+    ) -> Came:
+        """Contradictions that domains came to have; they count as derived quads do."""
+        went: list[Quad] = []
+        if self._size + len(self._schema) + len(self._contradictions) > bound:
+            if not is_reading:
+                self._undo_parts(done)
+                raise self._limit_error(self._excluded.axiom)
+            for domain in done:
+                went += self._suspend(domain, self._excluded.axiom)
+        came, less = self._contradictions.changes()
+        return came, went + less
 
     def _step_room(self, domain: Domain, part: Parts, bound: int) -> Changes:
         room = self._rooms.get(domain)
@@ -205,17 +215,15 @@ class Reasoner:
         size = closure.size
         changes = room.step(part.removed, part.added, bound - self._total() + size)
         self._size += closure.size - size
-        if self._excluded:
+        if changes.retyped:
             self._contradictions.retype(changes.retyped, self._excluded)
-        if room.is_empty:
+        if not closure.individuals and room.is_empty:
             self._drop(domain)
         return changes
 
     def _undo_parts(self, done: Mapping[Domain, Parts]) -> None:
         for domain, part in done.items():
-            back = Parts()
-            back.added, back.removed = part.removed, part.added
-            self._step_room(domain, back, _NO_BOUND)
+            self._step_room(domain, Parts(part.added, part.removed), _NO_BOUND)
         self._contradictions.changes()
 
     def _put(self, room: Room) -> None:
@@ -387,8 +395,10 @@ class Reasoner:
         found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
         return found
 
-    def _existing(self) -> set[GraphNode]:
+    def _existing(self) -> Set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""
+        if not self._domains.joint and not self._contradictions.index.quads:
+            return _NO_GRAPHS
         return {graph for graph in self._special if self.derived.holds(graph)}
 
     def _entailed(self, delta: Delta, came: list[Quad], went: list[Quad]) -> Delta:

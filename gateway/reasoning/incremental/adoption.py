@@ -71,18 +71,21 @@ def _withdraw_values(closure: Assertions, old: Program, new: Program) -> None:
 
 def _unjoin(closure: Assertions, relation: Relation) -> None:
     """Take back what facts give to their ends by what the other end is."""
+    if not relation.is_joined:
+        return
     for object_, subjects in relation.into.items():
         for subject in subjects:
             closure.unjoin(relation, subject, object_)
-    relation.some, relation.only = (), ()
-    relation.paths = ()
+    relation.join_by(None)
 
 
 def _rejoin(closure: Assertions, relation: Relation) -> None:
     table = closure.program.tables.get(relation.name)
     if table is None:
         return
-    relation.some, relation.only, relation.paths = table.some, table.only, table.paths
+    relation.join_by(table)
+    if not relation.is_joined:
+        return
     for object_, subjects in relation.into.items():
         for subject in subjects:
             closure.join(relation, subject, object_)

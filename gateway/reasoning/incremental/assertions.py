@@ -85,9 +85,9 @@ class Assertions(Propagation):
             else:
                 self.hold(head, subject, object_, BY_ASSERTED)
         if reach.subject:
-            self.give(subject, reach.subject, is_recursive=False)
+            self.give(subject, reach.subject)
         if reach.object:
-            self.give(object_, reach.object, is_recursive=False)
+            self.give(object_, reach.object)
         if relation.has_values:
             self.give_by_value(reach, subject, object_, is_recursive=False)
             self.idle[subject] = None
@@ -127,16 +127,16 @@ class Assertions(Propagation):
         if relation.needs_object:
             self._retract_both(relation, subject, self.individual(quad.object))
         else:
-            self.take(subject, relation.node.subject, is_recursive=False)
+            self.take(subject, relation.node.subject)
 
     def _retract_both(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         reach = relation.literal if object_.is_literal else relation.node
         if reach.heads:
             self.unsupport(reach.heads, subject, object_, BY_ASSERTED)
         if reach.subject:
-            self.take(subject, reach.subject, is_recursive=False)
+            self.take(subject, reach.subject)
         if reach.object:
-            self.take(object_, reach.object, is_recursive=False)
+            self.take(object_, reach.object)
         if relation.has_values:
             self.take_by_value(reach, subject, object_, is_recursive=False)
             self.idle[subject] = None
@@ -146,7 +146,7 @@ class Assertions(Propagation):
             self.drop_into(relation, subject, object_)
             for join in relation.some:
                 if object_.types & join.needs:
-                    self.take(subject, join.slot, is_recursive=join.is_recursive)
+                    (self.take_recursive if join.is_recursive else self.take)(subject, join.slot)
             self.drop_fact(subject, object_)
         self.idle[object_] = None
 

@@ -19,7 +19,7 @@ Pair = tuple[NamedNode, NamedNode]
 
 
 class Excluded:
-    """The `pairs` of classes that a program excludes, looked up by a mask of types."""
+    """The `pairs` of classes that a program excludes, and the mask of all `watched` classes."""
 
     def __init__(self, program: Program) -> None:
         found = [(mask, (each.first, each.second)) for mask, each in program.disjoint]
@@ -28,16 +28,13 @@ class Excluded:
             pairs.append((nothing, (NOTHING, NOTHING)))
         self.pairs = pairs
         self.axiom = next((axiom for _, axiom in program.disjoint), None)
-        self._any = 0
+        self.watched = 0
         for mask, _ in pairs:
-            self._any |= mask
-
-    def __bool__(self) -> bool:
-        return bool(self.pairs)
+            self.watched |= mask
 
     def among(self, types: int) -> list[Pair]:
         """The pairs of which something with these types is both."""
-        if not types & self._any:
+        if not types & self.watched:
             return []
         return [pair for mask, pair in self.pairs if not mask & ~types]
 
@@ -50,12 +47,20 @@ class Contradictions:
         self._count: dict[Quad, int] = {}
         self._changed: dict[Quad, bool] = {}
 
+    @property
+    def have_changed(self) -> bool:
+        """Whether `changes` has something to tell."""
+        return bool(self._changed)
+
     def __len__(self) -> int:
         return len(self._count)
 
     def retype(self, retyped: Iterable[tuple[Individual, int]], excluded: Excluded) -> None:
         """Individuals of one domain with the types that they had."""
+        watched = excluded.watched
         for individual, had in retyped:
+            if not watched & (had | individual.types):
+                continue
             before, now = excluded.among(had), excluded.among(individual.types)
             if before != now:
                 self._count_quads(_quads(individual, before), -1)
@@ -63,13 +68,13 @@ class Contradictions:
 
     def drop(self, individuals: Iterable[Individual], excluded: Excluded) -> None:
         """A domain, or a program, is left."""
-        if excluded:
+        if excluded.pairs:
             for individual in individuals:
                 self._count_quads(_quads(individual, excluded.among(individual.types)), -1)
 
     def take(self, individuals: Iterable[Individual], excluded: Excluded) -> None:
         """A domain, or a program, has come."""
-        if excluded:
+        if excluded.pairs:
             for individual in individuals:
                 self._count_quads(_quads(individual, excluded.among(individual.types)), 1)
 

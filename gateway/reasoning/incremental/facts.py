@@ -71,6 +71,7 @@ class Relation:
     __slots__ = (
         "has_values",
         "into",
+        "is_joined",
         "is_kept",
         "is_shown",
         "literal",
@@ -88,10 +89,15 @@ class Relation:
         self.is_shown = is_shown
         self.out: dict[Individual, dict[Individual, int]] = {}
         self.into: dict[Individual, set[Individual]] = {}
-        self.some = table.some
-        self.only = table.only
-        self.paths = table.paths
+        self.join_by(table)
         self.use(table)
+
+    def join_by(self, table: Table | None) -> None:
+        """Join facts with others by the rules of the table; None is by none."""
+        self.some = () if table is None else table.some
+        self.only = () if table is None else table.only
+        self.paths = () if table is None else table.paths
+        self.is_joined = bool(self.some or self.only or self.paths)
 
     def use(self, table: Table) -> None:
         """Go on with another table, whose heads are bound and whose rules joined apart."""

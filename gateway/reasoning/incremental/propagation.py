@@ -68,12 +68,14 @@ class Propagation(Support):
         for name, join in program.fillers.get(at, ()):
             if (relation := relations.get(name)) is not None:
                 for subject in relation.into.get(individual, ()):
-                    self.take(subject, join.slot, is_recursive=join.is_recursive)
+                    (self.take_recursive if join.is_recursive else self.take)(subject, join.slot)
         for name, join in program.restricted.get(at, ()):
             if (relation := relations.get(name)) is not None:
                 for object_ in relation.objects(individual):
                     if not object_.is_literal:
-                        self.take(object_, join.slot, is_recursive=join.is_recursive)
+                        (self.take_recursive if join.is_recursive else self.take)(
+                            object_, join.slot
+                        )
         if (value := program.values.get(at)) is not None:
             object_ = self.individual(value.value)
             self.going.append((self.relations[value.property], individual, object_, CONCLUDED))
@@ -147,12 +149,14 @@ class Propagation(Support):
         for name, join in program.fillers.get(at, ()):
             if (relation := relations.get(name)) is not None:
                 for subject in relation.into.get(individual, ()):
-                    self.give(subject, join.slot, is_recursive=join.is_recursive)
+                    (self.give_recursive if join.is_recursive else self.give)(subject, join.slot)
         for name, join in program.restricted.get(at, ()):
             if (relation := relations.get(name)) is not None:
                 for object_ in relation.objects(individual):
                     if not object_.is_literal:
-                        self.give(object_, join.slot, is_recursive=join.is_recursive)
+                        (self.give_recursive if join.is_recursive else self.give)(
+                            object_, join.slot
+                        )
         if (value := program.values.get(at)) is not None:
             object_ = self.individual(value.value)
             self.coming.append((relations[value.property], individual, object_, CONCLUDED))

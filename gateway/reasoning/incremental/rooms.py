@@ -72,9 +72,9 @@ class Parts:
 
     __slots__ = ("added", "removed")
 
-    def __init__(self) -> None:
-        self.removed: list[Quad] = []
-        self.added: list[Quad] = []
+    def __init__(self, removed: list[Quad], added: list[Quad]) -> None:
+        self.removed = removed
+        self.added = added
 
 
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
@@ -107,26 +107,36 @@ class Reading:
 
     def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
         """What is read of a change, and the graphs that it touches."""
-        found: dict[Domain, Parts] = {}
         graphs: set[GraphName] = set()
+        found: dict[Domain, Parts] = {}
+        if delta.removed:
+            for domain, quads in self._side(delta.removed, graphs).items():
+                if quads:
+                    found[domain] = Parts(quads, [])
+        if delta.added:
+            for domain, quads in self._side(delta.added, graphs).items():
+                if domain in found:
+                    found[domain].added = quads
+                elif quads:
+                    found[domain] = Parts([], quads)
+        return found, graphs
+
+    def _side(self, quads: Iterable[Quad], graphs: set[GraphName]) -> dict[Domain, list[Quad]]:
+        found: dict[Domain, list[Quad]] = {}
         every, classes = self.every, self.program.classes
-        for quads, side in ((delta.removed, "removed"), (delta.added, "added")):
-            last: GraphName | None = None
-            into: list[Quad] | None = None
-            for quad in quads:
-                graph = quad.graph_name
-                if graph != last:
-                    last, domain = graph, self.domain(graph)
-                    graphs.add(graph)
-                    into = None
-                    if domain is not None:
-                        into = getattr(found.setdefault(domain, Parts()), side)
-                if into is None:
-                    continue
+        last: GraphName | None = None
+        into: list[Quad] | None = None
+        for quad in quads:
+            graph = quad.graph_name
+            if graph != last:
+                last, domain = graph, self.domain(graph)
+                graphs.add(graph)
+                into = None if domain is None else found.setdefault(domain, [])
+            if into is not None:
                 predicate = quad.predicate
                 if predicate in every and (predicate != TYPE or quad.object in classes):
                     into.append(quad)
-        return {each: part for each, part in found.items() if part.removed or part.added}, graphs
+        return found
 
     def read(self, delta: Delta) -> Delta:
         """The quads of a change that can be read, be it as axioms: most readings have none."""

@@ -81,33 +81,55 @@ class Support:
     ) -> None:
         """Types of an end where the other is a certain term."""
         if mask := reach.subject_values.get(object_.term):
-            self.give(subject, mask, is_recursive=is_recursive)
+            (self.give_recursive if is_recursive else self.give)(subject, mask)
         if mask := reach.object_values.get(subject.term):
-            self.give(object_, mask, is_recursive=is_recursive)
+            (self.give_recursive if is_recursive else self.give)(object_, mask)
 
     def take_by_value(
         self, reach: BoundReach, subject: Individual, object_: Individual, *, is_recursive: bool
     ) -> None:
         if mask := reach.subject_values.get(object_.term):
-            self.take(subject, mask, is_recursive=is_recursive)
+            (self.take_recursive if is_recursive else self.take)(subject, mask)
         if mask := reach.object_values.get(subject.term):
-            self.take(object_, mask, is_recursive=is_recursive)
+            (self.take_recursive if is_recursive else self.take)(object_, mask)
 
-    def give(self, individual: Individual, mask: int, *, is_recursive: bool) -> None:
-        if is_recursive:
-            counts = individual.recursive
-            if counts is None:
-                counts = individual.recursive = {}
+    def give(self, individual: Individual, mask: int) -> None:
+        """A fact that is asserted, or that does not rest on these types, gives them."""
+        counts = individual.counts
+        if counts is None:
+            individual.counts = {mask: 1}
         else:
-            counts = individual.counts
-            if counts is None:
-                counts = individual.counts = {}
-        counts[mask] = counts.get(mask, 0) + 1
+            counts[mask] = counts.get(mask, 0) + 1
         if mask & ~individual.types:
             self.dirty[individual] = None
 
-    def take(self, individual: Individual, mask: int, *, is_recursive: bool) -> None:
-        counts = individual.recursive if is_recursive else individual.counts
+    def give_recursive(self, individual: Individual, mask: int) -> None:
+        """A fact that may rest on these types gives them."""
+        counts = individual.recursive
+        if counts is None:
+            individual.recursive = {mask: 1}
+        else:
+            counts[mask] = counts.get(mask, 0) + 1
+        if mask & ~individual.types:
+            self.dirty[individual] = None
+
+    def take(self, individual: Individual, mask: int) -> None:
+        """Take back what `give` gave."""
+        counts = individual.counts
+        assert counts is not None  # noqa: S101  (given before)
+        left = counts[mask] - 1
+        if left:
+            counts[mask] = left
+            return
+        del counts[mask]
+        if not counts:
+            individual.counts = None
+            self.idle[individual] = None
+        self.dirty[individual] = None
+
+    def take_recursive(self, individual: Individual, mask: int) -> None:
+        """Take back what `give_recursive` gave: what is left may rest on itself."""
+        counts = individual.recursive
         assert counts is not None  # noqa: S101  (given before)
         left = counts[mask] - 1
         if left:
@@ -115,24 +137,20 @@ class Support:
         else:
             del counts[mask]
             if not counts:
+                individual.recursive = None
                 self.idle[individual] = None
-                if is_recursive:
-                    individual.recursive = None
-                else:
-                    individual.counts = None
-        if is_recursive or not left:
-            self.dirty[individual] = None
-            if is_recursive:
-                self.weakened[individual] = None
+        self.dirty[individual] = None
+        self.weakened[individual] = None
 
     def give_some(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         for join in relation.some:
             if object_.types & join.needs:
-                self.give(subject, join.slot, is_recursive=join.is_recursive)
+                (self.give_recursive if join.is_recursive else self.give)(subject, join.slot)
 
     # Facts that are kept.
 
     def hold(self, relation: Relation, subject: Individual, object_: Individual, unit: int) -> None:
+        """Support a fact, which holds from now on if it did not."""
         row = relation.out.get(subject)
         if row is None:
             row = relation.out[subject] = {}
@@ -151,27 +169,33 @@ class Support:
         if relation.is_shown:
             self.size += 1
             self.was_derived.setdefault((relation, subject, object_), False)
-        self.enter(relation, subject, object_)
-
-    def enter(self, relation: Relation, subject: Individual, object_: Individual) -> None:
-        """A fact holds now."""
         into = relation.into.get(object_)
         if into is None:
             relation.into[object_] = {subject}
         else:
             into.add(subject)
-        if relation.some or relation.only or relation.paths:
+        if relation.is_joined:
+            self.join(relation, subject, object_)
+
+    def enter(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """A fact holds that is asserted."""
+        into = relation.into.get(object_)
+        if into is None:
+            relation.into[object_] = {subject}
+        else:
+            into.add(subject)
+        if relation.is_joined:
             self.join(relation, subject, object_)
 
     def join(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """What a fact that holds gives together with others."""
         for join in relation.some:
             if object_.types & join.needs:
-                self.give(subject, join.slot, is_recursive=join.is_recursive)
+                (self.give_recursive if join.is_recursive else self.give)(subject, join.slot)
         if relation.only and not object_.is_literal:
             for join in relation.only:
                 if subject.types & join.needs:
-                    self.give(object_, join.slot, is_recursive=join.is_recursive)
+                    (self.give_recursive if join.is_recursive else self.give)(object_, join.slot)
         for path, at in relation.paths:
             sup, kind = self.concluded_by(path)
             for start, end in concluded(self.relations, path, at, subject, object_):
@@ -186,11 +210,11 @@ class Support:
                 self.going.append((sup, start, end, kind))
         for join in relation.some:
             if object_.types & join.needs:
-                self.take(subject, join.slot, is_recursive=join.is_recursive)
+                (self.take_recursive if join.is_recursive else self.take)(subject, join.slot)
         if relation.only and not object_.is_literal:
             for join in relation.only:
                 if subject.types & join.needs:
-                    self.take(object_, join.slot, is_recursive=join.is_recursive)
+                    (self.take_recursive if join.is_recursive else self.take)(object_, join.slot)
 
     def concluded_by(self, path: Path) -> tuple[Relation, int]:
         kind = BY_TRANSITIVITY if path.is_transitive else CONCLUDED
@@ -241,7 +265,7 @@ class Support:
         self, relation: Relation, subject: Individual, object_: Individual, *, is_derived: bool
     ) -> None:
         """A fact holds no longer."""
-        if relation.some or relation.only or relation.paths:
+        if relation.is_joined:
             self.unjoin(relation, subject, object_)
         self.drop_into(relation, subject, object_)
         if relation.is_shown:
@@ -272,9 +296,9 @@ class Support:
         if is_path:  # its edges give what is left
             return
         if reach.object:
-            self.give(object_, reach.object, is_recursive=True)
+            self.give_recursive(object_, reach.object)
         if reach.subject:
-            self.give(subject, reach.subject, is_recursive=True)
+            self.give_recursive(subject, reach.subject)
 
     def withdraw(
         self, relation: Relation, subject: Individual, object_: Individual, kind: int
@@ -291,9 +315,9 @@ class Support:
             self.take_by_value(reach, subject, object_, is_recursive=True)
         if not is_path:
             if reach.object:
-                self.take(object_, reach.object, is_recursive=True)
+                self.take_recursive(object_, reach.object)
             if reach.subject:
-                self.take(subject, reach.subject, is_recursive=True)
+                self.take_recursive(subject, reach.subject)
         self.release(relation, subject, object_, kind)
 
     def use(self, program: Program, changed: Set[Name]) -> None:
