@@ -3,13 +3,13 @@
 Place on the way of the data: between the evaluation of an UPDATE and its commit. The engine hands
 each net Delta here before the store has it; what comes back is the change of the entailed view, the
 store's quads with what follows from them. All it knows is a function of what is asserted, so it can
-be made anew at any time. Domains are closed apart (gateway/reasoning/incremental/closure.py); axioms are
-learned from the ontology graph as any other change.
+be made anew at any time. Domains are closed apart (gateway/reasoning/incremental/closure.py);
+axioms are learned from the ontology graph as any other change.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from pyoxigraph import DefaultGraph, Quad
 
@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 _NO_BOUND = 1 << 62
 
 _NO_GRAPHS: Set[GraphNode] = frozenset()
+
+_FEW = 32
+"""Comparisons of quads that cost less than a set of them."""
 
 _MOST_WRITABLE = 4096
 """Graphs that are known to be no graphs of conclusions."""
@@ -173,7 +176,7 @@ class Reasoner:
         went: list[Quad] = []
         done: dict[Domain, Parts] = {}
         for domain, part in parts.items():
-            if domain in self.suspended:
+            if self.suspended and domain in self.suspended:
                 continue
             try:
                 changes = self._step_room(domain, part, bound)
@@ -410,18 +413,24 @@ class Reasoner:
             self._there = now
             created += tuple(graph for graph in self._special if graph in now - before)
             dropped += tuple(graph for graph in self._special if graph in before - now)
-        added, removed = delta.added, delta.removed
+        added: Sequence[Quad] = delta.added
+        removed: Sequence[Quad] = delta.removed
         if came and removed:
-            both = set(came).intersection(removed)
-            if both:
-                came = [quad for quad in came if quad not in both]
-                removed = tuple(quad for quad in removed if quad not in both)
+            came, removed = _apart(came, removed)
         if went and added:
-            both = set(went).intersection(added)
-            if both:
-                went = [quad for quad in went if quad not in both]
-                added = tuple(quad for quad in added if quad not in both)
+            went, added = _apart(went, added)
         return Delta((*added, *came), (*removed, *went), created, dropped)
+
+
+def _apart(derived: list[Quad], asserted: Sequence[Quad]) -> tuple[list[Quad], Sequence[Quad]]:
+    """Both without what is in both: it was in the entailed view and stays, or neither."""
+    among = asserted if len(derived) * len(asserted) < _FEW else frozenset(asserted)
+    both = [quad for quad in derived if quad in among]
+    if not both:
+        return derived, asserted
+    common = frozenset(both)
+    left = [quad for quad in derived if quad not in common]
+    return left, [quad for quad in asserted if quad not in common]
 
 
 def _net(changes: Iterable[Came]) -> Came:

@@ -1,7 +1,7 @@
 """Which axiom derives how much: for the refusal at the bound, and for who looks into the reasoner.
 
-Place: beside `Reasoner`, on what its closures know; linear in the derived quads, never on the way of
-an UPDATE that is taken.
+Place: beside `Reasoner`, on what its closures know; linear in the derived quads, never on the way
+of an UPDATE that is taken.
 """
 
 from collections import Counter
@@ -12,8 +12,8 @@ from pyoxigraph import NamedNode
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.incremental.chains import stands
 from gateway.reasoning.incremental.closure import Closure
-from gateway.reasoning.incremental.facts import BY_TRANSITIVITY, Individual
-from gateway.reasoning.incremental.program import Path
+from gateway.reasoning.incremental.facts import Individual
+from gateway.reasoning.incremental.program import Edges, Path
 from gateway.reasoning.kinds import (
     Axiom,
     Chain,
@@ -90,6 +90,12 @@ def _concluded(facts: _Facts, axiom: Axiom) -> Iterator[object]:
         case RangeOf(name, cls):
             ends = {other for _, other in facts.of(name) if not other.is_literal}
             yield from _given(facts, ends, cls)
+        case _:
+            yield from _related(facts, axiom)
+
+
+def _related(facts: _Facts, axiom: Axiom) -> Iterator[Pair]:
+    match axiom:
         case SubProperty(sub, sup) | Chain((sub,), sup):
             yield from facts.of(sub).intersection(facts.derived(sup))
         case Inverse(first, second):
@@ -99,17 +105,16 @@ def _concluded(facts: _Facts, axiom: Axiom) -> Iterator[object]:
         case Symmetric(name):
             yield from _turned(facts, name, name)
         case Transitive(name):
-            relation = facts.closure.relations.get(name)
-            for one, other in facts.derived(name):
-                if relation is not None and relation.out[one][other] & BY_TRANSITIVITY:
-                    yield one, other
+            yield from _by_paths(facts, name, Path((name, Edges(name)), name))
         case Chain(parts, sup):
-            relations = facts.closure.relations
-            for one, other in facts.derived(sup):
-                if stands(relations, Path(parts, sup), one, other):
-                    yield one, other
+            yield from _by_paths(facts, sup, Path(parts, sup))
         case _:
             pass
+
+
+def _by_paths(facts: _Facts, name: NamedNode, path: Path) -> Iterator[Pair]:
+    relations = facts.closure.relations
+    return (pair for pair in facts.derived(name) if stands(relations, path, *pair))
 
 
 def _turned(facts: _Facts, name: NamedNode, head: NamedNode) -> Iterator[Pair]:

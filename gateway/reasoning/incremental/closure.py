@@ -5,7 +5,8 @@ counts of facts do not give any more. Then it derives again what still stands, a
 from what came. Types of an individual are a mask, computed anew from its counts; facts are counted
 by what supports them. Where a rule can support its own premises, its support is not firm: it is
 withdrawn at the first loss and derived again. Source: Hu, Motik and Horrocks, "Optimised
-Maintenance of Datalog Materialisations" (AAAI 2018); gateway/reasoning/incremental/program.py has the rules.
+Maintenance of Datalog Materialisations" (AAAI 2018); gateway/reasoning/incremental/program.py
+has the rules.
 """
 
 from collections.abc import Iterable, Sequence
@@ -143,7 +144,7 @@ class Closure(Assertions):
 
     def _changes(self) -> Changes:
         changes = Changes()
-        into = self.into
+        quad = self.quad
         if self.was:
             self._retyped(changes)
         for (relation, subject, object_), was_derived in self.was_derived.items():
@@ -151,24 +152,24 @@ class Closure(Assertions):
             support = 0 if row is None else row.get(object_, 0)
             is_derived = support > 0 and not support & ASSERTED
             if is_derived != was_derived:
-                quad = Quad(subject.term, relation.name, object_.term, into)  # type: ignore[arg-type]
-                (changes.added if is_derived else changes.removed).append(quad)
+                made = quad(subject.term, relation.name, object_.term)
+                (changes.added if is_derived else changes.removed).append(made)
         self.was_derived.clear()
         if self.idle:
             self._forget_idle()
         return changes
 
     def _retyped(self, changes: Changes) -> None:
-        into, shown, names = self.into, self.shown, self.program.names
+        quad, shown, names = self.quad, self.shown, self.program.names
         for individual, (types, asserted) in self.was.items():
             was = types & ~asserted & shown
             now = individual.types & ~individual.asserted & shown
             if was != now:
                 term = individual.term
                 for name in names(now & ~was):
-                    changes.added.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
+                    changes.added.append(quad(term, TYPE, name))
                 for name in names(was & ~now):
-                    changes.removed.append(Quad(term, TYPE, name, into))  # type: ignore[arg-type]
+                    changes.removed.append(quad(term, TYPE, name))
             if types != individual.types:
                 changes.retyped.append((individual, types))
                 if self._members:

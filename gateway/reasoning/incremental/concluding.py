@@ -1,7 +1,7 @@
 """What axioms can conclude, whatever the data: `could_conclude`, and who concludes most.
 
-Place: beside gateway/reasoning/incremental/program.py. A subscription whose patterns nothing can conclude is the
-same on both views.
+Place: beside gateway/reasoning/incremental/program.py. A subscription whose patterns nothing can
+conclude is the same on both views.
 """
 
 from collections import Counter

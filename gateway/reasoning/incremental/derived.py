@@ -123,7 +123,7 @@ def _matches(
 
 
 def _types(closure: Closure, one: Individual | None, cls: Term | None) -> Iterator[Quad]:
-    program, into = closure.program, closure.into
+    program, quad = closure.program, closure.quad
     mask = program.bits.visible
     if cls is not None:
         mask &= program.classes.get(cls, 0)
@@ -135,13 +135,13 @@ def _types(closure: Closure, one: Individual | None, cls: Term | None) -> Iterat
         chosen = closure.individuals.values() if cls is None else closure.members(mask)
     for each in chosen:
         for name in program.names(each.types & ~each.asserted & mask):
-            yield Quad(each.term, TYPE, name, into)  # type: ignore[arg-type]
+            yield quad(each.term, TYPE, name)
 
 
 def _facts(
     closure: Closure, relation: Relation, one: Individual | None, other: Individual | None
 ) -> Iterator[Quad]:
-    name, into = relation.name, closure.into
+    name, quad = relation.name, closure.quad
     if one is not None and other is not None:
         pairs: Iterable[tuple[Individual, Individual]] = (
             ((one, other),) if _is_derived(relation, one, other) else ()
@@ -155,4 +155,4 @@ def _facts(
     else:
         pairs = relation.derived()
     for subject, object_ in pairs:
-        yield Quad(subject.term, name, object_.term, into)  # type: ignore[arg-type]
+        yield quad(subject.term, name, object_.term)

@@ -1,4 +1,4 @@
-"""`Copies`: in how many graphs of a joint domain a triple is asserted, since they are read as one."""
+"""`Copies`: in how many graphs of a joint domain a triple is asserted: they are read as one."""
 
 from collections.abc import Iterable
 

@@ -1,6 +1,7 @@
 """`Propagation`: withdraws what rested on what went, derives again what stands, and what follows.
 
-Place: between `Support` and `Closure`; gateway/reasoning/incremental/closure.py says why it is exact.
+Place: between `Support` and `Closure` (gateway/reasoning/incremental/closure.py), which says why it
+is exact.
 """
 
 from collections import Counter

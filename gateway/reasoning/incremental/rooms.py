@@ -97,13 +97,12 @@ class Reading:
 
     def domain(self, graph: GraphName) -> Domain | None:
         """The domain that reads the graph."""
-        try:
+        if graph in self._domain:
             return self._domain[graph]
-        except KeyError:
-            if len(self._domain) >= _MOST_GRAPHS:
-                self._domain.clear()
-            found = self._domain[graph] = self._domains.of(graph)
-            return found
+        if len(self._domain) >= _MOST_GRAPHS:
+            self._domain.clear()
+        found = self._domain[graph] = self._domains.of(graph)
+        return found
 
     def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
         """What is read of a change, and the graphs that it touches."""
@@ -183,7 +182,7 @@ class Reading:
             parts = found.setdefault(domain, ([], []))
             for part, wanted in zip(parts, is_read, strict=True):
                 if wanted:
-                    part += some
+                    part.extend(some)
 
 
 _MOST_GRAPHS = 4096

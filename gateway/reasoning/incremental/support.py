@@ -4,7 +4,9 @@ Place: the lowest part of a `Closure`. Each method keeps counts true and notes w
 at next; nothing here goes on by itself.
 """
 
-from collections.abc import Set
+from collections.abc import Callable, Set
+
+from pyoxigraph import DefaultGraph, Quad
 
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.chains import concluded
@@ -26,6 +28,16 @@ Conclusion = tuple[Relation, Individual, Individual, int]
 Heads = tuple[tuple[Relation, bool], ...]
 
 
+Make = Callable[[Term, Name, Term], Quad]
+
+
+def quads_of(graph: GraphName) -> Make:
+    """What makes a quad of a graph; that of the default graph is cheaper by half unnamed."""
+    if isinstance(graph, DefaultGraph):
+        return Quad  # type: ignore[return-value]
+    return lambda subject, predicate, object_: Quad(subject, predicate, object_, graph)  # type: ignore[arg-type]
+
+
 class Support:
     """Individuals and relations, and what waits to be looked at.
 
@@ -38,6 +50,7 @@ class Support:
     def __init__(self, program: Program, into: GraphName) -> None:
         self.program = program
         self.into = into
+        self.quad = quads_of(into)
         self.size = 0
         self.individuals: dict[Term, Individual] = {}
         self.relations = Relations(program)
@@ -55,6 +68,7 @@ class Support:
         self._members: dict[int, dict[Individual, None]] = {}
 
     def individual(self, term: Term) -> Individual:
+        """The individual of a term, made where there is none."""
         found = self.individuals.get(term)
         if found is None:
             found = self.individuals[term] = Individual(term)
@@ -63,6 +77,7 @@ class Support:
     # What follows from one fact by itself, for and against.
 
     def support(self, heads: Heads, subject: Individual, object_: Individual, unit: int) -> None:
+        """Support what follows from a fact by itself."""
         for head, turned in heads:
             if turned:
                 self.hold(head, object_, subject, unit)
@@ -70,6 +85,7 @@ class Support:
                 self.hold(head, subject, object_, unit)
 
     def unsupport(self, heads: Heads, subject: Individual, object_: Individual, unit: int) -> None:
+        """Take that support back."""
         for head, turned in heads:
             if turned:
                 self.release(head, object_, subject, unit)
@@ -88,6 +104,7 @@ class Support:
     def take_by_value(
         self, reach: BoundReach, subject: Individual, object_: Individual, *, is_recursive: bool
     ) -> None:
+        """Take back what `give_by_value` gave."""
         if mask := reach.subject_values.get(object_.term):
             (self.take_recursive if is_recursive else self.take)(subject, mask)
         if mask := reach.object_values.get(subject.term):
@@ -143,6 +160,7 @@ class Support:
         self.weakened[individual] = None
 
     def give_some(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """Give the subject what it is by the object's types."""
         for join in relation.some:
             if object_.types & join.needs:
                 (self.give_recursive if join.is_recursive else self.give)(subject, join.slot)
@@ -217,6 +235,7 @@ class Support:
                     (self.take_recursive if join.is_recursive else self.take)(object_, join.slot)
 
     def concluded_by(self, path: Path) -> tuple[Relation, int]:
+        """The relation that a chain concludes facts of, and the mark of such a conclusion."""
         kind = BY_TRANSITIVITY if path.is_transitive else CONCLUDED
         return self.relations[path.sup], kind
 
@@ -250,12 +269,14 @@ class Support:
         self.drop_fact(subject, object_)
 
     def drop_fact(self, subject: Individual, object_: Individual) -> None:
+        """A fact of two individuals is kept no longer."""
         for each in (subject, object_):
             each.facts -= 1
             if not each.facts:
                 self.idle[each] = None
 
     def drop_into(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        """A fact is not found from its object any more."""
         into = relation.into[object_]
         into.remove(subject)
         if not into:
