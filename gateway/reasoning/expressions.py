@@ -47,8 +47,8 @@ _ANNOTATIONS = frozenset(
         RDF + "value",
     }
 )
-_MOST_NODES = 10_000
-"""Nodes of one axiom; a list of classes may be long."""
+_MOST_NODES = 1_000_000
+"""Nodes that one axiom is read from; a list of classes may be long."""
 
 _MOST_DEPTH = 32
 

@@ -18,7 +18,7 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.axioms import Axiom, Axioms, Disjoint, Ontology
-from gateway.reasoning.domains import Domain, Domains
+from gateway.reasoning.domains import SCHEMA, Domain, Domains
 from gateway.reasoning.incremental.attribution import counted_by_axiom
 from gateway.reasoning.incremental.bits import Bits
 from gateway.reasoning.incremental.closure import Changes, Closure
@@ -106,7 +106,7 @@ class Reasoner:
         self._ontology.change(self._store.match(None, None, None, ONTOLOGY_GRAPH), ())
         self.axioms = self._ontology.axioms
         self._learn(Program(self.axioms, self._bits))
-        self._schema.change(self.axioms, self._asserted_schema(Delta()), self._bound)
+        self._change_schema(self.axioms, Delta(), self._bound, is_reading=True)
         self._build(Delta(), None)
         self._there = self._existing()
 
@@ -149,6 +149,7 @@ class Reasoner:
             self._suspend(domain, None)
         back = frozenset(self.suspended.keys() - before.keys())
         if back:
+            self._change_schema(self.axioms, Delta(), _NO_BOUND)
             self._build(Delta(), back, _NO_BOUND)
         if before != self.suspended or back:
             self._contradictions.changes()
@@ -157,7 +158,8 @@ class Reasoner:
 
     def resume(self) -> Delta:
         """Derive again what is suspended, as far as the bound allows; the entailed change."""
-        came = self._build(Delta(), frozenset(self.suspended))
+        came, _ = self._change_schema(self.axioms, Delta(), self._bound)
+        came = came + self._build(Delta(), frozenset(self.suspended))
         return self._entailed(Delta(), came, [])
 
     def _require_writable(self, graphs: Iterable[GraphName]) -> None:
@@ -254,6 +256,8 @@ class Reasoner:
         reason = f"more than {self._bound} quads would be derived{_most(axiom)}"
         self.suspended = {**self.suspended, domain: reason}
         log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
+        if domain == SCHEMA:
+            return self._schema.clear()
         room = self._rooms.get(domain)
         if room is None:
             return []
@@ -269,9 +273,10 @@ class Reasoner:
         changed = any(self._ontology.change(*_of_ontology(delta)))
         axioms, program = self._ontology.axioms, self._program
         try:
-            changes = [self._change_schema(axioms, delta, self._bound)]
+            changes = [self._change_schema(axioms, delta, self._bound, is_reading=is_reading)]
             if changed:
-                changes += self._adopt(Program(axioms, self._bits), self._bound)
+                program_now = Program(axioms, self._bits)
+                changes += self._adopt(program_now, self._bound, is_reading=is_reading)
             parts, _ = self._reading.parts(delta)
             changes.append(self._derive(parts, self._bound, is_reading=is_reading))
         except DerivedLimitError:
@@ -293,14 +298,28 @@ class Reasoner:
             self._adopt(Program(self.axioms, self._bits), _NO_BOUND)
         self._change_schema(self.axioms, Delta(), _NO_BOUND)
 
-    def _change_schema(self, axioms: Axioms, stored: Delta, bound: int) -> Came:
+    def _change_schema(
+        self, axioms: Axioms, stored: Delta, bound: int, *, is_reading: bool = False
+    ) -> Came:
+        """The schema closure by these axioms. Raises DerivedLimitError, if it is not suspended."""
         most = bound - self._size - len(self._contradictions)
         try:
-            return self._schema.change(axioms, self._asserted_schema(stored), most)
+            changes = self._schema.change(axioms, self._asserted_schema(stored), most)
         except BoundPassedError as error:
+            if SCHEMA in self.suspended:
+                return [], []
+            if is_reading:
+                return [], self._suspend(SCHEMA, None)
             raise self._limit_error(None) from error
+        if SCHEMA in self.suspended:
+            self._no_longer_suspended({SCHEMA})
+        return changes
 
-    def _adopt(self, program: Program, bound: int) -> list[Came]:
+    def _no_longer_suspended(self, domains: Set[Domain]) -> None:
+        kept = self.suspended.items()
+        self.suspended = {each: reason for each, reason in kept if each not in domains}
+
+    def _adopt(self, program: Program, bound: int, *, is_reading: bool = False) -> list[Came]:
         """Go over to another program in all domains that are not suspended.
 
         Raises DerivedLimitError; then some have gone over, and others not.
@@ -316,7 +335,13 @@ class Reasoner:
             for domain in sorted({*self._rooms, *differing}, key=lambda each: str(each.into)):
                 if domain not in self.suspended:
                     was, now = differing.get(domain, ([], []))
-                    found = self._adopt_room(domain, was, now, bound)
+                    try:
+                        found = self._adopt_room(domain, was, now, bound)
+                    except BoundPassedError as error:
+                        if not is_reading:
+                            raise self._limit_error(error.axiom) from error
+                        changes.append(([], self._suspend(domain, error.axiom)))
+                        continue
                     changes.append((found.added, found.removed))
                     if is_same:
                         self._contradictions.retype(found.retyped, self._excluded)
@@ -338,10 +363,7 @@ class Reasoner:
         if closure.program is self._program and not now:
             return Changes()
         size = closure.size
-        try:
-            found = room.adopt(self._program, was, now, bound - self._total() + size)
-        except BoundPassedError as error:
-            raise self._limit_error(error.axiom) from error
+        found = room.adopt(self._program, was, now, bound - self._total() + size)
         self._size += closure.size - size
         if room.is_empty:
             self._drop(domain)
@@ -357,8 +379,7 @@ class Reasoner:
         """Close domains from nothing, None is all; what is derived in them then."""
         bound = self._bound if bound is None else bound
         rooms, refused = built(self._reading, self._store, delta, chosen, bound - self._total())
-        kept = {} if chosen is None else self.suspended
-        self.suspended = {each: kept[each] for each in kept if each not in rooms}
+        self._no_longer_suspended((self.suspended.keys() if chosen is None else chosen) - {SCHEMA})
         came: list[Quad] = []
         for domain, room in rooms.items():
             self._put(room)

@@ -66,6 +66,12 @@ class SchemaQuads:
     def __len__(self) -> int:
         return len(self.index.quads)
 
+    def clear(self) -> list[Quad]:
+        """Derive nothing; what was derived."""
+        went = list(self.index.quads)
+        self.index = QuadIndex()
+        return went
+
     def change(
         self, axioms: Iterable[Axiom], asserted: Set[Quad], most: int
     ) -> tuple[list[Quad], list[Quad]]:
