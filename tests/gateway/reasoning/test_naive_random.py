@@ -25,7 +25,7 @@ from tests.kit.reasoning.random_axioms import (
 from tests.kit.reasoning.random_worlds import Asserted, World, worlds
 
 quick = settings(
-    max_examples=60,
+    max_examples=50,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -55,9 +55,21 @@ def test_naive_is_owlrl(statements: list[Statement], data: list[Quad]) -> None:
 
 
 @pytest.mark.property
-@settings(quick, max_examples=200)
+@settings(quick, max_examples=40)
 @given(worlds(most_steps=0))
 def test_everything_derived_has_a_proof(world: World) -> None:
+    check_proofs(world)
+
+
+@pytest.mark.property
+@pytest.mark.slow
+@settings(quick, max_examples=2_000, derandomize=False)
+@given(worlds(most_steps=0))
+def test_everything_derived_in_many_worlds_has_a_proof(world: World) -> None:
+    check_proofs(world)
+
+
+def check_proofs(world: World) -> None:
     asserted = Asserted(world)
     asserted.apply(asserted.turn(world.first))
     reasoner = NaiveReasoner(asserted.store, world.domains, bound=100_000)
