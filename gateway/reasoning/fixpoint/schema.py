@@ -7,7 +7,7 @@ blank classes what scm-int and scm-uni say.
 
 from collections.abc import Iterable, Iterator
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, NamedNode
 
 from gateway.rdf.namespaces import OWL
 from gateway.rdf.terms import Term
@@ -102,8 +102,18 @@ def _up(schema: Schema, node: Term) -> Iterator[Term]:
     for whole, _ in schema.holders(node, OR):
         yield whole
     for whole, parts in schema.holders(node, AND):
-        if {part for part in parts if not schema.is_everything(part)} == {node}:
+        if {_same(schema, part) for part in parts if not schema.is_everything(part)} == {node}:
             yield whole
+
+
+def _same(schema: Schema, node: Term) -> Term:
+    """What a blank class of one part alone is, or the class itself."""
+    for predicate in (AND, OR) if isinstance(node, BlankNode) else ():
+        for head in schema.objects(node, predicate):
+            parts = {_same(schema, part) for part in schema.members(head)}
+            if len(parts) == 1:
+                return parts.pop()
+    return node
 
 
 def _closed(above: Above) -> Above:

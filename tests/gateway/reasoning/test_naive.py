@@ -38,5 +38,5 @@ def test_naive_is_what_others_find(other: str, case: Case) -> None:
     found, schema = closed(case)
     theirs = OTHERS[other](quads(case.axioms + case.data))
     assert about_individuals(found) == about_individuals(theirs)
-    if other == "owlrl":
+    if other == "owlrl" and not case.is_ours_alone:
         assert about_schema(schema) == about_schema(theirs)

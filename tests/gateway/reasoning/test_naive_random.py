@@ -8,11 +8,15 @@ from pyoxigraph import BlankNode, NamedNode, Quad
 from gateway.engine.lutt import LuttEntry
 from gateway.errors import OntologyError
 from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
+from gateway.rdf.terms import GraphName
+from gateway.reasoning.axioms import Axioms
 from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
 from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.why import proof
 from gateway.store.quad_store import QuadStore
 from tests.gateway.reasoning.proof_rules import check
+from tests.gateway.reasoning.ranks import ranks
 from tests.kit.reasoning.others import about_individuals, by_owlrl
 from tests.kit.reasoning.random_axioms import (
     CLASSES,
@@ -25,7 +29,7 @@ from tests.kit.reasoning.random_axioms import (
 from tests.kit.reasoning.random_worlds import Asserted, World, worlds
 
 quick = settings(
-    max_examples=60,
+    max_examples=50,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -55,9 +59,21 @@ def test_naive_is_owlrl(statements: list[Statement], data: list[Quad]) -> None:
 
 
 @pytest.mark.property
-@settings(quick, max_examples=200)
+@settings(quick, max_examples=40)
 @given(worlds(most_steps=0))
 def test_everything_derived_has_a_proof(world: World) -> None:
+    check_proofs(world)
+
+
+@pytest.mark.property
+@pytest.mark.slow
+@settings(quick, max_examples=2_000, derandomize=False)
+@given(worlds(most_steps=0))
+def test_everything_derived_in_many_worlds_has_a_proof(world: World) -> None:
+    check_proofs(world)
+
+
+def check_proofs(world: World) -> None:
     asserted = Asserted(world)
     asserted.apply(asserted.turn(world.first))
     reasoner = NaiveReasoner(asserted.store, world.domains, bound=100_000)
@@ -67,8 +83,23 @@ def test_everything_derived_has_a_proof(world: World) -> None:
         return
     entailed = QuadStore.open(None)
     entailed.apply(Delta(added=(*asserted.quads, *reasoner.derived)))
+    depths: dict[GraphName, dict[Fact, int]] = {}
     for quad in reasoner.derived:
-        found = proof(quad, reasoner.axioms, world.domains, asserted.store, entailed)
-        assert check(found, asserted.store) >= 1
+        found = proof(
+            quad, reasoner.axioms, world.domains, asserted.store, entailed, most=1_000_000
+        )
+        depth = check(found, asserted.store)
+        if quad.graph_name not in (ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH):
+            if quad.graph_name not in depths:
+                depths[quad.graph_name] = shallowest(asserted, reasoner.axioms, quad.graph_name)
+            assert depth == depths[quad.graph_name][_fact(quad)]
         entry = LuttEntry(quad.subject, quad.predicate, quad.object, quad.graph_name)
         assert reasoner.concludes(entry)
+
+
+def shallowest(asserted: Asserted, axioms: Axioms, into: GraphName) -> dict[Fact, int]:
+    """The depths of the shallowest proofs in a graph, found forwards."""
+    domains = asserted.world.domains
+    joint = [each for each in domains.joint if each.into == into]
+    graphs = joint[0].graphs if joint else {into}
+    return ranks(axioms, [_fact(each) for each in asserted.quads if each.graph_name in graphs])

@@ -34,6 +34,7 @@ class Case:
     follows: str = ""
     schema: str = ""
     has_chain: bool = False
+    is_ours_alone: bool = False
 
 
 CASES = (
@@ -195,6 +196,14 @@ CASES = (
         ":x a :B . :y a :C . :z a :A .",
         ":x a :A . :y a :A .",
         ":B rdfs:subClassOf :A . :C rdfs:subClassOf :A .",
+    ),
+    Case(
+        "intersectionOf and unionOf of one",
+        ":A owl:intersectionOf ( :B [ a owl:Class ; owl:unionOf ( :B ) ] ) .",
+        ":x a :A . :y a :B .",
+        ":x a :B . :y a :A .",
+        ":A rdfs:subClassOf :B . :B rdfs:subClassOf :A .",
+        is_ours_alone=True,
     ),
     Case(
         "unionOf within someValuesFrom",

@@ -34,7 +34,10 @@ PLAIN, OTHER, ONE, TWO, INTO, OUTSIDE = (
 )
 SOME = Domains(frozenset({PLAIN, OTHER}), joint=(Domain(frozenset({ONE, TWO}), INTO),))
 ALL = Domains(all_others=True, joint=(Domain(frozenset({ONE, TWO}), INTO),))
-GRAPHS: tuple[GraphName, ...] = (PLAIN, PLAIN, OTHER, ONE, TWO, OUTSIDE, DEFAULT_GRAPH)
+GRAPHS: tuple[GraphName, ...] = (
+    *(PLAIN, PLAIN, PLAIN, PLAIN, ONE, ONE, TWO, TWO),
+    *(OTHER, OUTSIDE, DEFAULT_GRAPH),
+)
 
 _NODES = (*INDIVIDUALS, *INDIVIDUALS[:2], BlankNode("m"))
 _ODD: tuple[Term, ...] = (
@@ -51,9 +54,8 @@ _ODD: tuple[Term, ...] = (
 def _facts() -> st.SearchStrategy[tuple[NamedNode | BlankNode, NamedNode, Term]]:
     node, edge = st.sampled_from(_NODES), st.sampled_from(PROPERTIES)
     return st.one_of(
-        st.tuples(node, edge, node),
-        st.tuples(node, edge, node),
-        st.tuples(node, st.just(TYPE), st.sampled_from(CLASSES)),
+        *[st.tuples(node, edge, node)] * 4,
+        *[st.tuples(node, st.just(TYPE), st.sampled_from(CLASSES))] * 3,
         st.tuples(node, edge, st.sampled_from(VALUES)),
         st.tuples(node, edge, st.sampled_from(_ODD)),
         st.tuples(
@@ -94,27 +96,34 @@ class World:
         return self.axioms[number % len(self.axioms)].quads(number % len(self.axioms))
 
 
-def _changes(*, drops: bool = True) -> st.SearchStrategy[Change]:
-    places = st.lists(st.integers(0, 29), max_size=5).map(tuple)
-    axioms = st.one_of(st.just(()), st.just(()), st.lists(st.integers(0, 9), max_size=2).map(tuple))
-    dropped: st.SearchStrategy[GraphNode | None] = st.none()
-    if drops:
-        dropped = st.one_of(*[st.none()] * 8, st.sampled_from((PLAIN, ONE, ONTOLOGY_GRAPH)))
+def _changes() -> st.SearchStrategy[Change]:
+    places = st.lists(st.integers(0, 59), max_size=6).map(tuple)
+    axioms = st.one_of(
+        *[st.just(())] * 2, st.lists(st.integers(0, 19), min_size=1, max_size=3).map(tuple)
+    )
+    dropped: st.SearchStrategy[GraphNode | None] = st.one_of(
+        *[st.none()] * 9, st.sampled_from((PLAIN, ONE, ONTOLOGY_GRAPH))
+    )
     return st.builds(Change, places, axioms, dropped, st.booleans())
+
+
+def _all_but(most: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Places below `most`, without some."""
+    left_out = st.sets(st.integers(0, most - 1), max_size=most // 3)
+    return left_out.map(lambda some: tuple(place for place in range(most) if place not in some))
 
 
 def worlds(
     statements: st.SearchStrategy[Statement] = STATEMENTS, most_steps: int = 8
 ) -> st.SearchStrategy[World]:
     """Worlds with axioms of these kinds."""
-    every = st.lists(st.integers(0, 29), max_size=20).map(tuple)
     return st.builds(
         World,
         st.sampled_from((SOME, ALL)),
-        st.lists(QUADS, min_size=1, max_size=30).map(tuple),
-        st.lists(statements, min_size=1, max_size=10).map(tuple),
-        st.builds(Change, every, st.lists(st.integers(0, 9), max_size=10).map(tuple)),
-        st.lists(_changes(), max_size=most_steps).map(tuple),
+        st.lists(QUADS, min_size=40, max_size=60).map(tuple),
+        st.lists(statements, min_size=12, max_size=20).map(tuple),
+        st.builds(Change, _all_but(40), _all_but(12)),
+        st.lists(_changes(), min_size=most_steps // 2, max_size=most_steps).map(tuple),
     )
 
 
