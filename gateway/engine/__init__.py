@@ -9,6 +9,7 @@ from gateway.engine.options import EngineOptions
 from gateway.engine.request import QueryRequest, SubscribeRequest, UpdateRequest
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import Rights
+from gateway.reasoning.reasoning import Reasoning
 
 __all__ = [
     "Dataset",
@@ -20,6 +21,7 @@ __all__ = [
     "Notification",
     "Outcome",
     "QueryRequest",
+    "Reasoning",
     "Rights",
     "Standing",
     "SubscribeRequest",

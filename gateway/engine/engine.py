@@ -190,7 +190,7 @@ class Engine:
             workers.drain()
 
     def _all_workers(self) -> Iterator[Workers]:
-        """Those of each view."""
+        """All that there are: each view has its own."""
         for workers in (self.workers, None if self.view is None else self.view.workers):
             if workers is not None:
                 yield workers

@@ -90,14 +90,12 @@ class QueryRequest:
     def of(
         cls,
         text: str,
-        default_graphs: Sequence[NamedNode],
-        named_graphs: Sequence[NamedNode],
+        default: Sequence[NamedNode],
+        named: Sequence[NamedNode],
         rights: Rights | None = None,
     ) -> "QueryRequest":
         """A text, with the graphs of the protocol where there are some; None are all rights."""
-        return QueryRequest(
-            text, Dataset.chosen(default_graphs, named_graphs), rights or ALL_RIGHTS
-        )
+        return QueryRequest(text, Dataset.chosen(default, named), rights or ALL_RIGHTS)
 
     def answer(self, source: Source) -> QueryResults:
         """Evaluate the query on what may be read of a source."""

@@ -21,7 +21,7 @@ from gateway.actuation.rules import Rule
 from gateway.admin.onboarding.changes import require_good
 from gateway.admin.onboarding.nodes import Compiled, InNodes, Nodes, stored_nodes
 from gateway.admin.rehearsal.rehearsal import Asked, Script
-from gateway.engine import Engine, Limits
+from gateway.engine import Engine, Limits, Reasoning
 from gateway.errors import (
     GatewayError,
     QueryTimeoutError,
@@ -32,7 +32,6 @@ from gateway.ingest.raw_messages import RawMessage
 from gateway.ingest.sosa import Identity
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH
-from gateway.reasoning.reasoning import Reasoning
 from gateway.scheduler.scheduler import Scheduler
 from jsap.forced_bindings import ForcedBinding
 from jsap.template import Template

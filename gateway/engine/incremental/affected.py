@@ -45,7 +45,7 @@ class Seeds:
         self.values[values] = self.values.get(values, side) | side
 
     def that_extend_none_of(self, others: Iterable["Seeds"]) -> "Seeds":
-        """Those of the seeds that bind no seed of the others; whatever extends the rest does."""
+        """Seeds that bind no seed of the others; whatever extends the rest does."""
         left = self.values
         for other in others:
             if set(other.names) <= set(self.names):

@@ -14,8 +14,11 @@ from pyoxigraph import DefaultGraph
 from gateway.admin.rehearsal import runner
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
+from gateway.config.reasoning import ReasoningSettings
 from gateway.config.settings import SecuritySettings
+from gateway.engine import SubscribeRequest
 from gateway.gates.admin import rehearsal
+from gateway.rdf.namespaces import ONTOLOGY_GRAPH, RDFS
 from gateway.security.identity import Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING, Capability, Policy
@@ -113,6 +116,26 @@ async def test_a_profile_with_new_mappings_reads_what_nobody_read(tmp_path: Path
         bodies: list[object] = [{"topic": "a/#/b"}, {"nonsense": 1}, {"queries": [7]}, []]
         for body in bodies:
             assert (await client.post("/mappings/rehearse", json=body)).status_code == 400
+
+
+async def test_what_follows_is_rehearsed_by_the_axioms_of_the_gateway(tmp_path: Path) -> None:
+    profile = write_profile(tmp_path, [TEMPERATURE])
+    reasoning = ReasoningSettings.model_validate({"graphs": ["default"]})
+    config = settings(tmp_path, profile).model_copy(update={"reasoning": reasoning})
+    sensors = "SELECT ?s { ?s a <urn:x:Sensor> }"
+    async with running(config) as gateway, asking(gateway) as client:
+        above = f"<urn:x:Acme> <{RDFS}subClassOf> <urn:x:Sensor>"
+        await update(gateway, f"INSERT DATA {{ GRAPH {ONTOLOGY_GRAPH} {{ {above} }} }}")
+        for infer in (True, False):
+            request = SubscribeRequest(sensors, infer=infer)
+            await gateway.scheduler.subscribe(request, sink=lambda _: None)
+        await publish(gateway.mqtt_port, [("hall/1", b"7"), ("hall/2", b"8")])
+        members = json.loads(profile.read_text())
+        hall = mapping("hall", "hall/+", format="scalar", sensorClass="urn:x:Acme")
+        members["extended"]["mappings"] = [hall]
+        told = await rehearse(client, profile=members)
+        counts = sorted(each["counts"]["added"] for each in told["subscriptions"])
+        assert counts == [0, 2]
 
 
 async def test_its_bounds_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -17,8 +18,12 @@ from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.sparql.snapshots import Snapshots
 from gateway.gates.subscriptions.tried_first import TriedFirst
+from gateway.rdf.namespaces import ONTOLOGY_GRAPH, OWL
 from gateway.rdf.rights import Rights
+from gateway.reasoning.domains import Domains
+from gateway.reasoning.reasoning import Reasoning
 from gateway.sparql.bounded import query_facts
+from gateway.store.quad_store import QuadStore
 from tests.gateway.sparql.bounds.test_growth import GROWING
 from tests.kit.gateways import (
     LOOPBACK,
@@ -121,6 +126,36 @@ def test_every_update_that_was_answered_is_seen(engine: Engine, apart: QueriesAp
     assert apart.snapshots.made == 5
     assert apart.snapshots.bytes_written > 0
     assert apart.processes.starts == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_what_follows_comes_with_the_copy(tmp_path: Path, kind: str) -> None:
+    """The copies are of one view each; texts that look at no domain read those of the store."""
+    path = tmp_path / "store" if kind == "disk" else None
+    engine = Engine.open(path, reasoning=Reasoning(Domains(frozenset({DefaultGraph()}))))
+    query = QueryRequest("SELECT ?s ?o { ?s <urn:p>/<urn:p> ?o } ORDER BY ?s", infer=True)
+    elsewhere = QueryRequest("SELECT ?s ?o { GRAPH <urn:g> { ?s <urn:p> ?o } }", infer=True)
+    with closing(engine), closing(QueriesApart(engine, tmp_path / "copies")) as apart:
+        engine.update("INSERT DATA { <urn:a> <urn:p> <urn:b> GRAPH <urn:g> { <urn:x> <urn:p> 7 } }")
+        assert b"urn:a" not in asked(apart, query)
+        engine.update(
+            f"INSERT DATA {{ GRAPH {ONTOLOGY_GRAPH} {{ <urn:p> a <{OWL}SymmetricProperty> }} }}",
+        )
+        for number in range(2):
+            results = engine.query(query)
+            assert not isinstance(results, QueryTriples)
+            assert asked(apart, query) == results.serialize(format=QueryResultsFormat.JSON)
+            assert b"urn:a" in asked(apart, query)
+            assert b"urn:a" not in asked(apart, replace(query, infer=False))
+            engine.update(f"INSERT DATA {{ <urn:d> <urn:p> {number} }}", deferred=True)
+        made = apart.snapshots.made
+        assert b"urn:x" in asked(apart, elsewhere)
+        assert apart.snapshots.made == made + 1
+        hidden = replace(query, rights=Rights(read=frozenset({NamedNode("urn:g")})))
+        assert b"urn:a" not in asked(apart, hidden)
+    if path is not None:
+        with closing(QuadStore.open(path)) as store:
+            assert len(store.match(None, NamedNode("urn:p"), None, DefaultGraph())) == 3
 
 
 @pytest.mark.parametrize("name", GROWING)
