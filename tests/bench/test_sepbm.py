@@ -141,6 +141,7 @@ def test_heuristics_get_every_row_and_send_no_wrong_one(made: type[Guessing]) ->
     assert sum(each["hits"] for each in run.guessed.values()) > 0
     assert sum(each["wrong"] for each in run.guessed.values()) > 0
     members = analysed(run)
+    assert members["publications"] == 20
     assert {each["id"] for each in members["channels"]} == set(queries())
     assert all(0 <= each["hit_rate"] <= 1 for each in members["channels"] if each["rows"])
 
