@@ -27,7 +27,8 @@ class Run:
     """What one run brought.
 
     `rows` are (channel, ms from publication to notification), `publish_s` the seconds that each
-    publication took, `settle_s` what was late at the end, `busy` the number and seconds of those that a channel had rows of. Times by
+    publication took, `settle_s` what was late at the end, `busy` the number and seconds of the
+    publications that a channel had rows of. Times by
     wall clock, but where they are named CPU.
     """
 
