@@ -20,6 +20,7 @@ from bench.http import fanout, http_updates
 from bench.page import page
 from bench.readings import ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
+from bench.reasoning import reasoning
 from bench.report import Experiment, Outcome, versions, write_json, write_text
 from bench.sepbm import sepbm
 from bench.sepbm.configuration import RESOURCES
@@ -293,6 +294,10 @@ def _chat(options: argparse.Namespace) -> Iterator[Outcome]:
     return chat.measure(options.messages)
 
 
+def _reasoning(options: argparse.Namespace) -> Iterator[Outcome]:
+    return reasoning.measure(options.universities)
+
+
 def _sepbm(options: argparse.Namespace) -> Iterator[Outcome]:
     plan = sepbm.Plan(
         options.universities,
@@ -355,6 +360,12 @@ BENCHMARKS = (
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark(
+        "reasoning",
+        "what deriving costs: closure, changes, readings, memory",
+        _reasoning,
+        (_add_universities,),
+    ),
     Benchmark(
         "sepbm",
         "SEP-BM: LUBM's universities, 20 channels, all that follows",

@@ -105,9 +105,10 @@ class InlineScheduler(Scheduler):
 
 @dataclass(frozen=True, slots=True)
 class Looped:
-    """What the loop took and did: the first requests as SPARQL text, the store's rows after all."""
+    """What the loop took and did: the first requests, also as text; the store's rows after all."""
 
     timing: Timing
+    requests: list[Request]
     texts: list[str]
     rows: list[str]
 
@@ -147,7 +148,8 @@ def run_loop(folder: Path, workload: Workload, keep: int) -> Looped:
         timing.stages_s["ring, CPU"] = _ring_cpu_s(kept.raw.all()) * workload.readings
     rows = list(result_rows(engine.query(LATEST_QUERY)))
     engine.close()
-    return Looped(timing, request_texts(profiles, scheduler.requests), rows)
+    texts = request_texts(profiles, scheduler.requests)
+    return Looped(timing, scheduler.requests, texts, rows)
 
 
 def _ring_cpu_s(kept: Sequence[RawMessage]) -> float:

@@ -24,7 +24,7 @@ def analysed(run: Run) -> dict[str, Any]:
         "rows_expected": run.expected,
         "complete": run.is_complete,
         "notification_ms": times([ms for _, ms in run.rows]),
-        "publications_per_s": _rate(count, sum(run.publish_s)),
+        "publications_per_s": _rate(count, run.seconds),
         "cpu_ms_per_publication": _each(run.publish_cpu_s * 1e3, count),
         "delete_cpu_ms": _each(sum(run.delete_cpu_s) * 1e3, len(run.delete_cpu_s)),
         "components_ms": _components(run, count),
@@ -41,6 +41,7 @@ def analysed_each(runs: Mapping[str, Run]) -> dict[str, Any]:
     for run in runs.values():
         everything.rows += run.rows
         everything.publish_s += run.publish_s
+        everything.settle_s += run.settle_s
         everything.publish_cpu_s += run.publish_cpu_s
         everything.delete_cpu_s += run.delete_cpu_s
         everything.expected += run.expected
@@ -52,7 +53,7 @@ def analysed_each(runs: Mapping[str, Run]) -> dict[str, Any]:
     members["channels"] = [
         {
             **_channel(name, run),
-            "publications_per_s": _rate(len(run.publish_s), sum(run.publish_s)),
+            "publications_per_s": _rate(len(run.publish_s), run.seconds),
         }
         for name, run in sorted(runs.items())
     ]

@@ -27,13 +27,15 @@ class Run:
     """What one run brought.
 
     `rows` are (channel, ms from publication to notification), `publish_s` the seconds that each
-    publication took, `busy` the number and seconds of those that a channel had rows of. Times by
+    publication took, `settle_s` what was late at the end, `busy` the number and seconds of the
+    publications that a channel had rows of. Times by
     wall clock, but where they are named CPU.
     """
 
     channels: Sequence[str] = ()
     rows: list[tuple[str, float]] = field(default_factory=list)
     publish_s: list[float] = field(default_factory=list)
+    settle_s: float = 0.0
     publish_cpu_s: float = 0.0
     delete_cpu_s: list[float] = field(default_factory=list)
     busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0, 0.0]))
@@ -44,6 +46,11 @@ class Run:
     guessed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     memory_bytes: int | None = None
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """The whole time of the publications."""
+        return sum(self.publish_s) + self.settle_s
 
     @property
     def is_complete(self) -> bool:
@@ -156,7 +163,7 @@ class Runner:
         """What is late at the end; it is part of the publications' time."""
         cpu_s, started = self._adapter.cpu_s(), perf_counter()
         if self._adapter.settle():
-            self._run.publish_s.append(perf_counter() - started)
+            self._run.settle_s = perf_counter() - started
             self._run.publish_cpu_s += self._adapter.cpu_s() - cpu_s
             self._take(index, started)
 

@@ -45,7 +45,6 @@ class Plan:
     report: Path | None = None
     resources: str = "first"
     each: int = EACH
-    folder: Path = BUILD
 
 
 def measure(plan: Plan) -> Iterator[Outcome]:
@@ -54,7 +53,7 @@ def measure(plan: Plan) -> Iterator[Outcome]:
     configuration = configure(plan.universities, each=plan.each, resources=plan.resources)
     configure_s = process_time() - started
     sha256 = configuration.digest
-    folder = plan.folder / sha256[:16]
+    folder = BUILD / sha256[:16]
     folder.mkdir(parents=True, exist_ok=True)
     configuration.write(folder)
     _refer(configuration, folder / REFERENCE_FILES[plan.mode], plan)

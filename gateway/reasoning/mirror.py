@@ -44,6 +44,7 @@ class Mirror:
         self._late: dict[Quad, bool] = {}
         self._late_graphs: dict[GraphNode, bool] = {}
         self.filled = 0
+        self._size = 0
 
     def __len__(self) -> int:
         """The quads that it holds, without what waits."""
@@ -66,7 +67,7 @@ class Mirror:
             for graph in graphs:
                 if self._is_whole or graph in self._held:
                     _note(self._late_graphs, graph, is_there)
-        if self.waiting > max(_FEWEST_LATE, len(self._store)):
+        if self.waiting > _FEWEST_LATE and self.waiting > self._size:
             self.drop()
 
     def drop(self) -> None:
@@ -87,6 +88,7 @@ class Mirror:
             self._catch_up(store)
         if not self._is_whole:
             self._fill(store, graphs)
+            self._size = len(store)
         self._store = store
         return store
 

@@ -1,6 +1,7 @@
 """The closure that judges in SEP-BM: each kind of rule has a graph of its own."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pytest
 
@@ -71,16 +72,15 @@ def test_no_conclusion_has_a_literal_as_subject() -> None:
     assert not any(subject.startswith('"') for subject, _, _ in closure.facts)
 
 
-@pytest.mark.parametrize(("number", "size"), [(1, 137_931), (2, 314_692)])
-def test_closure_has_the_known_size(number: int, size: int) -> None:
-    assert len(Closure(RULES, universities(number)).facts) == size
+def test_closure_has_the_known_size() -> None:
+    assert len(Closure(RULES, universities(1)).facts) == 137_931
 
 
 def test_removed_and_added_again_is_as_from_nothing() -> None:
-    statements = list(dict.fromkeys(universities(1)))
+    statements = list(dict.fromkeys(islice(universities(1), 20_000)))
     closure = Closure(RULES, statements)
     before = frozenset(closure.facts)
-    subjects = sorted({subject for subject, _, _ in statements})[::300]
+    subjects = sorted({subject for subject, _, _ in statements})[::100]
     subjects.append("<http://www.Department0.University0.edu>")
     gone = [each for each in statements if each[0] in subjects]
     closure.remove(gone)

@@ -26,6 +26,8 @@ from bench.sepbm.lubm import Statement
 from bench.sepbm.ontology import univ_bench
 
 TIMEOUT_S = 120.0
+IDLE_S = 2.0
+"""A connection that was not used for so long is made anew."""
 CHUNK = 1000
 """Statements of one UPDATE while the base is loaded."""
 
@@ -41,6 +43,7 @@ class SeEndpoint(Adapter):
         self._path = urlsplit(update_url).path or "/update"
         host = urlsplit(update_url).netloc
         self._http = HTTPConnection(host, timeout=TIMEOUT_S)
+        self._used = perf_counter()
         self._socket = connect(subscribe_url, max_size=None, compression=None)
         self._told: queue.SimpleQueue[tuple[float, Mapping[str, Any]]] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name="sepbm notifications", daemon=True)
@@ -127,10 +130,13 @@ class SeEndpoint(Adapter):
         self._http.close()
 
     def _update(self, text: str) -> None:
+        if perf_counter() - self._used > IDLE_S:
+            self._http.close()  # the broker may have, and is told so by the next request only
         headers = {"Content-Type": "application/sparql-update"}
         self._http.request("POST", self._path, text.encode(), headers)
         answer = self._http.getresponse()
         body = answer.read()
+        self._used = perf_counter()
         if answer.status >= 300:
             raise ChildFailedError(f"POST of an update: {answer.status} {body[:500]!r}")
 

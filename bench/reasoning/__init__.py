@@ -1,0 +1,1 @@
+"""What reasoning costs: the closure, changes of data and axioms, readings, memory."""

@@ -1,0 +1,66 @@
+"""What a reading costs the engine: reasoning off, on with axioms that nobody reads, under SOSA's.
+
+Place on the way of the data: the updates that ingest makes of readings, in memory, on three engines
+that take turns.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from pyoxigraph import Quad, Store
+
+from bench.readings.inprocess import Request, run_loop
+from bench.readings.workload import Workload, subscriptions
+from bench.sepbm.ontology import univ_bench
+from gateway.engine import Engine
+from gateway.engine.options import EngineOptions
+from gateway.rdf.namespaces import ONTOLOGY_GRAPH
+from gateway.rdf.terms import DEFAULT_GRAPH
+from gateway.reasoning.domains import Domains
+from gateway.reasoning.ontologies import load_ontology, shipped
+from gateway.reasoning.reasoning import Reasoning
+from gateway.store.quad_store import QuadStore
+
+READINGS = 4000
+TURN = 200
+
+
+def reading_cpu_us(readings: int = READINGS) -> Mapping[str, float]:
+    """CPU µs a reading: `off`, `unread`, `sosa`; medians of turns, the first two left out."""
+    with TemporaryDirectory() as folder:
+        requests = run_loop(Path(folder), Workload(readings), readings).requests
+    axioms = [Quad(t.subject, t.predicate, t.object, ONTOLOGY_GRAPH) for t in univ_bench()]
+    engines = {
+        "off": _engine(None),
+        "unread": _engine(axioms),
+        "sosa": _engine(load_ontology(shipped()["sosa-profile"])),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in engines}
+    for start in range(0, len(requests), TURN):
+        for name, engine in engines.items():
+            spent[name].append(_turn(engine, requests[start : start + TURN]))
+    for engine in engines.values():
+        engine.close()
+    return {name: median(values[2:] or values) for name, values in spent.items()}
+
+
+def _turn(engine: Engine, requests: Sequence[Request]) -> float:
+    started = process_time()
+    for request in requests:
+        engine.update(request, deferred=True)
+    return (process_time() - started) * 1e6 / len(requests)
+
+
+def _engine(axioms: Sequence[Quad] | None) -> Engine:
+    store = Store()
+    reasoning = None
+    if axioms is not None:
+        store.bulk_extend(axioms)
+        reasoning = Reasoning(Domains(frozenset({DEFAULT_GRAPH}), all_others=True))
+    engine = Engine(QuadStore(store), options=EngineOptions(reasoning=reasoning))
+    for text in subscriptions().values():
+        engine.subscribe(text)
+    return engine
