@@ -26,7 +26,14 @@ from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.commands import Commands
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
-from gateway.engine import Engine, Limits, Reasoning, SubscribeRequest, UpdateRequest
+from gateway.engine import (
+    Dataset,
+    Engine,
+    Limits,
+    Reasoning,
+    SubscribeRequest,
+    UpdateRequest,
+)
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
 from gateway.ingest.current_state import CurrentState
@@ -37,7 +44,6 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
-from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 
 
@@ -131,7 +137,7 @@ class _Side:
     def follow(self, rule: Rule) -> None:
         """Have a rule say what it would send; what the engine refuses is told."""
         try:
-            first = self._engine.subscribe(SubscribeRequest(rule.sparql))
+            first = self._engine.subscribe(SubscribeRequest(rule.sparql, infer=rule.infer))
         except GatewayError as error:
             self.commands.errors[rule.iri] = str(error)
             return
