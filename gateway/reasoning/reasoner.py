@@ -140,11 +140,11 @@ class Reasoner:
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
         before = self._suspended_before
-        negated = delta.negate()
-        parts, graphs = self._reading.parts(negated)
-        self._derive(parts, _NO_BOUND, is_reading=True)
+        parts, graphs = self._reading.parts(delta.negate())
         if ONTOLOGY_GRAPH in graphs:
-            self._take_back_axioms(negated)
+            self._undo_axioms(delta)
+        else:
+            self._derive(parts, _NO_BOUND, is_reading=True)
         for domain in before.keys() - self.suspended.keys():
             self._suspend(domain, None)
         back = frozenset(self.suspended.keys() - before.keys())
@@ -269,34 +269,47 @@ class Reasoner:
     # Axioms, and everything from nothing.
 
     def _step_axioms(self, delta: Delta, *, is_reading: bool) -> Delta:
-        """A step that changes the ontology graph."""
+        """A step that changes the ontology graph.
+
+        What data lose goes before the axioms change, what they get comes after: so there is never
+        more than at the end.
+        """
         changed = any(self._ontology.change(*_of_ontology(delta)))
         axioms, program = self._ontology.axioms, self._program
+        changes = [self._derive_side(Delta(removed=delta.removed), is_reading=True)]
         try:
-            changes = [self._change_schema(axioms, delta, self._bound, is_reading=is_reading)]
+            changes.append(self._change_schema(axioms, delta, self._bound, is_reading=is_reading))
             if changed:
-                program_now = Program(axioms, self._bits)
-                changes += self._adopt(program_now, self._bound, is_reading=is_reading)
-            parts, _ = self._reading.parts(delta)
-            changes.append(self._derive(parts, self._bound, is_reading=is_reading))
+                now = Program(axioms, self._bits)
+                changes += self._adopt(now, delta, self._bound, is_reading=is_reading)
+            changes.append(
+                self._derive_side(Delta(added=delta.added), self._bound, is_reading=is_reading)
+            )
         except DerivedLimitError:
             self._ontology.change(*reversed(_of_ontology(delta)))
             if changed:
-                self._adopt(program, _NO_BOUND)
+                self._adopt(program, delta, _NO_BOUND)
             self._change_schema(self.axioms, Delta(), _NO_BOUND)
+            self._derive_side(Delta(added=delta.removed), is_reading=True)
             raise
         self.axioms = axioms
         if changed and self.suspended:
             changes.append((self._build(delta, frozenset(self.suspended)), []))
         return self._entailed(delta, *_net(changes))
 
-    def _take_back_axioms(self, negated: Delta) -> None:
-        """The store has what it had before a step; the data of it are taken back already."""
-        changed = any(self._ontology.change(*_of_ontology(negated)))
+    def _derive_side(self, delta: Delta, bound: int = _NO_BOUND, *, is_reading: bool) -> Came:
+        parts, _ = self._reading.parts(delta)
+        return self._derive(parts, bound, is_reading=is_reading)
+
+    def _undo_axioms(self, delta: Delta) -> None:
+        """The way back of a step that changed the ontology graph; the store has not changed."""
+        changed = any(self._ontology.change(*reversed(_of_ontology(delta))))
         self.axioms = self._ontology.axioms
+        self._derive_side(Delta(removed=delta.added), is_reading=True)
         if changed:
-            self._adopt(Program(self.axioms, self._bits), _NO_BOUND)
+            self._adopt(Program(self.axioms, self._bits), delta, _NO_BOUND)
         self._change_schema(self.axioms, Delta(), _NO_BOUND)
+        self._derive_side(Delta(added=delta.removed), is_reading=True)
 
     def _change_schema(
         self, axioms: Axioms, stored: Delta, bound: int, *, is_reading: bool = False
@@ -319,9 +332,12 @@ class Reasoner:
         kept = self.suspended.items()
         self.suspended = {each: reason for each, reason in kept if each not in domains}
 
-    def _adopt(self, program: Program, bound: int, *, is_reading: bool = False) -> list[Came]:
+    def _adopt(
+        self, program: Program, delta: Delta, bound: int, *, is_reading: bool = False
+    ) -> list[Came]:
         """Go over to another program in all domains that are not suspended.
 
+        What the change removes from the store is taken back already, what it adds not yet there.
         Raises DerivedLimitError; then some have gone over, and others not.
         """
         reading, excluded = self._reading, self._excluded
@@ -329,7 +345,7 @@ class Reasoner:
         is_same = self._excluded.pairs == excluded.pairs
         if not is_same:
             self._contradictions.drop(self._individuals(), excluded)
-        differing = reading.differing(self._reading, self._store)
+        differing = reading.differing(self._reading, self._store, frozenset(delta.removed))
         changes: list[Came] = []
         try:
             for domain in sorted({*self._rooms, *differing}, key=lambda each: str(each.into)):
@@ -359,11 +375,16 @@ class Reasoner:
             room = Room(domain, self._program)
             self._put(room)
             was = []
-        closure = room.closure
-        if closure.program is self._program and not now:
+        elif room.closure.program is self._program:  # the way back of what stopped before it
             return Changes()
+        closure = room.closure
         size = closure.size
-        found = room.adopt(self._program, was, now, bound - self._total() + size)
+        try:
+            found = room.adopt(self._program, was, now, bound - self._total() + size)
+        except BoundPassedError:
+            if room.is_empty:
+                self._drop(domain)
+            raise
         self._size += closure.size - size
         if room.is_empty:
             self._drop(domain)

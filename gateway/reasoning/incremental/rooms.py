@@ -4,7 +4,7 @@ Place: under `Reasoner`. A room is made when something is read in its domain; "*
 graph that holds a premise.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from pyoxigraph import NamedNode, Quad
 
@@ -160,7 +160,7 @@ class Reading:
             or (quad.predicate == TYPE and quad.object in self.program.classes)
         ]
 
-    def differing(self, other: "Reading", store: Source) -> Differing:
+    def differing(self, other: "Reading", store: Source, without: Set[Quad]) -> Differing:
         """What is read of a store and means another thing to another program, by domain.
 
         Once as it is read now, and once as the other reads it.
@@ -170,11 +170,13 @@ class Reading:
             if isinstance(name, NamedNode):
                 is_read = name in self.predicates, name in other.predicates
                 if any(is_read):
-                    self._note(found, store.match(None, name, None, None), is_read)
+                    quads = [q for q in store.match(None, name, None, None) if q not in without]
+                    self._note(found, quads, is_read)
         classes, others = self.program.classes, other.program.classes
         for cls in classes.keys() ^ others.keys():
             is_read = cls in classes, cls in others
-            self._note(found, store.match(None, TYPE, cls, None), is_read)
+            quads = [q for q in store.match(None, TYPE, cls, None) if q not in without]
+            self._note(found, quads, is_read)
         return found
 
     def _note(self, found: Differing, quads: Iterable[Quad], is_read: tuple[bool, bool]) -> None:
