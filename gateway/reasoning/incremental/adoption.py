@@ -42,6 +42,7 @@ def exchange(
         _rejoin(closure, relation)
     closure.gone += closure.coming
     closure.coming.clear()
+    closure.weakened |= closure.dirty
     _look_at(closure, before.affected(program))
     closure.weaken()
     closure.derive_again()

@@ -346,3 +346,15 @@ def test_derived_quads_are_counted_by_axiom() -> None:
     assert kinds[Transitive] == 3
     assert kinds[SubClass] == 3
     assert sum(count.values()) == 9
+
+
+def test_a_new_axiom_joins_facts_that_follow_already() -> None:
+    tested = Stepped(
+        *quads(":p owl:inverseOf :q .", ONTOLOGY_GRAPH), *quads(":x :p :x . :x a :B .", G)
+    )
+    change = tested.add(
+        *quads(
+            "[ owl:onProperty :q ; owl:someValuesFrom :B ] rdfs:subClassOf :D .", ONTOLOGY_GRAPH
+        )
+    )
+    assert set(quads(":x a :D .", G)) < set(change.added)
