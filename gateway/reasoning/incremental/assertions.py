@@ -90,8 +90,10 @@ class Assertions(Propagation):
             self.give(object_, reach.object)
         if relation.has_values:
             self.give_by_value(reach, subject, object_, is_recursive=False)
+        if not subject.facts:
             self.idle[subject] = None
-        self.idle[object_] = None
+        if not object_.facts:
+            self.idle[object_] = None
 
     def _assert_type(self, subject: Individual, mask: int) -> None:
         types, asserted = subject.types, subject.asserted
@@ -139,7 +141,6 @@ class Assertions(Propagation):
             self.take(object_, reach.object)
         if relation.has_values:
             self.take_by_value(reach, subject, object_, is_recursive=False)
-            self.idle[subject] = None
         if relation.is_kept:
             self.release(relation, subject, object_, ASSERTED)
         elif relation.some:
@@ -148,6 +149,7 @@ class Assertions(Propagation):
                 if object_.types & join.needs:
                     (self.take_recursive if join.is_recursive else self.take)(subject, join.slot)
             self.drop_fact(subject, object_)
+        self.idle[subject] = None
         self.idle[object_] = None
 
     def _retract_type(self, subject: Individual, mask: int) -> None:

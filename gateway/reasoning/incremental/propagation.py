@@ -79,6 +79,7 @@ class Propagation(Support):
                         )
         if (value := program.values.get(at)) is not None:
             object_ = self.individual(value.value)
+            self.idle[object_] = None
             self.going.append((self.relations[value.property], individual, object_, CONCLUDED))
 
     def derive_again(self) -> None:
@@ -160,6 +161,7 @@ class Propagation(Support):
                         )
         if (value := program.values.get(at)) is not None:
             object_ = self.individual(value.value)
+            self.idle[object_] = None
             self.coming.append((relations[value.property], individual, object_, CONCLUDED))
 
     def most_deriving(self) -> Axiom | None:
