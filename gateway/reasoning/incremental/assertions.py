@@ -72,13 +72,7 @@ class Assertions(Propagation):
         if relation.is_kept:
             self._assert_kept(relation, subject, object_)
         elif relation.some:
-            into = relation.into.get(object_)
-            if into is None:
-                into = relation.into[object_] = set()
-            into.add(subject)
-            subject.facts += 1
-            object_.facts += 1
-            self.give_some(relation, subject, object_)
+            self._assert_inward(relation, subject, object_)
         for head, turned in reach.heads:
             if turned:
                 self.hold(head, object_, subject, BY_ASSERTED)
@@ -94,6 +88,15 @@ class Assertions(Propagation):
             self.idle[subject] = None
         if not object_.facts:
             self.idle[object_] = None
+
+    def _assert_inward(self, relation: Relation, subject: Individual, object_: Individual) -> None:
+        into = relation.into.get(object_)
+        if into is None:
+            into = relation.into[object_] = set()
+        into.add(subject)
+        subject.facts += 1
+        object_.facts += 1
+        self.give_some(relation, subject, object_)
 
     def _assert_type(self, subject: Individual, mask: int) -> None:
         types, asserted = subject.types, subject.asserted

@@ -74,7 +74,7 @@ class _Facts:
                     yield one, other or Individual(quad.object)
 
     def derived(self, name: NamedNode) -> Iterator[Pair]:
-        """Those that are not asserted."""
+        """The facts of a property that are not asserted."""
         relation = self.closure.relations.get(name)
         return iter(()) if relation is None else relation.derived()
 

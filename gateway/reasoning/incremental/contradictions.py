@@ -79,7 +79,7 @@ class Contradictions:
                 self._count_quads(_quads(individual, excluded.among(individual.types)), 1)
 
     def changes(self) -> tuple[list[Quad], list[Quad]]:
-        """Those that came and went since this was asked last."""
+        """The contradictions that came and went since this was asked last."""
         came: list[Quad] = []
         went: list[Quad] = []
         for quad, was in self._changed.items():
