@@ -102,7 +102,7 @@ class Pattern(Protocol):
 
     @property
     def object(self) -> Term | None:
-        """Of what."""
+        """What it is said of."""
 
     @property
     def graph(self) -> GraphName | None:

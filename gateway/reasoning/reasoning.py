@@ -34,7 +34,7 @@ class Derived(Protocol):
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad]:
-        """Those of a pattern; None is a wildcard."""
+        """The quads of a pattern; None is a wildcard."""
 
     def contains(self, quad: Quad) -> bool:
         """Whether a quad is derived."""
