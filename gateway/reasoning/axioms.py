@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pyoxigraph import NamedNode, Quad
 
@@ -261,30 +262,38 @@ def _with_quads(axioms: Iterable[Axiom], reading: Reading, root: Quad) -> tuple[
 
 
 def _check_schemes(quads: Iterable[Quad]) -> None:
+    terms: set[Term] = set()
     for quad in quads:
-        for term in (quad.subject, quad.predicate, quad.object):
-            if isinstance(term, NamedNode) and not _SCHEME.match(term.value):
-                raise OntologyError(f"<{term.value}> is an IRI without scheme", "write it in full")
+        terms.update((quad.subject, quad.predicate, quad.object))
+    for term in terms:
+        if isinstance(term, NamedNode) and not _SCHEME.match(term.value):
+            raise OntologyError(f"<{term.value}> is an IRI without scheme", "write it in full")
 
 
 def _unused_kind(quad: Quad) -> tuple[str, ...]:
     name = quad.predicate.value
-    if name in _SYNTAX:
+    if name != _TYPE or not isinstance(quad.object, NamedNode):
+        return _kind_of(name)
+    name = quad.object.value
+    return () if name in _DECLARATIONS else _kind_of_type(name)
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(predicate: str) -> tuple[str, ...]:
+    """What a statement that is not used is counted as."""
+    if predicate in _SYNTAX:
         return ()
-    if name == _TYPE and isinstance(quad.object, NamedNode):
-        name = quad.object.value
-        if name in _DECLARATIONS:
-            return ()
-        namespace = re.split(r"(?<=[#/])(?=[^#/]*$)", name)[0]
-        return (
-            (_PREFIXES[namespace] + name[len(namespace) :],)
-            if namespace in _PREFIXES
-            else ("other statement",)
-        )
     for namespace, prefix in _PREFIXES.items():
-        if name.startswith(namespace) and prefix not in ("rdf:",):
-            return (prefix + name[len(namespace) :],)
+        if predicate.startswith(namespace) and prefix != "rdf:":
+            return (prefix + predicate[len(namespace) :],)
     return ("other statement",)
+
+
+@lru_cache(maxsize=1024)
+def _kind_of_type(name: str) -> tuple[str, ...]:
+    namespace = re.split(r"(?<=[#/])(?=[^#/]*$)", name)[0]
+    known = namespace in _PREFIXES
+    return (_PREFIXES[namespace] + name[len(namespace) :],) if known else ("other statement",)
 
 
 # Each function below gives the axioms of a root of one predicate.
