@@ -151,18 +151,28 @@ class Ontology:
 
         Raises OntologyError and leaves everything as it was.
         """
-        added, removed = tuple(added), tuple(removed)
+        added, removed = tuple(dict.fromkeys(added)), tuple(removed)
         self._write(added, removed)
-        touched = {*added, *removed}
-        for quad in tuple(touched):
-            touched |= self._uses.get(quad.subject, set())
+        every = (*added, *removed)
+        touched = {quad for quad in every if quad.predicate.value in _RULES}
+        for subject in {quad.subject for quad in every} if self._uses else ():
+            touched |= self._uses.get(subject, set())
         try:
             fresh = {quad: self._read(quad) for quad in touched if self._has(quad)}
             _check_schemes(added)
         except OntologyError:
             self._write(removed, added)
             raise
+        self._count(added, 1)
+        self._count(removed, -1)
         return self._exchange(touched, fresh)
+
+    def _count(self, quads: Iterable[Quad], sign: int) -> None:
+        """Count what is no root of an axiom, as what it is not used for."""
+        for quad in quads:
+            if quad.predicate.value not in _RULES:
+                for kind in _unused_kind(quad):
+                    self._unused[kind] += sign
 
     def _write(self, added: Iterable[Quad], removed: Iterable[Quad]) -> None:
         for quad in removed:
@@ -216,12 +226,8 @@ class Ontology:
                     del self._uses[node]
 
     def _read(self, quad: Quad) -> _Root:
-        name = quad.predicate.value
-        rule = _RULES.get(name)
-        if rule is None:
-            return _Root((), _unused_kind(quad), frozenset())
         reading = Reading(self._said)
-        found = tuple(rule(reading, quad))
+        found = tuple(_RULES[quad.predicate.value](reading, quad))
         return _Root(_with_quads(found, reading, quad), tuple(reading.unused), reading.nodes)
 
 
