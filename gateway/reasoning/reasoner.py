@@ -202,7 +202,7 @@ class Reasoner:
     ) -> Came:
         """Contradictions that domains came to have; they count as derived quads do."""
         went: list[Quad] = []
-        if self._size + len(self._schema) + len(self._contradictions) > bound:
+        if self._at_end() > bound:
             if not is_reading:
                 self._undo_parts(done)
                 raise self._limit_error(self._excluded.axiom)
@@ -244,6 +244,10 @@ class Reasoner:
     def _total(self) -> int:
         apart = len(self._schema.index.quads) + len(self._contradictions.index.quads)
         return self._size + apart
+
+    def _at_end(self) -> int:
+        """As many as there are derived quads once contradictions are told."""
+        return self._size + len(self._schema) + len(self._contradictions)
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
         return DerivedLimitError(
@@ -291,11 +295,21 @@ class Reasoner:
                 self._adopt(program, delta, _NO_BOUND)
             self._change_schema(self.axioms, Delta(), _NO_BOUND)
             self._derive_side(Delta(added=delta.removed), is_reading=True)
+            self._suspend_again(self._suspended_before)
             raise
         self.axioms = axioms
         if changed and self.suspended:
             changes.append((self._build(delta, frozenset(self.suspended)), []))
         return self._entailed(delta, *_net(changes))
+
+    def _suspend_again(self, before: Mapping[Domain, str]) -> None:
+        """Suspend what was suspended before a step that is taken back."""
+        resumed = before.keys() - self.suspended.keys()
+        for domain in resumed:
+            self._suspend(domain, None)
+        if resumed:
+            self._contradictions.changes()
+            self.suspended = before
 
     def _derive_side(self, delta: Delta, bound: int = _NO_BOUND, *, is_reading: bool) -> Came:
         parts, _ = self._reading.parts(delta)
@@ -364,10 +378,17 @@ class Reasoner:
         finally:
             if not is_same:
                 self._contradictions.take(self._individuals(), self._excluded)
-        if self._total() > bound:
-            raise self._limit_error(self._excluded.axiom)
+        if self._at_end() > bound:
+            changes.append(([], self._suspend_all(is_reading=is_reading)))
         changes.append(self._contradictions.changes())
         return changes
+
+    def _suspend_all(self, *, is_reading: bool) -> list[Quad]:
+        """Contradictions pass the bound: refused, or for a reading every domain is suspended."""
+        axiom = self._excluded.axiom
+        if not is_reading:
+            raise self._limit_error(axiom)
+        return [quad for domain in tuple(self._rooms) for quad in self._suspend(domain, axiom)]
 
     def _adopt_room(self, domain: Domain, was: list[Quad], now: list[Quad], bound: int) -> Changes:
         room = self._rooms.get(domain)
@@ -405,7 +426,7 @@ class Reasoner:
         for domain, room in rooms.items():
             self._put(room)
             self._contradictions.take(room.closure.individuals.values(), self._excluded)
-            if self._total() > bound:
+            if self._at_end() > bound:
                 refused[domain] = BoundPassedError(self._excluded.axiom)
             else:
                 came += self.derived.match(None, None, None, domain.into)

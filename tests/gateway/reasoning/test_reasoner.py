@@ -353,8 +353,6 @@ def test_a_new_axiom_joins_facts_that_follow_already() -> None:
         *quads(":p owl:inverseOf :q .", ONTOLOGY_GRAPH), *quads(":x :p :x . :x a :B .", G)
     )
     change = tested.add(
-        *quads(
-            "[ owl:onProperty :q ; owl:someValuesFrom :B ] rdfs:subClassOf :D .", ONTOLOGY_GRAPH
-        )
+        *quads("[ owl:onProperty :q ; owl:someValuesFrom :B ] rdfs:subClassOf :D .", ONTOLOGY_GRAPH)
     )
     assert set(quads(":x a :D .", G)) < set(change.added)

@@ -1,0 +1,119 @@
+"""Random worlds under a bound: whole closures or none, nothing refused that fits, Deltas add up.
+
+Which domain is suspended is the reasoner's choice; what then holds is not.
+"""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Quad
+
+from gateway.errors import DerivedLimitError, OntologyError
+from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH
+from gateway.reasoning.domains import SCHEMA, Domain
+from gateway.reasoning.naive import NaiveReasoner
+from gateway.reasoning.reasoner import Reasoner
+from tests.kit.reasoning.random_worlds import Asserted, World, worlds
+
+_ALL_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+quick = settings(
+    max_examples=30, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
+)
+
+
+class Bounded:
+    """A reasoner under a bound beside an oracle without one."""
+
+    def __init__(self, world: World, bound: int) -> None:
+        self.bound = bound
+        self.asserted = Asserted(world)
+        self.oracle = NaiveReasoner(self.asserted.store, world.domains, bound=1_000_000)
+        self.tested = Reasoner(self.asserted.store, world.domains, bound=bound)
+        self.entailed: set[Quad] = set()
+
+    def start(self) -> None:
+        self.oracle.start()
+        self.tested.start()
+        self.entailed = {*self.asserted.quads, *self.derived()}
+        self.check()
+
+    def derived(self) -> list[Quad]:
+        return list(self.tested.derived.match(None, None, None, None))
+
+    def step(self, delta: Delta, *, is_reading: bool) -> None:
+        """Make the step in both, or in neither."""
+        try:
+            self.oracle.step(delta)
+        except OntologyError:
+            with pytest.raises(OntologyError):
+                self.tested.step(delta, is_reading=is_reading)
+            self.check()
+            return
+        try:
+            change = self.tested.step(delta, is_reading=is_reading)
+        except DerivedLimitError:
+            assert not is_reading
+            assert len(self.oracle.derived) > self.bound
+            self.oracle.undo(delta)
+        else:
+            self.asserted.apply(delta)
+            self.take(change)
+        self.check()
+
+    def take(self, change: Delta) -> None:
+        """The Deltas add up to the entailed view."""
+        assert not set(change.added) & self.entailed
+        assert set(change.removed) <= self.entailed
+        self.entailed = (self.entailed - set(change.removed)) | set(change.added)
+
+    def check(self) -> None:
+        """Each domain is closed or suspended; what is suspended concludes nothing."""
+        derived = self.derived()
+        assert len(derived) == len(self.tested.derived) <= self.bound
+        assert self.entailed == {*self.asserted.quads, *derived}
+        found, expected = self.by_domain(derived), self.by_domain(self.oracle.derived)
+        for domain in found.keys() | expected.keys():
+            if domain in self.tested.suspended:
+                assert domain not in found
+            else:
+                assert found.get(domain) == expected.get(domain)
+        for quad in derived:
+            assert self.oracle.derived.contains(quad)
+
+    def by_domain(self, quads: Iterable[Quad]) -> dict[Domain, set[Quad]]:
+        found: dict[Domain, set[Quad]] = {}
+        domains = self.asserted.world.domains
+        into = {each.into: each for each in domains.joint}
+        for quad in quads:
+            if quad.graph_name != CONTRADICTIONS_GRAPH:
+                domain = into.get(quad.graph_name) or domains.of(quad.graph_name) or SCHEMA
+                found.setdefault(domain, set()).add(quad)
+        return found
+
+
+@pytest.mark.property
+@quick
+@given(worlds(), st.integers(0, 60), st.lists(st.booleans(), min_size=8, max_size=8))
+def test_what_is_derived_is_whole_and_within_the_bound(
+    world: World, bound: int, readings: list[bool]
+) -> None:
+    bounded = Bounded(world, bound)
+    bounded.asserted.apply(bounded.asserted.turn(world.first))
+    try:
+        bounded.start()
+    except OntologyError:
+        return
+    for change, is_reading in zip(world.changes, readings, strict=False):
+        bounded.step(bounded.asserted.turn(change), is_reading=is_reading)
+    bounded.take(bounded.tested.resume())
+    bounded.check()
+    everything = Delta(
+        removed=tuple(bounded.asserted.quads), graphs_dropped=tuple(bounded.asserted.graphs)
+    )
+    bounded.step(everything, is_reading=False)
+    bounded.take(bounded.tested.resume())
+    assert not bounded.derived()
+    assert not bounded.tested.suspended
