@@ -1,9 +1,10 @@
-"""What follows from an observation as the gateway writes it, by the axioms of the SOSA profile."""
+"""What follows by the axioms that ship: of observations and actuations, and of where things are."""
 
+import pytest
 from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import RDF, SOSA, TIME
+from gateway.rdf.namespaces import GW, RDF, SOSA, TIME
 from gateway.reasoning.domains import Domains
 from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.ontologies import load_ontology, shipped
@@ -21,20 +22,29 @@ READING = """
 :s sosa:isHostedBy :board .
 """
 GRAPH = NamedNode("urn:g")
+PLACES = {
+    "https://brickschema.org/schema/Brick#": "brick:",
+    "https://w3id.org/bot#": "bot:",
+    "https://w3id.org/rec#": "rec:",
+    "http://www.w3.org/2004/02/skos/core#": "skos:",
+}
+PREFIXES = "@prefix : <urn:x:> . @prefix sosa: <http://www.w3.org/ns/sosa/> . " + " ".join(
+    f"@prefix {short} <{iri}> ." for iri, short in PLACES.items()
+)
 
 
-def derived(text: str) -> set[str]:
-    """What follows of a text, as N-Triples without the graph, prefixes short."""
+def derived(text: str, ontology: str = "sosa-profile") -> set[str]:
+    """What follows of a text by an ontology that ships, without the graph, prefixes short."""
     store = QuadStore.open(None)
     quads = [
         Quad(quad.subject, quad.predicate, quad.object, GRAPH)
         for quad in parse(text, RdfFormat.TURTLE)
     ]
-    store.apply(Delta(added=(*quads, *load_ontology(shipped()["sosa-profile"]))))
+    store.apply(Delta(added=(*quads, *load_ontology(shipped()[ontology]))))
     reasoner = NaiveReasoner(store, Domains(frozenset({GRAPH})), bound=1000)
     reasoner.start()
     assert not reasoner.suspended
-    names = {"urn:x:": ":", SOSA: "sosa:", RDF: "rdf:", TIME: "time:"}
+    names = {"urn:x:": ":", SOSA: "sosa:", RDF: "rdf:", TIME: "time:", GW: "gw:", **PLACES}
     found: set[str] = set()
     for quad in reasoner.derived.match(None, None, None, GRAPH):
         line = f"{quad.subject} {quad.predicate} {quad.object}".replace("<", "").replace(">", "")
@@ -71,3 +81,37 @@ def test_an_actuation_types_what_it_names() -> None:
         ":room a sosa:FeatureOfInterest",
         ":room sosa:isFeatureOfInterestOf :a",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "direct"),
+    [
+        (":s brick:isPointOf :room . :room brick:isPartOf :floor .", "brick:isPartOf"),
+        (":room brick:hasPoint :s . :floor brick:hasPart :room .", "brick:hasPart"),
+        (":s brick:hasLocation :room . :floor brick:isLocationOf :room .", "brick:hasLocation"),
+        (":room bot:containsElement :s . :floor bot:hasSpace :room .", "bot:hasSpace"),
+        (":s rec:locatedIn :room . :room rec:isPartOf :floor .", "rec:isPartOf"),
+        (":room rec:hasPoint :s . :floor rec:hasPart :room .", "rec:hasPart"),
+        (":s sosa:isHostedBy :room . :room brick:isPartOf :floor .", "sosa:isHostedBy"),
+        (":room sosa:hosts :s . :floor bot:hasSpace :room .", "sosa:hosts"),
+    ],
+)
+def test_what_is_in_a_room_is_on_its_floor_in_each_vocabulary(text: str, direct: str) -> None:
+    """The direct properties lead no further than they are written."""
+    found = derived(PREFIXES + text, "building")
+    assert {":s gw:within :room", ":room gw:within :floor", ":s gw:within :floor"} <= found
+    assert not {f":s {direct} :floor", f":floor {direct} :s"} & found
+
+
+def test_an_observation_is_made_where_its_sensor_is() -> None:
+    text = ":o sosa:madeBySensor :s . :s brick:isPointOf :room . :room brick:isPartOf :floor ."
+    found = derived(PREFIXES + text, "building")
+    assert {":o gw:observedWithin :room", ":o gw:observedWithin :floor"} <= found
+    assert not any(line.startswith(":o gw:within") for line in found)
+
+
+def test_a_broader_kind_is_transitive_beside_what_is_written() -> None:
+    found = derived(PREFIXES + ":a skos:broader :b . :c skos:narrower :b .", "building")
+    assert ":a skos:broaderTransitive :c" in found
+    assert ":b skos:broader :c" in found
+    assert ":a skos:broader :c" not in found

@@ -1,5 +1,6 @@
 """Brick as `brickschema` has it: read and compiled in time and memory, a broken one refused."""
 
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def reasoner(*quads: Quad) -> Reasoner:
     return found
 
 
-@pytest.mark.parametrize("version", ["1.2", "1.3", "1.4", "1.5"])
+@pytest.mark.parametrize("version", ["1.2", "1.5"])
 def test_brick_is_read_and_says_which_classes_are_sensors(version: str) -> None:
     derived = reasoner(*load_ontology(brick(version))).derived
     below = NamedNode(RDFS + "subClassOf")
@@ -64,9 +65,12 @@ def test_an_iri_without_scheme_is_refused_with_its_line() -> None:
 
 
 @pytest.mark.alone
-def test_the_axioms_of_brick_take_little_memory() -> None:
-    """Held after reading and compiling, by Python; what the file itself took has gone."""
+def test_the_axioms_of_brick_take_little_time_and_memory() -> None:
+    """CPU of reading and compiling, 0.8 s alone; then what compiling holds, by Python."""
+    began = time.process_time()
     quads = load_ontology(brick("1.5"))
+    found = reasoner(*quads)
+    assert time.process_time() - began <= 2.0
     store = QuadStore.open(None)
     store.apply(Delta(added=quads))
     tracemalloc.start()

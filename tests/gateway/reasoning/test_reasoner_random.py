@@ -17,7 +17,7 @@ from tests.kit.reasoning.random_worlds import Asserted, Change, World, worlds
 
 _ALL_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 quick = settings(
-    max_examples=60, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
+    max_examples=40, derandomize=True, deadline=None, suppress_health_check=_ALL_CHECKS
 )
 long = settings(max_examples=3_000, deadline=None, suppress_health_check=_ALL_CHECKS)
 
