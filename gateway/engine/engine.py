@@ -475,12 +475,10 @@ class Engine:
     def _finished(self, outcome: Outcome) -> Outcome:
         """The outcome once all are told; behind changed axioms, subscriptions move first."""
         view = self.view
-        if view is not None:
-            view.pump()
-            if view.is_moving:
-                with self._clock.held(outcome.time):
-                    told = view.settled(outcome.notifications, outcome.time)
-                outcome = replace(outcome, notifications=told)
+        if view is not None and view.is_unsettled:
+            with self._clock.held(outcome.time):
+                told = view.settled(outcome.notifications, outcome.time)
+            outcome = replace(outcome, notifications=told)
             self.statistics.subscriptions = len(self._subscriptions)
         return self._told(outcome) if outcome.notifications else outcome
 
@@ -497,4 +495,5 @@ class Engine:
         with self.store.writing, self._clock.held() as time:
             yield time
         if self.workers is not None:
-            self.workers.pump()
+            for workers in self._all_workers():
+                workers.pump()

@@ -8,7 +8,7 @@ quads are disjoint, so nothing is found twice.
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import RLock
 
@@ -96,8 +96,9 @@ class Entailed:
     def _named(self) -> list[GraphNode]:
         return [*dict.fromkeys((*self.store.named_graphs(), *self._reasoner.derived.graphs()))]
 
-    def _quads(self, graph: GraphName) -> Iterable[Quad]:
-        return self.match(None, None, None, graph)
+    def _quads(self, graph: GraphName) -> Iterator[Quad]:
+        yield from self.store.each(graph)
+        yield from self._reasoner.derived.match(None, None, None, graph)
 
     def may_derive(self, graph: GraphName) -> bool:
         """Whether quads may be derived into the graph."""

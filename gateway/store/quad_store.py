@@ -7,7 +7,7 @@ one is made.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import RLock, get_ident
 from typing import Never, Self
@@ -146,6 +146,14 @@ class QuadStore:
         if pending.added:
             found += pending.index.match(subject, predicate, object_, graph)
         return found
+
+    def each(self, graph: GraphName) -> Iterator[Quad]:
+        """The quads of a graph one by one, for who keeps none; nothing may change meanwhile."""
+        removed = self._pending.removed
+        for quad in self._store.quads_for_pattern(None, None, None, graph):
+            if quad not in removed:
+                yield quad
+        yield from self._pending.index.match(None, None, None, graph)
 
     def look_up(
         self,

@@ -48,7 +48,10 @@ class _Follower:
 
 
 class EntailedView:
-    """What follows, and who is told of it. For the engine's thread, which holds `writing`."""
+    """What follows, and who is told of it. For the engine's thread, which holds `writing`.
+
+    Where `is_unsettled`, `settled` is to be asked once the UPDATE is done, without `writing`.
+    """
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class EntailedView:
         self._suspended: set[Domain] = set()
         self._axioms: Axioms | None = None
         self._are_axioms_new = False
+        self.is_unsettled = False
         if reasoning.at_once:
             self.start()
 
@@ -151,7 +155,8 @@ class EntailedView:
             self._axioms = self.reasoner.axioms
             raise
         if are_new:
-            self._axioms, self._are_axioms_new = self.reasoner.axioms, True
+            self._axioms = self.reasoner.axioms
+            self._are_axioms_new = self.is_unsettled = True
         self._take(entailed, arriving)
         return entailed
 
@@ -159,7 +164,7 @@ class EntailedView:
         """Try suspended domains again; the entailed Delta."""
         self.require(())
         entailed = self.reasoner.resume()
-        self._are_axioms_new = True
+        self._are_axioms_new = self.is_unsettled = True
         self._take(entailed, self._told_before(), is_resumed=True)
         return entailed
 
@@ -185,6 +190,7 @@ class EntailedView:
         suspended = self.reasoner.suspended
         if suspended.keys() != self._suspended:
             self._suspended = set(suspended)
+            self.is_unsettled = True
             self._end_suspended()
 
     def _end_suspended(self) -> None:
@@ -213,11 +219,6 @@ class EntailedView:
             return []
         return self.processing.process(self.processing.match(delta))
 
-    @property
-    def is_moving(self) -> bool:
-        """Whether `settled` has something to do."""
-        return bool(self._arriving) or self._are_axioms_new
-
     def explained(self, explanation: Explanation, query: QueryRequest) -> Explanation:
         """The same, with its view, and what can feed the patterns that it looks at."""
         if not query.infer:
@@ -233,11 +234,6 @@ class EntailedView:
         return proof(canonical_quad(quad), *parts, sees=sees)
 
     # who moves, once an UPDATE is done ------------------------------------------------------
-
-    def pump(self) -> None:
-        """Send workers what they were given; to be called without `writing`."""
-        if self.workers is not None:
-            self.workers.pump()
 
     def settled(self, told: Iterable[Notification], time: int) -> tuple[Notification, ...]:
         """Move whom changed axioms make move; the notifications of the UPDATE with theirs.
@@ -262,6 +258,7 @@ class EntailedView:
         return tuple(found.values())
 
     def _settled(self, time: int) -> Iterator[Notification]:
+        self.is_unsettled = False
         arriving, self._arriving = self._arriving, {}
         for spuid, before in arriving.items():
             yield from self._moved(spuid, self._followers[spuid].subject, before, time)

@@ -21,7 +21,6 @@ from tests.gateway.engine.views.reasoned import (
     PLAIN,
     answered,
     axioms,
-    opened,
     subscribed,
     told,
 )
@@ -95,8 +94,8 @@ def test_each_view_has_workers_of_its_own() -> None:
 
 
 def test_a_worker_of_the_entailed_view_that_dies_is_filled_from_it() -> None:
-    heard: list[Notification] = []
-    engine = opened(workers=1, on_notification=heard.append)
+    engine = Drained.of(PLAIN)
+    engine.start_reasoning()
     engine.update(axioms(ABOVE))
     engine.update("INSERT DATA { <urn:x> a <urn:A> . <urn:x> <urn:p> 1 }")
     text = "SELECT ?s (COUNT(?o) AS ?n) { ?s a <urn:B> OPTIONAL { ?s <urn:p> ?o } } GROUP BY ?s"
@@ -106,9 +105,8 @@ def test_a_worker_of_the_entailed_view_that_dies_is_filled_from_it() -> None:
     assert engine.view.workers is not None
     (dying,) = engine.view.workers
     dying.link.kill()
-    engine.update("INSERT DATA { <urn:y> a <urn:A> }")
-    engine.drain()
+    outcome = engine.update("INSERT DATA { <urn:y> a <urn:A> }")
     assert engine.view.workers.restarts == 1
-    assert [each.spuid for each in heard] == [first.spuid]
+    assert [each.spuid for each in outcome.notifications] == [first.spuid]
     assert answered(engine, MEMBERS) == {"x", "y"}
     engine.close()
