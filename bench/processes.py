@@ -108,7 +108,7 @@ class Child:
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     def resident_bytes(self) -> int:
-        """Its memory that is in RAM now; Linux only (proc_pid_statm(5))."""
+        """The memory of it that is in RAM now; Linux only (proc_pid_statm(5))."""
         statm = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii")
         return int(statm.split()[1]) * resource.getpagesize()
 

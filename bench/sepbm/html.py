@@ -174,10 +174,10 @@ def _labels(channels: Sequence[str], group: float) -> str:
 
 
 def _text(value: object) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
     return f"{value:,.4g}" if isinstance(value, float) else str(value)

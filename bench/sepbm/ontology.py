@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("univ_bench.ttl")
 
 
 def univ_bench(namespace: str = UNIV_BENCH) -> Sequence[Triple]:
-    """Its triples, 43 classes and 32 properties; blank nodes are new ones at each call."""
+    """The ontology, 43 classes and 32 properties; blank nodes are new ones at each call."""
     text = _text(namespace)
     return [quad.triple for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True)]
 
