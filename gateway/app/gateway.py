@@ -112,14 +112,12 @@ class Gateway:
         self._starting("store")
         storage = starting.enter_context(open_storage(config))
         reception = Reception(config, clocks, storage)
-        storage.start_reasoning()
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
-        await enter(reception.running(loop_calls, tasks.fail))
-        await enter(tasks.task(reception.sensor_classes(loop_calls).run, "sensor classes"))
+        await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
         broker = _broker_link(
             MqttContext(

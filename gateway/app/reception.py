@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from gateway.app.storage import Storage
+from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
@@ -72,27 +73,23 @@ class Reception:
         await self._storage.learn("MAPPINGS", self.mappings.learn)
         await self._storage.learn("CAPABILITIES", self.plausibility.learn)
 
-    def sensor_classes(self, calls: LoopCalls) -> SensorClasses:
-        """What keeps sensors of the classes that their mappings name."""
-        return SensorClasses(self.mappings, self.scheduler, calls)
-
     @asynccontextmanager
-    async def running(
-        self, loop_calls: LoopCalls, fail: Callable[[BaseException], None]
-    ) -> AsyncIterator[None]:
+    async def running(self, loop_calls: LoopCalls, tasks: Tasks) -> AsyncIterator[None]:
         """The ingest thread; at the end it settles what the inbox still has."""
+        classes = SensorClasses(self.mappings, self.scheduler, loop_calls)
 
         def work() -> None:
             try:
                 self.ingest.run()
             except Exception as error:  # told to whoever waits for the gateway
                 log.exception("ingest_crashed")
-                loop_calls.call(fail, error)
+                loop_calls.call(tasks.fail, error)
 
         thread = threading.Thread(target=work, name="ingest", daemon=True)
         thread.start()
         try:
-            yield
+            async with tasks.task(classes.run, "sensor classes"):
+                yield
         finally:
             self.inbox.close()
             self.ingest.stop()

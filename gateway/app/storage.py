@@ -50,15 +50,12 @@ class Storage:
         """The engine that the scheduler runs."""
         return self.scheduler.engine
 
-    def start_reasoning(self) -> None:
-        """Derive what follows, once the journal has been replayed. Raises OntologyError."""
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Seal, ship, reason and write; the journal has been replayed. Raises OntologyError."""
         if self.engine.reasoner is not None:
             with one_core():
                 self.engine.start_reasoning()
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Seal, ship and write; the journal has been replayed."""
         with Upkeep(self.journal), self.shipper or nullcontext():
             self.scheduler.__enter__()
             try:

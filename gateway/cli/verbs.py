@@ -21,7 +21,9 @@ VERBS = {
     "subscribe": Verb("show live how an answer changes", "sparql"),
     "explain": Verb("how a subscription is served, at what cost", "sparql"),
     "alarms": Verb("what a person has to look after at a running gateway", "alarms"),
-    "reasoning": Verb("what follows by axioms: status, check ontologies, resume", "reasoning"),
+    "reasoning": Verb(
+        "what follows by axioms: status, check ontologies, resume", "asking.reasoning"
+    ),
     "jsap": Verb(
         "JSAP profiles: their JSON Schema, what is wrong with one, reading them again",
         "jsap",

@@ -4,7 +4,13 @@ import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.errors import ForbiddenError
-from gateway.rdf.namespaces import DELAYED_GRAPH, MAPPINGS_GRAPH, STATE_GRAPH
+from gateway.rdf.namespaces import (
+    CONTRADICTIONS_GRAPH,
+    DELAYED_GRAPH,
+    MAPPINGS_GRAPH,
+    ONTOLOGY_GRAPH,
+    STATE_GRAPH,
+)
 from gateway.security.guard import OpenGuard
 from gateway.security.policy import EVERYTHING, Capability, Policy, covers
 from gateway.security.principal import ANYONE, Principal
@@ -45,6 +51,17 @@ def test_the_graphs_of_the_gateway_are_seen_and_touched_by_capabilities() -> Non
     assert not mapper.may_write(MINE)
     named = Policy(update=frozenset({DELAYED_GRAPH})).update_rights
     assert not named.may_write(DELAYED_GRAPH)
+
+
+def test_axioms_are_written_by_a_capability_of_their_own() -> None:
+    everything = Policy(None, None, None, capabilities=frozenset({Capability.MAPPINGS}))
+    assert everything.query_rights.may_read(ONTOLOGY_GRAPH)
+    for graph in (ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH):
+        assert not everything.update_rights.may_write(graph)
+    reasoner = Policy(capabilities=frozenset({Capability.ONTOLOGY})).update_rights
+    assert reasoner.may_write(ONTOLOGY_GRAPH)
+    assert not reasoner.may_write(CONTRADICTIONS_GRAPH)
+    assert not reasoner.may_write(MAPPINGS_GRAPH)
 
 
 def test_a_query_and_a_subscription_write_nothing() -> None:

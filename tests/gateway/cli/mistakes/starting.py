@@ -13,6 +13,11 @@ _UNREADY = {
     '[jsap]\nprofiles = ["observations", "house.jsap", "cut.jsap"]\n',
     "cut.jsap": '{"queries": ',
 }
+_WRONG_REASONING = {"gateway.toml": '[reasoning]\ngraphs = ["default"]\nontologies = ["bilding"]\n'}
+_BROKEN_AXIOMS = {
+    "gateway.toml": '[reasoning]\ngraphs = ["default"]\nontologies = ["house.ttl"]\n',
+    "house.ttl": "<urn:a> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <NoScheme> .\n",
+}
 _EXAMPLE = "gateway.example.toml shows every setting"
 _OTHER_FOLDER = "or name another folder: [gateway] data_dir"
 _QUIET = {"gateway.toml": f"{PORTS}0\n"}
@@ -74,6 +79,30 @@ SETTINGS = (
         "warning: house.jsap: updats: no member of JSAP, so it says nothing",
         "did you mean updates?",
         files={"house.jsap": '{"host": "127.0.0.1", "queries": {}, "updats": {}}'},
+    ),
+    Row(
+        "an ontology with a typo",
+        "sosa-gateway check",
+        1,
+        "error: gateway.toml:3: reasoning.ontologies.0: no ontology 'bilding' ships",
+        "did you mean 'building'? The name of a file ends in .ttl, .owl or the like",
+        files=_WRONG_REASONING,
+    ),
+    Row(
+        "axioms that are broken",
+        "sosa-gateway run",
+        1,
+        "error: house.ttl:1: Parser error at line 1… No scheme found in an absolute IRI",
+        "correct the file there",
+        files=_BROKEN_AXIOMS,
+    ),
+    Row(
+        "axioms that are broken, looked at before",
+        "sosa-gateway reasoning check house.ttl",
+        1,
+        "error: house.ttl:1: Parser error at line 1… No scheme found in an absolute IRI",
+        "correct the file there",
+        files=_BROKEN_AXIOMS,
     ),
     Row(
         "a folder of data on a disk that is not plugged in",
