@@ -46,8 +46,7 @@ def looking_gates(
 ) -> tuple[object, ...]:
     """The gates of looking, and of the streams; `actuators` are asked what became of a command."""
     scheduler = stages.storage.scheduler
-    engine = scheduler.engine
-    prove = None if engine.reasoner is None else engine.why
+    prove = scheduler.engine.why
     why = WhyGate(_provenance(stages), partial(scheduler.look, history), pool, prove)
     reload = stages.control.reload
     standing = _standing(stages)

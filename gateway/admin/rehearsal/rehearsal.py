@@ -26,7 +26,14 @@ from gateway.admin.onboarding.trial import EPOCH, Writing, written
 from gateway.admin.rehearsal.commands import Commands
 from gateway.admin.rehearsal.pairs import pairs_of
 from gateway.admin.rehearsal.report import AnswerHistory, Differences, Members, answers_differ
-from gateway.engine import Engine, Limits, Reasoning, SubscribeRequest, UpdateRequest
+from gateway.engine import (
+    Dataset,
+    Engine,
+    Limits,
+    Reasoning,
+    SubscribeRequest,
+    UpdateRequest,
+)
 from gateway.engine.limits import UNLIMITED
 from gateway.errors import GatewayError
 from gateway.ingest.current_state import CurrentState
@@ -37,7 +44,6 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
-from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 
 

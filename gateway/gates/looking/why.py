@@ -17,7 +17,7 @@ from adapters.values.mapping import Mapping
 from gateway.admin.onboarding.changes import MappingChange
 from gateway.admin.provenance import Origin, Provenance
 from gateway.engine import QueryRequest
-from gateway.errors import BadRequestError, ForbiddenError, NotFoundError
+from gateway.errors import BadRequestError, ForbiddenError, NoReasoningError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf
 from gateway.gates.http.json_router import JsonRouter
@@ -129,9 +129,9 @@ class WhyGate:
         provenance: Provenance,
         history: History,
         pool: QueryPool,
-        prove: Prove | None = None,
+        prove: Prove,
     ) -> None:
-        """`prove` says why something follows, where anything does."""
+        """`prove` says why something follows; NoReasoningError: nothing does here."""
         self._provenance = provenance
         self._history = history
         self._pool = pool
@@ -177,11 +177,11 @@ class WhyGate:
 
     def _proof(self, question: Question, policy: Policy) -> Proof | None:
         """Why it follows, None where it does not; in a thread of the pool."""
-        if self._prove is None or question.quad is None:
+        if question.quad is None:
             return None
         try:
             return self._prove(canonical_quad(question.quad), policy.query_rights)
-        except NotFoundError:
+        except (NotFoundError, NoReasoningError):
             return None
 
     async def _why_derived(self, listed: Listed, caller: Caller) -> WhyTold:
