@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from gateway.engine import Notification
+from gateway.engine import Notification, SubscribeRequest
 from gateway.errors import GatewayError
 from gateway.rdf.answer import Answer
 from gateway.rdf.namespaces import GW, XSD
@@ -24,6 +24,7 @@ from gateway.rdf.solutions import Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
+from jsap.template import Template
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,8 @@ class Publisher(Protocol):
 class Rule:
     """What to publish when rows of a query come (or go).
 
-    `topic` and `payload` are templates with `{variable}` places.
+    `topic` and `payload` are templates with `{variable}` places. With `infer` the rows are of what
+    follows too.
     """
 
     iri: str
@@ -57,6 +59,7 @@ class Rule:
     qos: int = 0
     retain: bool = False
     on_start: bool = False
+    infer: bool = False
 
 
 def fill_topic(template: str, row: Solution) -> str:
@@ -129,15 +132,15 @@ def _json_value(row: Solution, name: str, in_quotes: bool) -> str:
 class Republisher:
     """Keeps one subscription per rule and publishes what they bring.
 
-    `queries` are the texts of the profile's queries by id, for rules that name one. `note` is told
-    of each command: its rule, topic and payload. `run` is a task of the event loop.
+    `queries` are the profile's by id, for rules that name one. `note` is told of each command: its
+    rule, topic and payload. `run` is a task of the event loop.
     """
 
     def __init__(
         self,
         scheduler: Scheduler,
         publisher: Publisher,
-        queries: Mapping[str, str],
+        queries: Mapping[str, Template],
         loop_calls: LoopCalls,
         note: Callable[[str, str, bytes], None] = lambda *_: None,
     ) -> None:
@@ -154,6 +157,8 @@ class Republisher:
         self._learning = threading.Lock()
         self._answer = Answer()
         self._spuids: dict[Rule, str] = {}
+        self._over: list[str] = []
+        self._wanted: frozenset[Rule] = frozenset()
         self._changes: asyncio.Queue[frozenset[Rule]] = asyncio.Queue()
 
     @property
@@ -172,8 +177,8 @@ class Republisher:
             self._answer.change(notification.results)
             self._take_up()
 
-    def renew(self, queries: Mapping[str, str]) -> None:
-        """Have other texts of the profile's queries; rules that name one of them follow."""
+    def renew(self, queries: Mapping[str, Template]) -> None:
+        """Have other queries of the profile; rules that name one of them follow."""
         with self._learning:
             self._queries = queries
             self._take_up()
@@ -195,8 +200,10 @@ class Republisher:
     async def run(self) -> None:
         """Subscribe and unsubscribe as rules come and go, until cancelled."""
         while True:
-            wanted = await self._changes.get()
+            wanted = self._wanted = await self._changes.get()
             self._not_started.clear()
+            while self._over:
+                await self._scheduler.unsubscribe(self._over.pop())
             for rule in [rule for rule in self._spuids if rule not in wanted]:
                 await self._scheduler.unsubscribe(self._spuids.pop(rule))
                 self._failing.pop(rule.iri, None)
@@ -213,10 +220,22 @@ class Republisher:
 
     async def _start(self, rule: Rule) -> None:
         try:
-            self._spuids[rule] = await self._scheduler.subscribe(rule.sparql, sink=self._sink(rule))
+            self._spuids[rule] = await self._scheduler.subscribe(
+                SubscribeRequest(rule.sparql, infer=rule.infer),
+                sink=self._sink(rule),
+                ended=lambda error: self._loop_calls.call(self._ended, rule, error),
+            )
         except GatewayError as error:
             self._not_started[rule.iri] = str(error)
             log.error("rule_refused", extra={"rule": rule.iri, "reason": str(error)})
+
+    def _ended(self, rule: Rule, error: GatewayError) -> None:
+        """The engine serves it no more; it is tried again now, and when rules or queries change."""
+        log.error("rule_ended", extra={"rule": rule.iri, "reason": str(error)})
+        spuid = self._spuids.pop(rule, None)
+        if spuid is not None:
+            self._over.append(spuid)
+            self._changes.put_nowait(self._wanted)
 
     def _sink(self, rule: Rule) -> Callable[[Notification], None]:
         def publish(notification: Notification) -> None:
@@ -243,17 +262,17 @@ class Republisher:
         self._note(rule.iri, topic, payload)
 
 
-def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, str]) -> Rule:
+def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> Rule:
     """A rule from its row of the query RULES; `queries` are those that it may name.
 
     Raises ValueError with what is wrong.
     """
     sparql = _lexical(row, "queryText")
-    query_id = _lexical(row, "queryId")
+    query_id, infer = _lexical(row, "queryId"), False
     if query_id:
         if query_id not in queries:
             raise ValueError(f"the profile has no query {query_id}")
-        sparql = queries[query_id]
+        sparql, infer = queries[query_id].text, queries[query_id].infer or False
     if not sparql:
         raise ValueError("give gw:sparql or gw:query")
     on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
@@ -270,6 +289,7 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, str]) -> Rule:
         qos=int(qos),
         retain=_lexical(row, "retain") in {"true", "1"},
         on_start=_lexical(row, "onStart") in {"true", "1"},
+        infer=infer,
     )
 
 

@@ -242,13 +242,12 @@ def _rules(
     homes: Mapping[str, str], told: Notification, queries: Mapping[str, Template]
 ) -> Iterator[Finding]:
     """What keeps rules from being in force, by what puts them in force."""
-    texts = {name: template.text for name, template in queries.items()}
     with closing(Engine.open(None)) as engine:
         for row in told.added:
             iri = str(row["rule"])
             member = "query" if row.get("queryId") else "sparql"
             try:
-                engine.subscribe(rule_of(row, texts).sparql)
+                engine.subscribe(rule_of(row, queries).sparql)
             except (ValueError, GatewayError) as error:
                 place = homes.get(iri[1:-1], "")
                 yield Finding(f"{place}.{member}", f"rule {iri}: {error}")

@@ -8,7 +8,7 @@ What is wrong is refused whole and the old stays.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,7 +25,6 @@ from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profiles import NOTHING_LISTED, Listed, ProfileChanges, Profiles
 from gateway.scheduler.scheduler import Scheduler
 from gateway.store.remote import Remote
-from jsap.template import Template
 
 log = logging.getLogger(__name__)
 
@@ -235,13 +234,13 @@ class ProfileReload:
         """In the thread of ingest, which decodes nothing meanwhile."""
         old = self.profiles
         # A rule that comes with its query, or goes with it, finds it either way.
-        self._republisher.renew({**_texts(old.queries), **_texts(new.queries)})
+        self._republisher.renew({**old.queries, **new.queries})
         try:
             self._update(new)
         except GatewayError:
-            self._republisher.renew(_texts(old.queries))
+            self._republisher.renew(old.queries)
             raise
-        self._republisher.renew(_texts(new.queries))
+        self._republisher.renew(new.queries)
         commit()
         self.profiles, self.loaded_at = new, datetime.now(UTC)
 
@@ -276,7 +275,3 @@ class ProfileReload:
             raise StorageError(
                 "ingest waits for the disk, the profiles for ingest", "see the log; try again"
             ) from error
-
-
-def _texts(queries: Mapping[str, Template]) -> dict[str, str]:
-    return {name: template.text for name, template in queries.items()}

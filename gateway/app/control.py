@@ -94,6 +94,6 @@ def _republisher(storage: Storage, actuating: Actuating, loop_calls: LoopCalls) 
         if actuating.topics.actuator(topic) is None:
             journal.note(identity.actuation(rule, topic, payload))
 
-    queries = {name: template.text for name, template in storage.profiles.queries.items()}
+    queries = storage.profiles.queries
     through = actuating.publisher_of_rules()
     return Republisher(storage.scheduler, through, queries, loop_calls, sent)

@@ -65,7 +65,7 @@ def told(changes: Mapping[str, Any]) -> str:
         return "nothing has changed"
     lines = [
         f"{member}: {', '.join(map(service.printable, changes[member]))}"
-        for member in ("mappings", "queries", "updates")
+        for member in ("mappings", "ontologies", "queries", "updates")
         if changes[member]
     ]
     return "\n".join(lines)

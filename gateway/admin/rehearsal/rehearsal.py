@@ -137,7 +137,7 @@ class _Side:
     def follow(self, rule: Rule) -> None:
         """Have a rule say what it would send; what the engine refuses is told."""
         try:
-            first = self._engine.subscribe(SubscribeRequest(rule.sparql))
+            first = self._engine.subscribe(SubscribeRequest(rule.sparql, infer=rule.infer))
         except GatewayError as error:
             self.commands.errors[rule.iri] = str(error)
             return

@@ -112,7 +112,8 @@ async def test_equal_content_changes_nothing(
             profile.write_text(json.dumps(dict(reversed(members.items())), indent=4))
             await until_reloaded(gateway, "unchanged")
             answer = await post_reload(gateway)
-        assert answer.json() == {"changed": False, "updates": [], "queries": [], "mappings": []}
+        kinds = ("updates", "queries", "mappings", "ontologies")
+        assert answer.json() == {"changed": False, **{kind: [] for kind in kinds}}
         assert gateway.statistics()["updates"] == updates
         assert not caplog.records
         await publish(gateway.mqtt_port, [("room/a", BOTH)])

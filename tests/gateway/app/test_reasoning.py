@@ -225,6 +225,28 @@ async def test_a_bound_that_a_reading_passes_suspends_and_is_resumed(
         assert await asked(gateway, SENSORS, infer="true") == ["urn:sensor:a", "urn:sensor:b"]
 
 
+async def test_a_rule_follows_what_is_derived_where_its_query_says_so(tmp_path: Path) -> None:
+    rule = {"id": "urn:rule", "query": "SENSORS", "topic": "seen/{s}", "payload": "1"}
+    extended = {"mappings": [TEMPERATURE], "rules": [{**rule, "on": "added"}]}
+    config = reasoning(tmp_path, BOTH, derived=7)
+    (tmp_path / "test.jsap").write_text(
+        json.dumps(
+            {"queries": {"SENSORS": {"sparql": SENSORS, "infer": True}}, "extended": extended}
+        )
+    )
+    async with running(config) as gateway:
+        with Device(gateway.mqtt_port, "lamp") as device:
+            await asyncio.to_thread(device.subscribe, "seen/#")
+            await sent(gateway, "a")
+            topic, _ = await asyncio.to_thread(device.receive)
+            assert topic == "seen/urn:sensor:a"
+        republisher = gateway.stages.control.republisher
+        await sent(gateway, "b", "c", "d")
+        await republisher.settled()
+        assert "derived" in republisher.errors["urn:rule"]
+        assert not republisher.standing
+
+
 async def test_contradictions_are_counted_and_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
