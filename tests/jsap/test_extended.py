@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 import jsap
 from jsap import JsapError, Profile, load_profile
-from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads
+from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads, ontologies_of
 
 OBSERVATIONS = load_profile(Path(jsap.__path__[0]) / "profiles" / "observations.jsap")
 MAPPING = {
@@ -213,3 +213,38 @@ def test_actuator_that_is_none(wrong: dict[str, object]) -> None:
     lamp = {"id": "d:lamp", "topic": "t", "property": "p:x", "feature": "urn:f", **wrong}
     with pytest.raises(JsapError, match=r"extended\.actuators\[0\]"):
         mapping_quads(profile(actuators=[lamp]))
+
+
+def test_ontologies_of_files_stand_beside_the_file_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    main = tmp_path / "main.jsap"
+    main.write_text('{"include": ["more/more.jsap"], "extended": {"ontologies": ["building"]}}')
+    more = '{"extended": {"ontologies": ["own.ttl", "building"]}}'
+    (tmp_path / "more" / "more.jsap").write_text(more)
+    named = ontologies_of(load_profile(main))
+    assert named == ("building", str(tmp_path / "more" / "own.ttl"))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [('{"ontologies": "building"}', "not a list"), ('{"ontologies": [7]}', "neither a name")],
+    ids=["text", "number"],
+)
+def test_ontologies_that_are_none_are_refused_with_their_path(text: str, reason: str) -> None:
+    told = Profile.parse(f'{{"extended": {text}}}', source="own.jsap")
+    with pytest.raises(JsapError, match=rf"own\.jsap: extended\.ontologies.*{reason}"):
+        ontologies_of(told)
+
+
+def test_a_profile_from_the_network_names_no_file_of_this_machine(tmp_path: Path) -> None:
+    main = tmp_path / "main.jsap"
+    main.write_text('{"include": ["http://far/more.jsap"]}')
+
+    def loaded(named: str) -> Profile:
+        text = f'{{"extended": {{"ontologies": ["{named}"]}}}}'
+        return load_profile(main, fetch=lambda _: text, hosts=frozenset({"far"}))
+
+    assert ontologies_of(loaded("building")) == ("building",)
+    for named in ("/etc/secret.ttl", "secret.ttl", "../secret"):
+        with pytest.raises(JsapError, match="nothing from the network may name"):
+            loaded(named)

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from gateway.app.gateway import Gateway
+from gateway.cli.checking.axioms import ontology_findings
 from gateway.cli.command import main
 from gateway.client import AsyncClient
 from gateway.config.reasoning import ReasoningSettings
-from gateway.config.settings import Config
+from gateway.config.settings import Config, JsapSettings
 from gateway.errors import ForbiddenError, OntologyError
 from jsap import Profile
 from tests.kit.gateways import (
@@ -295,3 +296,17 @@ def test_ontologies_are_checked_without_a_gateway(
         '[[reasoning.joint]]\ngraphs = ["default", "urn:a"]\ninto = "urn:b"\n'
     )
     assert "  who may read urn:b sees what follows from all of them" in checked(capsys)
+
+
+def test_a_check_tells_of_ontologies_what_a_start_would(tmp_path: Path) -> None:
+    profile = tmp_path / "own.jsap"
+    profile.write_text('{"extended": {"ontologies": ["bilding", "gone.ttl"]}}')
+    base = reasoning(tmp_path, ":A rdfs:subClassOf <NoScheme> .")
+    config = base.model_copy(update={"jsap": JsapSettings(profiles=(profile,))})
+    told = [str(each) for each in ontology_findings(config, lambda *place: ".".join(place))]
+    assert len(told) == 3
+    assert "reasoning.ontologies" in told[-1]
+    assert "house.ttl:3" in told[-1]
+    assert "own.jsap: extended.ontologies: " in told[0]
+    assert "no ontology 'bilding' ships" in told[0]
+    assert "gone.ttl cannot be read: No such file" in told[1]
