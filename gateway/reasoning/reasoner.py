@@ -26,6 +26,7 @@ from gateway.reasoning.incremental.concluding import Pattern, could_conclude
 from gateway.reasoning.incremental.contradictions import Contradictions, Excluded
 from gateway.reasoning.incremental.derived import DerivedQuads
 from gateway.reasoning.incremental.facts import Individual
+from gateway.reasoning.incremental.netted import Came, apart, net, of_ontology
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
@@ -38,14 +39,8 @@ _NO_BOUND = 1 << 62
 
 _NO_GRAPHS: Set[GraphNode] = frozenset()
 
-_FEW = 32
-"""Comparisons of quads that cost less than a set of them."""
-
 _MOST_WRITABLE = 4096
 """Graphs that are known to be no graphs of conclusions."""
-
-Came = tuple[list[Quad], list[Quad]]
-"""Derived quads that came, and that went."""
 
 
 class Reasoner:
@@ -278,7 +273,7 @@ class Reasoner:
         What data lose goes before the axioms change, what they get comes after: so there is never
         more than at the end.
         """
-        changed = any(self._ontology.change(*_of_ontology(delta)))
+        changed = any(self._ontology.change(*of_ontology(delta)))
         axioms, program = self._ontology.axioms, self._program
         changes = [self._derive_side(Delta(removed=delta.removed), is_reading=True)]
         try:
@@ -290,7 +285,7 @@ class Reasoner:
                 self._derive_side(Delta(added=delta.added), self._bound, is_reading=is_reading)
             )
         except DerivedLimitError:
-            self._ontology.change(*reversed(_of_ontology(delta)))
+            self._ontology.change(*reversed(of_ontology(delta)))
             if changed:
                 self._adopt(program, delta, _NO_BOUND)
             self._change_schema(self.axioms, Delta(), _NO_BOUND)
@@ -300,7 +295,7 @@ class Reasoner:
         self.axioms = axioms
         if changed and self.suspended:
             changes.append((self._build(delta, frozenset(self.suspended)), []))
-        return self._entailed(delta, *_net(changes))
+        return self._entailed(delta, *net(changes))
 
     def _suspend_again(self, before: Mapping[Domain, str]) -> None:
         """Suspend what was suspended before a step that is taken back."""
@@ -317,7 +312,7 @@ class Reasoner:
 
     def _undo_axioms(self, delta: Delta) -> None:
         """The way back of a step that changed the ontology graph; the store has not changed."""
-        changed = any(self._ontology.change(*reversed(_of_ontology(delta))))
+        changed = any(self._ontology.change(*reversed(of_ontology(delta))))
         self.axioms = self._ontology.axioms
         self._derive_side(Delta(removed=delta.added), is_reading=True)
         if changed:
@@ -479,40 +474,10 @@ class Reasoner:
         added: Sequence[Quad] = delta.added
         removed: Sequence[Quad] = delta.removed
         if came and removed:
-            came, removed = _apart(came, removed)
+            came, removed = apart(came, removed)
         if went and added:
-            went, added = _apart(went, added)
+            went, added = apart(went, added)
         return Delta((*added, *came), (*removed, *went), created, dropped)
-
-
-def _apart(derived: list[Quad], asserted: Sequence[Quad]) -> tuple[list[Quad], Sequence[Quad]]:
-    """Both without what is in both: it was in the entailed view and stays, or neither."""
-    among = asserted if len(derived) * len(asserted) < _FEW else frozenset(asserted)
-    both = [quad for quad in derived if quad in among]
-    if not both:
-        return derived, asserted
-    common = frozenset(both)
-    left = [quad for quad in derived if quad not in common]
-    return left, [quad for quad in asserted if quad not in common]
-
-
-def _net(changes: Iterable[Came]) -> Came:
-    """What is left of several changes, one after the other."""
-    net: dict[Quad, int] = {}
-    for came, went in changes:
-        for quads, sign in ((came, 1), (went, -1)):
-            for quad in quads:
-                net[quad] = net.get(quad, 0) + sign
-    return [quad for quad, sum_ in net.items() if sum_ > 0], [
-        quad for quad, sum_ in net.items() if sum_ < 0
-    ]
-
-
-def _of_ontology(delta: Delta) -> Came:
-    """What comes to the ontology graph, and goes."""
-    return [quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH], [
-        quad for quad in delta.removed if quad.graph_name == ONTOLOGY_GRAPH
-    ]
 
 
 def _most(axiom: Axiom | None) -> str:

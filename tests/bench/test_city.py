@@ -161,7 +161,14 @@ def test_every_way_finds_the_rows_of_the_model(
     assert found["kpi"].keys() == {"ups", "sps", "tps", "nl_min_ms", "nl_max_ms", "e2e"}
     assert found["kpi"]["nl_min_ms"] <= found["kpi"]["nl_max_ms"]
     components = found["components_ms"]
-    assert components.keys() == {"update", "lutt", "booster", "notify", "overhead"}
+    assert components.keys() == {
+        "update",
+        "reason",
+        "lutt",
+        "booster",
+        "notify",
+        "overhead",
+    }
     assert found["kpi"]["ups"] == pytest.approx(
         1000 / (sum(components.values()) - components["overhead"])
     )
