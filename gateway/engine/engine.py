@@ -216,9 +216,8 @@ class Engine:
         do not let read is as if empty; None are all rights. With `at` the request waits for its
         time: see `run_due`. It is compiled at once; what else may be wrong with it shows then.
 
-        Raises a GatewayError when it cannot be done, NoReasoningError for `infer` where no graph
-        is reasoned on, ForbiddenError where it would touch a graph
-        that may not be written; then nothing has changed.
+        Raises a GatewayError when it cannot be done, NoReasoningError for `infer` where no graph is
+        reasoned on, ForbiddenError for a graph that may not be written; then nothing has changed.
         """
         if self.performance is not None:
             self.performance.begin()
@@ -245,6 +244,8 @@ class Engine:
 
     def _evaluated(self, bound: Sequence[BoundUpdate], rights: Rights, *, infer: bool) -> Delta:
         """The change that an UPDATE would make now."""
+        if self.view is not None:
+            self.view.require_writable(bound)
         if not infer:
             return evaluate(self.store, bound, rights)
         view = self.require_view()

@@ -4,11 +4,12 @@ A listed graph is a domain of its own, the active graph of SPARQL 1.1 Entailment
 section 1.3. A joint domain reads several graphs as one. The gateway's own graphs are in none.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gateway.errors import ConfigurationError
-from gateway.rdf.namespaces import ONTOLOGY_GRAPH, OWN_GRAPHS
-from gateway.rdf.terms import GraphName
+from gateway.errors import ConfigurationError, ForbiddenError
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, OWN_GRAPHS
+from gateway.rdf.terms import GraphName, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,12 @@ class Domains:
     def writes_refused(self, graph: GraphName) -> bool:
         """Whether the graph holds conclusions of a joint domain and nothing else."""
         return any(graph == each.into for each in self.joint)
+
+    def require_writable(self, graphs: Iterable[Term]) -> None:
+        """Raise ForbiddenError for a graph that holds conclusions and nothing else."""
+        for graph in graphs:
+            if graph == CONTRADICTIONS_GRAPH or any(graph == each.into for each in self.joint):
+                raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
 
     def _is_apart(self, graph: GraphName) -> bool:
         return graph in OWN_GRAPHS or self.writes_refused(graph)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
-from gateway.errors import DerivedLimitError, ForbiddenError
+from gateway.errors import DerivedLimitError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName, Term
@@ -241,9 +241,7 @@ class NaiveReasoner:
 
     def _require_writable(self, delta: Delta) -> None:
         named = {quad.graph_name for quad in (*delta.added, *delta.removed)}
-        for graph in named | {*delta.graphs_created, *delta.graphs_dropped}:
-            if self._domains.writes_refused(graph):
-                raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
+        self._domains.require_writable(named | {*delta.graphs_created, *delta.graphs_dropped})
 
     def _entailed(
         self,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from pyoxigraph import DefaultGraph, Quad
 
-from gateway.errors import ConfigurationError, DerivedLimitError, ForbiddenError
+from gateway.errors import ConfigurationError, DerivedLimitError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
@@ -160,8 +160,7 @@ class Reasoner:
     def _require_writable(self, graphs: Iterable[GraphName]) -> None:
         """Raise ForbiddenError for a graph of conclusions."""
         for graph in graphs:
-            if graph == CONTRADICTIONS_GRAPH or self._domains.writes_refused(graph):
-                raise ForbiddenError(f"{graph} holds conclusions alone", "write what they rest on")
+            self._domains.require_writable((graph,))
             if len(self._writable) < _MOST_WRITABLE:
                 self._writable.add(graph)
 
@@ -188,8 +187,9 @@ class Reasoner:
             went += changes.removed
         if self._contradictions.have_changed:
             more, less = self._derive_contradictions(done, bound, is_reading=is_reading)
+            if less:  # what has come in this step may have gone with its domain
+                return net([(came, went), (more, less)])
             came += more
-            went += less
         return came, went
 
     def _derive_contradictions(

@@ -8,7 +8,7 @@ Source: SPARQL 1.1 Graph Store HTTP Protocol (W3C, 2013), section 5.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import DefaultGraph, Quad
+from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from gateway.errors import NotFoundError
 from gateway.rdf.terms import GraphName
@@ -22,12 +22,12 @@ def put(graph: GraphName, quads: Sequence[Quad]) -> UpdatePlan:
 
     The quads are canonical, in that graph and have blank nodes of their own.
     """
-    return UpdatePlan(f"PUT {graph}", (_Clear(graph), _Merge(graph, tuple(quads))))
+    return UpdatePlan(f"PUT {graph}", (_Clear(graph), _Merge(graph, tuple(quads))), _named(graph))
 
 
 def post(graph: GraphName, quads: Sequence[Quad]) -> UpdatePlan:
     """The graph has these quads too; it exists then (5.5)."""
-    return UpdatePlan(f"POST {graph}", (_Merge(graph, tuple(quads)),))
+    return UpdatePlan(f"POST {graph}", (_Merge(graph, tuple(quads)),), _named(graph))
 
 
 def delete(graph: GraphName) -> UpdatePlan:
@@ -35,7 +35,11 @@ def delete(graph: GraphName) -> UpdatePlan:
 
     Whether it was there is told only to who may read it.
     """
-    return UpdatePlan(f"DELETE {graph}", (_Delete(graph),))
+    return UpdatePlan(f"DELETE {graph}", (_Delete(graph),), _named(graph))
+
+
+def _named(graph: GraphName) -> tuple[NamedNode, ...]:
+    return (graph,) if isinstance(graph, NamedNode) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ the net Delta is then applied in one transaction. Texts of one shape share a pla
 constants as bindings (`sparql.shape`). Source: SPARQL 1.1 Update, sections 3 and 4.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
@@ -42,6 +42,14 @@ class UpdatePlan:
 
     text: str
     steps: tuple["Step", ...]
+    named: tuple[NamedNode | Variable, ...] = ()
+
+    def written(self, bindings: Bindings) -> Iterator[Term]:
+        """The named graphs that the text says are to be written, be there something or not."""
+        for graph in self.named:
+            found = bindings.get(graph.value) if isinstance(graph, Variable) else graph
+            if found is not None:
+                yield found
 
     def run(self, working: Working, bindings: Bindings) -> None:
         """Evaluate the operations in order on what is there and what they did before."""
@@ -123,7 +131,26 @@ def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> Updat
         if isinstance(operation, algebra.Modify):
             require_growth(operation.where)
     steps = (_compile(text, operation, using, parameters) for operation in operations)
-    return UpdatePlan(text, tuple(steps))
+    named = dict.fromkeys(graph for each in operations for graph in _named(each) if graph)
+    return UpdatePlan(text, tuple(steps), tuple(named))
+
+
+def _named(operation: algebra.UpdateOperation) -> Iterator[algebra.VarOrIri | None]:
+    """The graphs that an operation names to write, variables too; None for the default graph."""
+    match operation:
+        case algebra.InsertData(quads) | algebra.DeleteData(quads):
+            yield from (quad.graph for quad in quads)
+        case algebra.Modify(delete, insert, _, with_graph):
+            yield from (quad.graph or with_graph for quad in (*delete, *insert))
+        case algebra.Load(into=graph) | algebra.Create(graph=graph):
+            yield graph
+        case algebra.Clear(target=target) | algebra.Drop(target=target):
+            if isinstance(target, NamedNode):
+                yield target
+        case algebra.Move(source, destination):
+            yield from (source, destination)
+        case algebra.Copy(destination=graph) | algebra.Add(destination=graph):
+            yield graph
 
 
 def change(delta: Delta) -> BoundUpdate:

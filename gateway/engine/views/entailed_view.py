@@ -35,6 +35,7 @@ from gateway.reasoning.heads import feeding
 from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
+from gateway.store.update import BoundUpdate
 
 _NOT_STARTED = "it has not begun"
 
@@ -107,6 +108,12 @@ class EntailedView:
         if not self.is_started:
             raise SuspendedError(_NOT_STARTED)
         self.entailed.require(graphs)
+
+    def require_writable(self, updates: Iterable[BoundUpdate]) -> None:
+        """Raise ForbiddenError where one names a graph of conclusions, be it to no effect."""
+        for plan, bindings in updates:
+            if plan.named:
+                self.domains.require_writable(plan.written(bindings))
 
     def known(self) -> Entailed:
         """The view to be looked at. Raises SuspendedError before the start."""

@@ -207,6 +207,17 @@ def test_an_undone_step_leaves_what_was(is_reading: bool) -> None:
     assert tested.reasoner.step(change, is_reading=is_reading) == first
 
 
+def test_what_comes_and_is_suspended_for_its_contradictions_neither_came_nor_went() -> None:
+    text = ":A rdfs:subClassOf :B . :B owl:disjointWith :C . :D owl:disjointWith :A ."
+    tested = Stepped(*quads(text, ONTOLOGY_GRAPH), bound=2)
+    tested.add(*quads(":x a :A .", G))
+    data = quads(":y a :A , :C , :D .", G)
+    change = tested.step(Delta(added=data), is_reading=True)
+    assert tested.reasoner.suspended
+    assert set(change.added) == set(data)
+    assert set(change.removed) == set(quads(":x a :B .", G))
+
+
 def test_an_undone_step_resumes_what_it_suspended() -> None:
     tested = Stepped(*TRANSITIVE, *CHAIN[:2], bound=2)
     before = tested.derived()
