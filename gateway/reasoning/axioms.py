@@ -392,6 +392,8 @@ def _chain(reading: Reading, quad: Quad) -> Iterator[Axiom]:
 
 def _disjoint(reading: Reading, quad: Quad) -> Iterator[Axiom]:
     first, second = reading.node(quad.subject), reading.node(quad.object)
+    reading.check_class(first)
+    reading.check_class(second)
     if isinstance(first, NamedNode) and isinstance(second, NamedNode):
         yield Disjoint(min(first, second, key=_iri), max(first, second, key=_iri))
     else:

@@ -85,7 +85,7 @@ class Domains:
         """Whether the graph holds conclusions of a joint domain and nothing else."""
         return any(graph == each.into for each in self.joint)
 
-    def require_writable(self, graphs: Iterable[Term]) -> None:
+    def require_writable(self, graphs: Iterable[GraphName | Term]) -> None:
         """Raise ForbiddenError for a graph that holds conclusions and nothing else."""
         for graph in graphs:
             if graph == CONTRADICTIONS_GRAPH or any(graph == each.into for each in self.joint):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from pyoxigraph import DefaultGraph, Quad
 
-from gateway.errors import ConfigurationError, DerivedLimitError
+from gateway.errors import ConfigurationError, DerivedLimitError, OntologyError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
@@ -31,11 +31,15 @@ from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
 from gateway.reasoning.incremental.schema import SCHEMA_PREDICATES, SchemaQuads
+from gateway.reasoning.wording import axiom_text
 from gateway.store.readable import GraphNode, Source
 
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+
+_OFF = "[reasoning] lists no graphs"
+"""How to get at what stops a start."""
 
 _NO_GRAPHS: Set[GraphNode] = frozenset()
 
@@ -91,14 +95,21 @@ class Reasoner:
         for graph in targets:
             if next(iter(self._store.match(None, None, None, graph)), None) is not None:
                 raise ConfigurationError(
-                    f"{graph} is for conclusions and holds what is asserted", "CLEAR it before"
+                    f"{graph} is for conclusions and holds what is asserted",
+                    f"CLEAR it while {_OFF}",
                 )
         self._special = frozenset(
             graph
             for graph in targets
             if not isinstance(graph, DefaultGraph) and not self._store.contains_graph(graph)
         )
-        self._ontology.change(self._store.match(None, None, None, ONTOLOGY_GRAPH), ())
+        try:
+            self._ontology.change(self._store.match(None, None, None, ONTOLOGY_GRAPH), ())
+        except OntologyError as error:
+            raise OntologyError(
+                f"the axioms kept in {ONTOLOGY_GRAPH} cannot be read: {error}",
+                f"mend their file, or that graph by an UPDATE while {_OFF}",
+            ) from error
         self.axioms = self._ontology.axioms
         self._learn(Program(self.axioms, self._bits))
         self._change_schema(self.axioms, Delta(), self._bound, is_reading=True)
@@ -481,4 +492,4 @@ class Reasoner:
 
 
 def _most(axiom: Axiom | None) -> str:
-    return "" if axiom is None else f", most of them by {axiom}"
+    return "" if axiom is None else f", most of them by: {axiom_text(axiom)}"

@@ -111,7 +111,7 @@ class EntailedView:
 
     def require_writable(self, updates: Iterable[BoundUpdate]) -> None:
         """Raise ForbiddenError where one names a graph of conclusions, be it to no effect."""
-        for plan, bindings in updates:
+        for plan, bindings in updates if self.is_started else ():
             if plan.named:
                 self.domains.require_writable(plan.written(bindings))
 

@@ -173,6 +173,29 @@ BROKEN = {
         ":A owl:equivalentClass owl:Thing .",
         "of RDF, RDFS or OWL",
     ),
+    "what is disjoint with everything": (
+        ":A owl:disjointWith owl:Thing .",
+        "of RDF, RDFS or OWL",
+    ),
+    "what classes are": ("rdfs:Class rdfs:subClassOf :A .", "of RDF, RDFS or OWL"),
+    "a chain through rdf:type": (
+        ":p owl:propertyChainAxiom (rdf:type :q) .",
+        "of RDF, RDFS or OWL",
+    ),
+    "a domain of rdf:type": ("rdf:type rdfs:domain :A .", "of RDF, RDFS or OWL"),
+    "a triple term as class": (
+        ":A rdfs:subClassOf <<( :a :p :b )>> .",
+        "class is wanted",
+    ),
+    "no first": (":A owl:unionOf _:l . _:l rdf:rest () .", "has 0 first"),
+    "two rests": (
+        ":A owl:unionOf _:l . _:l rdf:first :B ; rdf:rest (:C), (:D) .",
+        "has 2 rest",
+    ),
+    "a list that goes round at its second": (
+        ":A owl:unionOf _:l . _:l rdf:first :B ; rdf:rest _:m . _:m rdf:first :C ; rdf:rest _:l .",
+        "broken",
+    ),
     "hasValue of rdf:type": (
         "[ owl:onProperty rdf:type ; owl:hasValue :A ] rdfs:subClassOf :B .",
         "of RDF, RDFS or OWL",

@@ -131,7 +131,7 @@ def test_inverse_properties_do_not_keep_each_other() -> None:
 def test_too_much_is_refused_whole_and_names_the_axiom() -> None:
     tested = Stepped(*TRANSITIVE, *CHAIN[:2], bound=2)
     before = tested.derived()
-    with pytest.raises(DerivedLimitError, match="Transitive"):
+    with pytest.raises(DerivedLimitError, match="most of them by: <urn:x:p> is transitive"):
         tested.reasoner.step(Delta(added=CHAIN[2:]))
     assert tested.derived() == before
     change = tested.step(Delta(added=quads(":c :r :d .", G), removed=CHAIN[:1]))
@@ -256,6 +256,39 @@ def test_graphs_of_conclusions_are_not_written(graph: NamedNode) -> None:
 def test_a_graph_of_conclusions_that_holds_something_stops_the_start() -> None:
     with pytest.raises(ConfigurationError, match="urn:g:into"):
         Stepped(*quads(":a :p :b .", INTO))
+
+
+def test_axioms_that_are_broken_in_the_store_stop_the_start_and_say_how_to_go_on() -> None:
+    broken = quads(":A owl:unionOf () .", ONTOLOGY_GRAPH)
+    with pytest.raises(OntologyError) as told:
+        Stepped(*broken)
+    for part in (str(ONTOLOGY_GRAPH), "empty list", "by an UPDATE while [reasoning] lists no"):
+        assert part in str(told.value)
+
+
+def test_a_blank_class_serves_two_axioms() -> None:
+    described = "_:r owl:onProperty :p ; owl:someValuesFrom :A ; rdfs:subClassOf :B , :C ."
+    axioms = quads(described, ONTOLOGY_GRAPH)
+    tested = Stepped(*axioms, *quads(":x :p :y . :y a :A .", G))
+    assert tested.derived() == set(quads(":x a :B , :C .", G))
+    (one,) = (quad for quad in axioms if quad.object == NamedNode("urn:x:B"))
+    tested.remove(one)
+    assert tested.derived() == set(quads(":x a :C .", G))
+    (part,) = (quad for quad in axioms if quad.predicate.value.endswith("onProperty"))
+    with pytest.raises(OntologyError, match="onProperty"):
+        tested.reasoner.step(Delta(removed=(part,)))
+    assert tested.derived() == set(quads(":x a :C .", G))
+
+
+def test_triple_terms_are_opaque_and_no_subjects() -> None:
+    text = """:p owl:inverseOf :q ; rdfs:range :A ; rdfs:subPropertyOf :r .
+    :s a owl:SymmetricProperty .
+    [ owl:onProperty :p ; owl:hasValue <<( :a :b :c )>> ] rdfs:subClassOf :T ."""
+    tested = Stepped(*quads(text, ONTOLOGY_GRAPH))
+    tested.add(
+        *quads(":x :p <<( :a :b :c )>> ; :s <<( :x :p :y )>> , 1 . :y a <<( :x a :z )>> .", G)
+    )
+    assert tested.derived() == set(quads(":x :r <<( :a :b :c )>> ; a :T .", G))
 
 
 def test_a_contradiction_is_one_quad_of_all_domains() -> None:

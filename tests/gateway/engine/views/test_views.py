@@ -15,7 +15,7 @@ from gateway.errors import (
     SuspendedError,
 )
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH, RDF
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, GW, ONTOLOGY_GRAPH, OWN_GRAPHS, RDF
 from gateway.reasoning.domains import Domains
 from gateway.reasoning.reasoning import Reasoning
 from tests.gateway.engine.views.reasoned import (
@@ -305,6 +305,21 @@ def test_a_joint_graph_is_there_while_it_holds_a_conclusion() -> None:
     assert answered(engine, query) == {"x"}
     assert answered(engine, query, read=[G, H]) == set()
     assert answered(engine, query, read=[INTO]) == {"x"}
+
+
+@pytest.mark.parametrize("graph", sorted(OWN_GRAPHS - {CONTRADICTIONS_GRAPH}, key=str), ids=str)
+def test_nothing_of_the_gateways_own_follows_from_a_class_axiom(graph: NamedNode) -> None:
+    """Not where data are reasoned on, nor in its own graphs: it makes no mapping, no actuation."""
+    engine = opened(Domains(all_others=True))
+    kept = f"<{GW}Mapping> , <{GW}Actuation> , <{GW}DelayedUpdate>"
+    engine.update(axioms(f"<urn:A> rdfs:subClassOf {kept}"))
+    first = subscribed(engine, f"SELECT ?x ?c {{ GRAPH {graph} {{ ?x a ?c }} }}")
+    engine.update(f"INSERT DATA {{ <urn:y> a <urn:A> . GRAPH {graph} {{ <urn:x> a <urn:A> }} }}")
+    query = "SELECT ?c { GRAPH ?g { ?x a ?c } }"
+    assert answered(engine, query) == {"A"}
+    assert answered(engine, query.replace("?g", str(graph))) == {"A"}
+    assert engine.waiting_delayed == 0
+    assert told(engine.update("DROP ALL"), first) == (set(), {"x"})
 
 
 @pytest.mark.parametrize("infer", [False, True], ids=["asserted", "infer"])
