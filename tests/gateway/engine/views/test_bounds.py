@@ -1,14 +1,15 @@
 """More follows than may be derived: refused where that can be, else the domain is suspended."""
 
+import gc
 from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
 
 from gateway.engine import Engine, QueryRequest, SubscribeRequest, UpdateRequest
-from gateway.errors import DerivedLimitError, GatewayError, SuspendedError
+from gateway.errors import DerivedLimitError, GatewayError, OntologyError, SuspendedError
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.store.quad_store import QuadStore
 from tests.gateway.engine.views.reasoned import (
     ABOVE,
@@ -208,6 +209,21 @@ def test_nothing_derived_is_on_the_disk(tmp_path: Path) -> None:
     engine = opened(path=tmp_path / "store")
     assert answered(engine) == {"x", "y"}
     assert answered(engine, infer=False) == set()
+    engine.close()
+
+
+def test_broken_axioms_written_while_reasoning_is_off_are_mended_so_too(tmp_path: Path) -> None:
+    engine = Engine.open(tmp_path)
+    engine.update(axioms("<urn:A> owl:unionOf ()"))
+    engine.close()
+    with pytest.raises(OntologyError, match=r"while \[reasoning\] lists no"):
+        opened(path=tmp_path)
+    gc.collect()
+    engine = Engine.open(tmp_path)
+    engine.update(f"CLEAR GRAPH {ONTOLOGY_GRAPH} ; {axioms(ABOVE)} ; {members('x')}")
+    engine.close()
+    engine = opened(path=tmp_path)
+    assert answered(engine) == {"x"}
     engine.close()
 
 

@@ -28,6 +28,7 @@ from tests.gateway.engine.views.reasoned import (
     H,
     answered,
     axioms,
+    named,
     opened,
     subscribed,
     told,
@@ -286,6 +287,34 @@ def test_conclusions_stay_in_the_graph_of_their_premises(engine: Engine) -> None
     first = subscribed(engine, query, rights=Rights(read=frozenset({H})))
     assert not engine.update("INSERT DATA { GRAPH <urn:g> { <urn:y> a <urn:A> } }").notifications
     assert not first.added
+
+
+def test_graphs_that_from_puts_together_are_closed_apart(engine: Engine) -> None:
+    """The union of closures, not the closure of the union: that is what a joint domain is for."""
+    engine.update(axioms("<urn:p> a owl:TransitiveProperty"))
+    engine.update(
+        "INSERT DATA { GRAPH <urn:g> { <urn:1> <urn:p> <urn:2> . <urn:2> <urn:p> <urn:3> } }"
+    )
+    query = "SELECT ?o FROM <urn:g> FROM <urn:h> { <urn:1> <urn:p> ?o }"
+    first = subscribed(engine, query)
+    assert named(first.added) == {"2", "3"}
+    assert not engine.update(
+        "INSERT DATA { GRAPH <urn:h> { <urn:3> <urn:p> <urn:4> } }"
+    ).notifications
+    assert answered(engine, query) == {"2", "3"}
+    assert answered(engine, query, infer=False) == {"2"}
+    assert answered(engine, query, read=[H]) == set()
+
+
+def test_a_cyclic_hierarchy_is_an_equivalence_as_long_as_it_is_whole(engine: Engine) -> None:
+    query = "SELECT ?c { <urn:x> a ?c }"
+    engine.update(axioms("<urn:B> rdfs:subClassOf <urn:C> . <urn:C> rdfs:subClassOf <urn:A>"))
+    engine.update("INSERT DATA { <urn:x> a <urn:C> }")
+    assert answered(engine, query) == {"A", "B", "C"}
+    engine.update(axioms(ABOVE, "DELETE DATA"))
+    assert answered(engine, query) == {"A", "C"}
+    engine.update("DELETE DATA { <urn:x> a <urn:C> }")
+    assert answered(engine, query) == set()
 
 
 def test_a_joint_graph_is_there_while_it_holds_a_conclusion() -> None:
