@@ -155,7 +155,8 @@ class Reasoner:
             self._suspend(domain, None)
         back = frozenset(self.suspended.keys() - before.keys())
         if back:
-            self._change_schema(self.axioms, Delta(), _NO_BOUND)
+            if SCHEMA in back:
+                self._change_schema(self.axioms, Delta(), _NO_BOUND)
             self._build(Delta(), back, _NO_BOUND)
         if before != self.suspended or back:
             self._contradictions.changes()
@@ -376,6 +377,9 @@ class Reasoner:
                     except BoundPassedError as error:
                         if not is_reading:
                             raise self._limit_error(error.axiom) from error
+                        if not is_same and domain in self._rooms:  # dropped before, all of them
+                            individuals = self._rooms[domain].closure.individuals.values()
+                            self._contradictions.take(individuals, self._excluded)
                         changes.append(([], self._suspend(domain, error.axiom)))
                         continue
                     changes.append((found.added, found.removed))

@@ -218,6 +218,29 @@ def test_what_comes_and_is_suspended_for_its_contradictions_neither_came_nor_wen
     assert set(change.removed) == set(quads(":x a :B .", G))
 
 
+def test_an_undone_step_leaves_suspended_a_schema_that_was() -> None:
+    schema = quads(":A rdfs:subClassOf :B . :B rdfs:subClassOf :C .", ONTOLOGY_GRAPH)
+    tested = Stepped(*TRANSITIVE, *schema, bound=0)
+    assert list(tested.reasoner.suspended) == [SCHEMA]
+    change = Delta(added=CHAIN)
+    tested.reasoner.step(change, is_reading=True)
+    tested.reasoner.undo(change)
+    assert (tested.derived(), list(tested.reasoner.suspended)) == (set(), [SCHEMA])
+
+
+def test_what_is_suspended_for_new_axioms_leaves_no_contradiction() -> None:
+    tested = Stepped(
+        *quads(":A rdfs:subClassOf :B . :C rdfs:subClassOf :D .", ONTOLOGY_GRAPH),
+        *quads(":x a :A , :C .", G),
+        bound=3,
+    )
+    assert len(tested.derived()) == 2
+    more = ":A owl:disjointWith :C ; rdfs:subClassOf :E , :F ."
+    tested.step(Delta(added=quads(more, ONTOLOGY_GRAPH)), is_reading=True)
+    assert tested.reasoner.suspended
+    assert not tested.derived()
+
+
 def test_an_undone_step_resumes_what_it_suspended() -> None:
     tested = Stepped(*TRANSITIVE, *CHAIN[:2], bound=2)
     before = tested.derived()
