@@ -92,6 +92,7 @@ def test_profile_has_no_warning() -> None:
         "OBSERVE_QUANTITY",
         "OBSERVE_VALUE",
         "SUSPECT_CLOCK",
+        "CLASSIFY_SENSOR",
         "FORGET_OBSERVATION",
         "END_SERIES",
         "WATCH_STREAM",

@@ -30,11 +30,16 @@ def test_naive_is_what_is_written_out(case: Case) -> None:
     assert about_schema(schema) == about_schema(facts(quads(case.axioms + case.schema)))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize(
+    ("other", "case"),
+    [
+        pytest.param(other, case, id=f"{other}-{case.id}")
+        for other in OTHERS
+        for case in CASES
+        if not (other == "reasonable" and case.has_chain)  # it knows no chains
+    ],
+)
 def test_naive_is_what_others_find(other: str, case: Case) -> None:
-    if other == "reasonable" and case.has_chain:
-        pytest.skip("reasonable knows no chains")
     found, schema = closed(case)
     theirs = OTHERS[other](quads(case.axioms + case.data))
     assert about_individuals(found) == about_individuals(theirs)
