@@ -6,9 +6,9 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, parse
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import GW, RDF, SOSA, TIME
 from gateway.reasoning.domains import Domains
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.ontologies import load_ontology, shipped
 from gateway.store.quad_store import QuadStore
+from tests.kit.reasoning.naive import NaiveReasoner
 
 READING = """
 @prefix : <urn:x:> . @prefix sosa: <http://www.w3.org/ns/sosa/> .

@@ -134,6 +134,7 @@ class GraphStoreGate:
         return isinstance(known, QueryBoolean) and bool(known)
 
     async def _put(self, request: Request) -> Response:
+        _require_asserted(request)
         caller = Caller.of(request, self._guard)
         target = _named(request)
         return await self._write(
@@ -141,12 +142,14 @@ class GraphStoreGate:
         )
 
     async def _post(self, request: Request) -> Response:
+        _require_asserted(request)
         caller = Caller.of(request, self._guard)
         target = _target(request)
         plan = post(target.graph, await self._quads(caller, target))
         return await self._write(caller, target, plan)
 
     async def _delete(self, request: Request) -> Response:
+        _require_asserted(request)
         caller = Caller.of(request, self._guard)
         target = _named(request)
         await self._write(caller, target, delete(target.graph))
@@ -175,6 +178,12 @@ class GraphStoreGate:
         is_created = target.graph in outcome.delta.graphs_created and rights.may_read(target.graph)
         headers = {"Location": target.base} if target.is_new else None
         return Response(status_code=201 if is_created else 204, headers=headers)
+
+
+def _require_asserted(request: Request) -> None:
+    """Raise BadRequestError where a write is to be about what follows."""
+    if inferring(request.query_params.getlist("infer")):
+        raise BadRequestError("what follows cannot be written", "leave infer out of a write")
 
 
 def _named(request: Request) -> _Target:

@@ -22,10 +22,10 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import Row, SolutionBag
 from gateway.rdf.terms import GraphName, Term
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.quad_store import QuadStore, QueryResults
 from tests.gateway.engine.engine_strategies import State
+from tests.kit.reasoning.naive import NaiveReasoner
 
 _FLOATS = (NamedNode(XSD + "double"), NamedNode(XSD + "float"))
 

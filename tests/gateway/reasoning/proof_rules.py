@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from pyoxigraph import Quad
 
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
-from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
-from gateway.reasoning.fixpoint.schema import schema_closure
 from gateway.reasoning.why import Proof
 from gateway.store.readable import Source
+from tests.kit.reasoning.fixpoint.closure import Closure, Fact, Schema
+from tests.kit.reasoning.fixpoint.schema import schema_closure
 
 
 def fact(quad: Quad) -> Fact:

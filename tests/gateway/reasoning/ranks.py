@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pyoxigraph import BlankNode, NamedNode
 
 from gateway.rdf.terms import Term
-from gateway.reasoning.fixpoint.closure import NOTHING, THING, TYPE, Fact
 from gateway.reasoning.kinds import (
     And,
     Axiom,
@@ -29,6 +28,7 @@ from gateway.reasoning.kinds import (
     Symmetric,
     Transitive,
 )
+from tests.kit.reasoning.fixpoint.closure import NOTHING, THING, TYPE, Fact
 
 Pairs = set[tuple[Term, Term]]
 

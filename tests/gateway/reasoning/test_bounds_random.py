@@ -14,8 +14,8 @@ from gateway.errors import DerivedLimitError, OntologyError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH
 from gateway.reasoning.domains import SCHEMA, Domain
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.reasoner import Reasoner
+from tests.kit.reasoning.naive import NaiveReasoner
 from tests.kit.reasoning.random_worlds import Asserted, World, worlds
 
 _ALL_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import pytest
 from pyoxigraph import Quad
 
-from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
-from gateway.reasoning.fixpoint.schema import schema_closure
 from tests.kit.reasoning.cases import CASES, Case, quads
+from tests.kit.reasoning.fixpoint.closure import Closure, Fact, Schema
+from tests.kit.reasoning.fixpoint.schema import schema_closure
 from tests.kit.reasoning.others import OTHERS, about_individuals, about_schema
 
 

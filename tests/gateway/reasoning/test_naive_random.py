@@ -13,12 +13,12 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.axioms import Axioms
-from gateway.reasoning.fixpoint.closure import Closure, Fact, Schema
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
 from tests.gateway.reasoning.proof_rules import check
 from tests.gateway.reasoning.ranks import ranks
+from tests.kit.reasoning.fixpoint.closure import Closure, Fact, Schema
+from tests.kit.reasoning.naive import NaiveReasoner
 from tests.kit.reasoning.others import about_individuals, by_owlrl
 from tests.kit.reasoning.random_axioms import (
     CLASSES,

@@ -7,9 +7,9 @@ from gateway.errors import DerivedLimitError, ForbiddenError, OntologyError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.reasoning.domains import Domain, Domains
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.store.quad_store import QuadStore
 from tests.kit.reasoning.cases import quads
+from tests.kit.reasoning.naive import NaiveReasoner
 
 G, J, K, INTO = (NamedNode("urn:g:" + name) for name in ("g", "j", "k", "into"))
 DOMAINS = Domains(frozenset({G}), joint=(Domain(frozenset({J, K}), INTO),))

@@ -11,8 +11,8 @@ from pyoxigraph import Quad
 from gateway.engine.lutt import LuttEntry
 from gateway.errors import DerivedLimitError, OntologyError
 from gateway.rdf.delta import Delta
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.reasoner import Reasoner
+from tests.kit.reasoning.naive import NaiveReasoner
 from tests.kit.reasoning.random_worlds import Asserted, Change, World, worlds
 
 _ALL_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

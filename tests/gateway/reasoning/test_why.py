@@ -9,12 +9,12 @@ from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.kinds import Disjoint, SubClass, Transitive
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.reasoning.proofs.proof import MOST_STEPS
 from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
 from tests.gateway.reasoning.proof_rules import check
 from tests.kit.reasoning.cases import CASES, Case, quads
+from tests.kit.reasoning.naive import NaiveReasoner
 
 G, H, INTO = (NamedNode("urn:g:" + name) for name in ("g", "h", "into"))
 PLAIN = Domains(frozenset({G}))

@@ -742,6 +742,7 @@ export const texts = {
       mapping: "Mapping",
       observation: "Observation",
       triples: "Facts",
+      derived: "What follows",
       question: "Question",
       rule: "Rule",
       command: "Command",

@@ -16,9 +16,9 @@ from pyoxigraph import Quad
 
 from gateway.engine import Engine, UpdateRequest
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH
-from gateway.reasoning.naive import NaiveReasoner
 from gateway.store.quad_store import QuadStore
 from tests.gateway.engine.views.reasoned import JOINT, PLAIN, PREFIXES, opened
+from tests.kit.reasoning.naive import NaiveReasoner
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.alone

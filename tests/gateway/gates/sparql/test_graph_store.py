@@ -238,3 +238,13 @@ async def test_subscribers_are_told_of_a_graph_in_one_step(tmp_path: Path) -> No
         await told.until(lambda: len(told.notifications) == 4)
     steps = [(len(each.results.added), len(each.results.removed)) for each in told.notifications]
     assert steps == [(0, 0), (2, 0), (1, 1), (0, 2)]
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
+async def test_what_follows_cannot_be_written(client: httpx.AsyncClient, method: str) -> None:
+    before = await _turtle(client)
+    body = "" if method == "DELETE" else "<urn:a> <urn:p> 1 ."
+    parameters = {**G, "infer": "true"}
+    answer = await client.request(method, STORE, params=parameters, content=body, headers=TURTLE)
+    check_error(answer, *BAD)
+    assert await _turtle(client) == before

@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from gateway.rdf.namespaces import OWL
 from gateway.rdf.terms import Term
-from gateway.reasoning.fixpoint.closure import (
+from tests.kit.reasoning.fixpoint.closure import (
     AND,
     CHAIN,
     DOMAIN,

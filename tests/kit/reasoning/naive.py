@@ -1,7 +1,7 @@
 """`NaiveReasoner`: the entailed view computed from nothing at each step, to compare others with.
 
-Place: beside `Reasoner`, with its interface; an oracle of the tests and an adapter of the
-benchmarks. A step costs as much as the closure of everything.
+Place: an oracle, with the interface of `gateway.reasoning.reasoner.Reasoner`. A step costs as much
+as the closure of everything.
 """
 
 from collections import Counter
@@ -33,7 +33,9 @@ from gateway.reasoning.axioms import (
     read_axioms,
 )
 from gateway.reasoning.domains import SCHEMA, Domain, Domains
-from gateway.reasoning.fixpoint.closure import (
+from gateway.store.quad_index import QuadIndex
+from gateway.store.readable import GraphNode, Source
+from tests.kit.reasoning.fixpoint.closure import (
     DOMAIN,
     NOTHING,
     RANGE,
@@ -43,9 +45,7 @@ from gateway.reasoning.fixpoint.closure import (
     Closure,
     Schema,
 )
-from gateway.reasoning.fixpoint.schema import schema_closure
-from gateway.store.quad_index import QuadIndex
-from gateway.store.readable import GraphNode, Source
+from tests.kit.reasoning.fixpoint.schema import schema_closure
 
 
 class NaiveDerived:
@@ -179,7 +179,7 @@ class NaiveReasoner:
         )
         return _change(state, self._state, delta, self._into)
 
-    def undo(self, delta: Delta) -> None:  # noqa: ARG002  (the interface of Reasoner)
+    def undo(self, delta: Delta) -> None:
         """Forget the last step."""
         self._state = self._before
 
