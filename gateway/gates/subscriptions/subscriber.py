@@ -6,6 +6,7 @@ travel; what all subscribers share is in subscribers.py.
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,12 +39,13 @@ class Client:
     """Who is at the other end: `address` is what limits count by where nobody has a name.
 
     Where the connection itself proves nothing, the client `shows_always` who asks, not only when it
-    subscribes.
+    subscribes. After it was told of changes it is told of no others for `pause_s`, then of all.
     """
 
     address: str
     authenticate: Authenticate
     shows_always: bool = False
+    pause_s: float = 0.0
 
 
 class Subscriber:
@@ -63,6 +65,8 @@ class Subscriber:
         self._loop = asyncio.get_running_loop()
         self._waiter: asyncio.Future[None] | None = None
         self._woken = False
+        self._hurries = False
+        self._told_at = -math.inf
         self._is_waking = False
 
     @property
@@ -92,6 +96,7 @@ class Subscriber:
         match message:
             case Subscribe():
                 await self._subscribe(message)
+                self.wake()  # nobody waits for a first answer as long as for changes
                 return None
             case Resume():
                 self._resume(message)
@@ -133,19 +138,42 @@ class Subscriber:
     async def wait(self) -> None:
         """Wait until there is something to take, or the subscriber has overflowed; for one task."""
         if not self._woken:
-            self._waiter = self._loop.create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-        self._woken = False
+            await self._until_rung()
+        if self.client.pause_s:
+            await self._pause()
+        self._woken = self._hurries = False
         self._is_waking = False
 
-    def wake(self) -> None:
-        """End a `wait`."""
-        self._woken = True
+    async def _pause(self) -> None:
+        """Have changes gather; meanwhile no other thread wakes the loop for them."""
+        rest = self._told_at + self.client.pause_s - self._loop.time()
+        if rest > 0 and not self._hurries:
+            timer = self._loop.call_later(rest, self._ring)
+            try:
+                await self._until_rung()
+            finally:
+                timer.cancel()
+        self._told_at = self._loop.time()
+
+    async def _until_rung(self) -> None:
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _ring(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    def wake(self) -> None:
+        """End a `wait`, and its pause."""
+        self._hurries = True
+        self._changed()
+
+    def _changed(self) -> None:
+        self._woken = True
+        self._ring()
 
     def take(self) -> Outgoing | None:
         """The next thing to tell, in the order of the engine; None when there is nothing now."""
@@ -198,4 +226,4 @@ class Subscriber:
     def _wake_from_any_thread(self) -> None:
         if not self._is_waking:
             self._is_waking = True
-            self._all.loop_calls.call(self.wake)
+            self._all.loop_calls.call(self._changed)

@@ -18,7 +18,7 @@ from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gateway.errors import OverloadedError, TooManyRequestsError
+from gateway.errors import BadRequestError, OverloadedError, TooManyRequestsError
 from gateway.gates.http.responses import error_response
 from gateway.gates.subscriptions.subscriber import Client, Subscriber
 from gateway.gates.subscriptions.subscribers import Subscribers
@@ -33,6 +33,7 @@ _TRY_AGAIN_LATER = 1013
 _TOO_SLOW = "the subscriber reads too slowly; subscribe again"
 _TURN = 64
 """Messages that a writer sends before it lets others go on."""
+_LONGEST_PAUSE_MS = 10_000
 
 
 class WebSocketGate:
@@ -48,12 +49,13 @@ class WebSocketGate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket to its end, or refuse it."""
         websocket = WebSocket(scope, receive, send)
-        address = websocket.client.host if websocket.client else ""
+        address = _address(websocket)
         try:
+            pause_s = _pause_s(websocket)
             with self._subscribers.connected(TRANSPORT, address), suppress(WebSocketDisconnect):
                 await websocket.accept()
-                await _Socket(self._subscribers, websocket, address, send).run()
-        except (OverloadedError, TooManyRequestsError) as error:
+                await _Socket(self._subscribers, websocket, send, pause_s).run()
+        except (BadRequestError, OverloadedError, TooManyRequestsError) as error:
             await websocket.send_denial_response(error_response(error))
 
 
@@ -65,7 +67,7 @@ class _Socket:
     """
 
     def __init__(
-        self, subscribers: Subscribers, websocket: WebSocket, address: str, send: Send
+        self, subscribers: Subscribers, websocket: WebSocket, send: Send, pause_s: float
     ) -> None:
         self._limits = subscribers.limits
         self._statistics = subscribers.statistics
@@ -81,7 +83,8 @@ class _Socket:
         def authenticate(shown: str | None) -> Principal:
             return subscribers.guard.principal(handshake if shown is None else shown)
 
-        self._subscriber = Subscriber(subscribers, Client(address, authenticate))
+        client = Client(_address(websocket), authenticate, pause_s=pause_s)
+        self._subscriber = Subscriber(subscribers, client)
 
     async def run(self) -> None:
         """Read and write until one of both ends; then end the subscriptions."""
@@ -169,3 +172,15 @@ class _Socket:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.stall_s):
                     await self._websocket.close(code, reason)
+
+
+def _address(websocket: WebSocket) -> str:
+    return websocket.client.host if websocket.client else ""
+
+
+def _pause_s(websocket: WebSocket) -> float:
+    """How long changes may gather before they are told. Raises BadRequestError."""
+    text = websocket.query_params.get("pause", "0")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6) or int(text) > _LONGEST_PAUSE_MS:
+        raise BadRequestError("'pause' is no pause", f"give 0 to {_LONGEST_PAUSE_MS} ms")
+    return int(text) / 1000

@@ -285,6 +285,9 @@ async def test_peer_that_answers_no_ping_loses_its_subscriptions() -> None:
         ("/", {}, 404),
         ("/subscribe", {"Origin": "http://evil.example"}, 403),
         ("/subscribe", {"Origin": "null"}, 403),
+        ("/subscribe?pause=10001", {}, 400),
+        ("/subscribe?pause=-1", {}, 400),
+        ("/subscribe?pause=soon", {}, 400),
     ],
 )
 async def test_handshake_that_is_not_for_us_is_refused(
@@ -463,6 +466,33 @@ async def test_many_notifications_arrive_in_order_from_another_thread() -> None:
             rows += [row["o"]["value"] for row in told["results"]["bindings"]]
         await telling
     assert rows == [str(n) for n in range(1, 5001)]
+
+
+async def test_changes_gather_in_a_pause_and_answers_do_not(gateway: Open) -> None:
+    async with gateway.connect("/subscribe?pause=10000") as client:
+        await _subscribe(client)
+        for number in range(3):
+            await gateway.update(f"INSERT DATA {{ <urn:a> <urn:p> {number} }}")
+        await client.send("{}")
+        assert "error" in await _receive(client)
+        await client.send(json.dumps({"subscribe": {"sparql": ALL, "alias": "other"}}))
+        told = [(await _receive(client))["notification"] for _ in range(4)]
+    assert [each["sequence"] for each in told] == [1, 2, 3, 0]
+    assert [_values(each["addedResults"]) for each in told] == [
+        ["0"],
+        ["1"],
+        ["2"],
+        ["0", "1", "2"],
+    ]
+
+
+async def test_what_came_in_a_pause_is_told_when_it_is_over(gateway: Open) -> None:
+    async with gateway.connect("/subscribe?pause=20") as client:
+        await _subscribe(client)
+        for number in range(50):
+            await gateway.update(f"INSERT DATA {{ <urn:a> <urn:p> {number} }}")
+        told = [(await _receive(client))["notification"]["sequence"] for _ in range(50)]
+    assert told == list(range(1, 51))
 
 
 @pytest.mark.parametrize("path", ["/subscribe", "/secure/subscribe"])

@@ -141,4 +141,41 @@ describe("a subscription", () => {
     expect(errors).toEqual(["no"]);
     expect(changes).toHaveLength(1);
   });
+
+  describe("whose socket is seen", () => {
+    const asked: string[] = [];
+    let answer: () => Promise<unknown>;
+
+    beforeEach(() => {
+      asked.length = 0;
+      answer = async () => new Response("{}");
+      vi.stubGlobal("document", { hidden: false });
+      vi.stubGlobal("fetch", (path: string) => {
+        asked.push(path);
+        return answer();
+      });
+    });
+
+    it("is not doubted while it speaks, and is asked when it has been silent", async () => {
+      const { connection } = await started();
+      for (let turn = 0; turn < 10; turn++) {
+        last().notify("p1", "s:1", turn, "a");
+        await vi.advanceTimersByTimeAsync(1_500);
+      }
+      expect(asked).toEqual([]);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(asked).toEqual(["/ready"]);
+      await vi.advanceTimersByTimeAsync(4_100);
+      expect(asked).toHaveLength(3);
+      expect(connection.value.state).toBe("live");
+    });
+
+    it("is given up within five seconds where nobody answers", async () => {
+      const { connection } = await started();
+      last().notify("p1", "s:1", 0, "a");
+      answer = () => Promise.reject(new TypeError("no route"));
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(connection.value.state).toBe("lost");
+    });
+  });
 });

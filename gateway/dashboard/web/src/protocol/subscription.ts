@@ -1,8 +1,8 @@
 /**
  * SUBSCRIBE over one WebSocket (SPARQL 1.1 Secure Event protocol), with resume after a loss.
  *
- * A socket that is cut may take minutes to say so; the gateway is therefore asked whether it is
- * there every two seconds while the page is seen, and at once when it is seen again.
+ * A socket that is cut may take minutes to say so: one that has said nothing for two seconds is
+ * doubted, and the gateway asked whether it is there; so it is when the page is seen again.
  */
 
 import { signal } from "@preact/signals";
@@ -54,6 +54,8 @@ interface Message {
 }
 
 const HEARTBEAT_MS = 2_000;
+/** Changes of so long come together: nobody sees more than five of them a second. */
+const PAUSE_MS = 200;
 const PATIENCE_MS = 2_500;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 3_000;
@@ -84,7 +86,9 @@ export class Subscriptions {
   private count = 0;
   private delay = FIRST_DELAY_MS;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private beating: ReturnType<typeof setInterval> | undefined;
+  private beating: ReturnType<typeof setTimeout> | undefined;
+  /** When the gateway last said anything; ms of the window's clock. */
+  private heard = 0;
 
   constructor(
     private readonly token: (fresh: boolean) => Promise<string | null>,
@@ -133,7 +137,7 @@ export class Subscriptions {
 
   private settle(): void {
     clearTimeout(this.timer);
-    clearInterval(this.beating);
+    clearTimeout(this.beating);
     const socket = this.socket;
     this.socket = null;
     socket?.close();
@@ -152,17 +156,20 @@ export class Subscriptions {
         one.answered = false;
         void this.ask(one);
       }
-      clearInterval(this.beating);
-      this.beating = setInterval(() => void this.beat(), HEARTBEAT_MS);
+      this.heard = performance.now();
+      this.beatIn(HEARTBEAT_MS);
     };
-    socket.onmessage = (event) => this.hear(JSON.parse(String(event.data)) as Message);
+    socket.onmessage = (event) => {
+      this.heard = performance.now();
+      this.hear(JSON.parse(String(event.data)) as Message);
+    };
     socket.onclose = () => {
       if (this.socket === socket) this.lose();
     };
   }
 
   private lose(): void {
-    clearInterval(this.beating);
+    clearTimeout(this.beating);
     this.socket = null;
     if (this.held.size === 0) return;
     tell("lost");
@@ -170,17 +177,35 @@ export class Subscriptions {
     this.delay = Math.min(this.delay * 2, LONGEST_DELAY_MS);
   }
 
+  private beatIn(ms: number): void {
+    clearTimeout(this.beating);
+    this.beating = setTimeout(() => {
+      const rest = this.heard + HEARTBEAT_MS - performance.now();
+      if (rest > 0) this.beatIn(rest);
+      else void this.beat();
+    }, ms);
+  }
+
+  /** Ask whether the gateway is there, now; and again when nothing has been heard for a while. */
   private async beat(): Promise<void> {
     const socket = this.socket;
-    if (!socket || document.hidden) return;
+    if (!socket) return;
+    this.beatIn(HEARTBEAT_MS + PATIENCE_MS);
+    if (document.hidden) return;
     try {
       await send("/ready", { patienceMs: PATIENCE_MS });
     } catch (error) {
+      if (this.socket !== socket) return;
       // A gateway that is too busy, 503, is there.
-      if ((error as { status?: number }).status !== undefined || this.socket !== socket) return;
-      this.lose();
-      socket.close();
+      if ((error as { status?: number }).status === undefined) {
+        this.lose();
+        socket.close();
+        return;
+      }
     }
+    if (this.socket !== socket) return;
+    this.heard = performance.now();
+    this.beatIn(HEARTBEAT_MS);
   }
 
   private async ask(one: Held, fresh = false): Promise<void> {
@@ -274,5 +299,5 @@ function tell(state: Connection["state"]): void {
 
 function ownUrl(): string {
   const { protocol, host } = window.location;
-  return `${protocol === "https:" ? "wss" : "ws"}://${host}/subscribe`;
+  return `${protocol === "https:" ? "wss" : "ws"}://${host}/subscribe?pause=${PAUSE_MS}`;
 }
