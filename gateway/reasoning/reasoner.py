@@ -72,6 +72,7 @@ class Reasoner:
         self._suspended_before: Mapping[Domain, str] = {}
         self._there: Set[GraphNode] = _NO_GRAPHS
         self._writable: set[GraphName] = set()
+        self._are_mixed = False
         self.derived = DerivedQuads(
             lambda: self._closures,
             {
@@ -141,7 +142,7 @@ class Reasoner:
         if not parts:
             return delta
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
-        return self._entailed(delta, came, went)
+        return self._entailed(delta, came, went, are_mixed=self._are_mixed)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
@@ -180,6 +181,7 @@ class Reasoner:
         self, parts: Mapping[Domain, Parts], bound: int, *, is_reading: bool
     ) -> tuple[list[Quad], list[Quad]]:
         """Step the domains; derived quads that came and went. Raises DerivedLimitError."""
+        self._are_mixed = False
         came: list[Quad] = []
         went: list[Quad] = []
         done: dict[Domain, Parts] = {}
@@ -193,8 +195,10 @@ class Reasoner:
                     self._undo_parts(done)
                     raise self._limit_error(error.axiom) from error
                 went += self._suspend(domain, error.axiom)
+                self._are_mixed = True
                 continue
             done[domain] = part
+            self._are_mixed |= changes.are_mixed
             came += changes.added
             went += changes.removed
         if self._contradictions.have_changed:
@@ -213,6 +217,7 @@ class Reasoner:
             if not is_reading:
                 self._undo_parts(done)
                 raise self._limit_error(self._excluded.axiom)
+            self._are_mixed = True
             for domain in done:
                 went += self._suspend(domain, self._excluded.axiom)
         came, less = self._contradictions.changes()
@@ -477,7 +482,13 @@ class Reasoner:
             return _NO_GRAPHS
         return {graph for graph in self._special if self.derived.holds(graph)}
 
-    def _entailed(self, delta: Delta, came: list[Quad], went: list[Quad]) -> Delta:
+    def _entailed(
+        self, delta: Delta, came: list[Quad], went: list[Quad], *, are_mixed: bool = True
+    ) -> Delta:
+        """The change of the entailed view, where derived quads came and went.
+
+        They `are_mixed` where the change may have what was derived before, or is now.
+        """
         if not (came or went):
             return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
@@ -488,9 +499,9 @@ class Reasoner:
             dropped += tuple(graph for graph in self._special if graph in before - now)
         added: Sequence[Quad] = delta.added
         removed: Sequence[Quad] = delta.removed
-        if came and removed:
+        if are_mixed and came and removed:
             came, removed = apart(came, removed)
-        if went and added:
+        if are_mixed and went and added:
             went, added = apart(went, added)
         return Delta((*added, *came), (*removed, *went), created, dropped)
 

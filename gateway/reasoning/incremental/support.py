@@ -15,7 +15,10 @@ from gateway.reasoning.incremental.facts import (
     BY_CONCLUDED,
     BY_TRANSITIVITY,
     CONCLUDED,
+    DERIVED,
     FIRM,
+    GIVEN,
+    NOT_THERE,
     BoundReach,
     Individual,
     Relation,
@@ -44,7 +47,7 @@ class Support:
     `size` is the number of derived quads. `dirty` are individuals whose types may be others,
     `weakened` those that are looked at again once everything is withdrawn; `left` facts that hold
     no longer and have support, `going` conclusions to withdraw, `gone` withdrawn ones, `coming`
-    those to draw. `was` has the types and asserted types, `was_derived` the facts, that changed.
+    those to draw. `was` has the types and asserted types, and what the facts were, that changed.
     """
 
     def __init__(self, program: Program, into: GraphName) -> None:
@@ -63,7 +66,7 @@ class Support:
         self.gone: list[Conclusion] = []
         self.coming: list[Conclusion] = []
         self.was: dict[Individual, tuple[int, int]] = {}
-        self.was_derived: dict[Fact, bool] = {}
+        self.facts_were: dict[Fact, int] = {}
         self.idle: dict[Individual, None] = {}
         self._members: dict[int, dict[Individual, None]] = {}
 
@@ -186,7 +189,7 @@ class Support:
         """A fact holds that is not asserted."""
         if relation.is_shown:
             self.size += 1
-            self.was_derived.setdefault((relation, subject, object_), False)
+            self.facts_were.setdefault((relation, subject, object_), NOT_THERE)
         into = relation.into.get(object_)
         if into is None:
             relation.into[object_] = {subject}
@@ -255,7 +258,7 @@ class Support:
             if left & FIRM:
                 row[object_] = left
                 if unit == ASSERTED and relation.is_shown:
-                    self.was_derived.setdefault((relation, subject, object_), False)
+                    self.facts_were.setdefault((relation, subject, object_), GIVEN)
                     self.size += 1
                 return
             self.leave(relation, subject, object_, is_derived=not support & ASSERTED)
@@ -290,7 +293,8 @@ class Support:
             self.unjoin(relation, subject, object_)
         self.drop_into(relation, subject, object_)
         if relation.is_shown:
-            self.was_derived.setdefault((relation, subject, object_), is_derived)
+            was = DERIVED if is_derived else GIVEN
+            self.facts_were.setdefault((relation, subject, object_), was)
             self.size -= is_derived
 
     def conclude(
