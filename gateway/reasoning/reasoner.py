@@ -75,10 +75,7 @@ class Reasoner:
         self._are_mixed = False
         self.derived = DerivedQuads(
             lambda: self._closures,
-            {
-                ONTOLOGY_GRAPH: lambda: self._schema.index,
-                CONTRADICTIONS_GRAPH: lambda: self._contradictions.index,
-            },
+            {ONTOLOGY_GRAPH: self._schema, CONTRADICTIONS_GRAPH: self._contradictions.index},
         )
 
     def _learn(self, program: Program) -> None:
@@ -254,8 +251,7 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        apart = len(self._schema.index.quads) + len(self._contradictions.index.quads)
-        return self._size + apart
+        return self._size + len(self._schema) + len(self._contradictions.index.quads)
 
     def _at_end(self) -> int:
         """As many as there are derived quads once contradictions are told."""

@@ -61,7 +61,10 @@ class Assertions(Propagation):
         if relation.needs_object:
             object_ = quad.object
             if not (relation.is_literal_plain and isinstance(object_, OPAQUE)):
-                self._take_up_both(relation, subject, self.individual(object_))
+                found = self.individuals.get(object_)
+                if found is None:
+                    found = self.individuals[object_] = Individual(object_)
+                self._take_up_both(relation, subject, found)
                 return
             mask = relation.literal.subject
             if not mask:
@@ -116,9 +119,13 @@ class Assertions(Propagation):
             self.dirty[subject] = None
 
     def _assert_kept(self, relation: Relation, subject: Individual, object_: Individual) -> None:
-        row = relation.out.setdefault(subject, {})
-        support = row.get(object_, 0)
-        row[object_] = abs(support) | ASSERTED
+        row = relation.out.get(subject)
+        if row is None:
+            relation.out[subject] = {object_: ASSERTED}
+            support = 0
+        else:
+            support = row.get(object_, 0)
+            row[object_] = abs(support) | ASSERTED
         if support > 0:
             self.facts_were.setdefault((relation, subject, object_), DERIVED)
             self.size -= 1
@@ -126,7 +133,13 @@ class Assertions(Propagation):
         if not support:
             subject.facts += 1
             object_.facts += 1
-        self.enter(relation, subject, object_)
+        into = relation.into.get(object_)
+        if into is None:
+            relation.into[object_] = {subject}
+        else:
+            into.add(subject)
+        if relation.is_joined:
+            self.join(relation, subject, object_)
 
     def retract(self, quad: Quad, subject: Individual) -> None:
         """A quad of the subject is asserted no longer; `weaken` comes after."""

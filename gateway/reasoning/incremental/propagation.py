@@ -60,8 +60,9 @@ class Propagation(Support):
         self.was.setdefault(individual, (had, asserted))
         individual.types = had & ~lost
         self.size -= (lost & self.shown & ~asserted).bit_count()
-        for at in positions(lost & self.program.watched):
-            self._lose(individual, at)
+        if watched := lost & self.program.watched:
+            for at in positions(watched):
+                self._lose(individual, at)
 
     def _lose(self, individual: Individual, at: int) -> None:
         """An individual is no member any more: what that gave to neighbours goes."""

@@ -198,16 +198,6 @@ class Support:
         if relation.is_joined:
             self.join(relation, subject, object_)
 
-    def enter(self, relation: Relation, subject: Individual, object_: Individual) -> None:
-        """A fact holds that is asserted."""
-        into = relation.into.get(object_)
-        if into is None:
-            relation.into[object_] = {subject}
-        else:
-            into.add(subject)
-        if relation.is_joined:
-            self.join(relation, subject, object_)
-
     def join(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """What a fact that holds gives together with others."""
         for join in relation.some:
@@ -218,16 +208,20 @@ class Support:
                 if subject.types & join.needs:
                     (self.give_recursive if join.is_recursive else self.give)(object_, join.slot)
         for path, at in relation.paths:
-            sup, kind = self.concluded_by(path)
-            for start, end in concluded(self.relations, path, at, subject, object_):
+            pairs = concluded(self.relations, path, at, subject, object_)
+            if pairs:
+                sup, kind = self.concluded_by(path)
+            for start, end in pairs:
                 if not self.has(sup, start, end, kind):
                     self.coming.append((sup, start, end, kind))
 
     def unjoin(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """Take back what a fact gave together with others, while it is still there."""
         for path, at in relation.paths:
-            sup, kind = self.concluded_by(path)
-            for start, end in concluded(self.relations, path, at, subject, object_):
+            pairs = concluded(self.relations, path, at, subject, object_)
+            if pairs:
+                sup, kind = self.concluded_by(path)
+            for start, end in pairs:
                 self.going.append((sup, start, end, kind))
         for join in relation.some:
             if object_.types & join.needs:
@@ -266,17 +260,20 @@ class Support:
             row[object_] = -left
             self.left.append((relation, subject, object_))
             return
-        del row[object_]
-        if not row:
+        if len(row) == 1:
             del relation.out[subject]
+        else:
+            del row[object_]
         self.drop_fact(subject, object_)
 
     def drop_fact(self, subject: Individual, object_: Individual) -> None:
         """A fact of two individuals is kept no longer."""
-        for each in (subject, object_):
-            each.facts -= 1
-            if not each.facts:
-                self.idle[each] = None
+        subject.facts -= 1
+        if not subject.facts:
+            self.idle[subject] = None
+        object_.facts -= 1
+        if not object_.facts:
+            self.idle[object_] = None
 
     def drop_into(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """A fact is not found from its object any more."""
@@ -291,7 +288,11 @@ class Support:
         """A fact holds no longer."""
         if relation.is_joined:
             self.unjoin(relation, subject, object_)
-        self.drop_into(relation, subject, object_)
+        into = relation.into[object_]
+        if len(into) == 1:
+            del relation.into[object_]
+        else:
+            into.remove(subject)
         if relation.is_shown:
             was = DERIVED if is_derived else GIVEN
             self.facts_were.setdefault((relation, subject, object_), was)
