@@ -30,7 +30,7 @@ from gateway.reasoning.incremental.netted import Came, apart, net, of_ontology
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
-from gateway.reasoning.incremental.schema import SCHEMA_PREDICATES, SchemaQuads
+from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
 from gateway.reasoning.wording import axiom_text
 from gateway.store.readable import GraphNode, Source
 
@@ -339,7 +339,7 @@ class Reasoner:
         """The schema closure by these axioms. Raises DerivedLimitError, if it is not suspended."""
         most = bound - self._size - len(self._contradictions)
         try:
-            changes = self._schema.change(axioms, self._asserted_schema(stored), most)
+            changes = self._schema.change(axioms, asserted_schema(self._store, stored), most)
         except BoundPassedError as error:
             if SCHEMA in self.suspended:
                 return [], []
@@ -462,15 +462,6 @@ class Reasoner:
                 pair = axiom.first, axiom.second
                 found[axiom] += len(self.derived.match(None, *pair, CONTRADICTIONS_GRAPH))
         return +found
-
-    def _asserted_schema(self, delta: Delta) -> set[Quad]:
-        removed = frozenset(delta.removed)
-        found = set[Quad]()
-        for predicate in SCHEMA_PREDICATES:
-            found.update(self._store.match(None, predicate, None, ONTOLOGY_GRAPH))
-        found -= removed
-        found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
-        return found
 
     def _existing(self) -> Set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""

@@ -151,7 +151,6 @@ class Closure(Assertions):
 
     def _changes(self) -> Changes:
         changes = Changes()
-        quad = self.quad
         if self.was:
             self._retyped(changes)
         if self.facts_were:

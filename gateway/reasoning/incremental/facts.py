@@ -116,6 +116,10 @@ class Relation:
         self.node = BoundReach(table.node)
         self.literal = BoundReach(table.literal)
 
+    def count(self) -> int:
+        """How many facts there are, withdrawn ones that have support left too; linear."""
+        return sum(map(len, self.out.values()))
+
     def objects(self, subject: Individual) -> list[Individual]:
         """What the relation leads to."""
         row = self.out.get(subject)

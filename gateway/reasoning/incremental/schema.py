@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, RDFS
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.propagation import BoundPassedError
@@ -23,6 +24,7 @@ from gateway.reasoning.kinds import (
     SubClass,
     SubProperty,
 )
+from gateway.store.readable import Source
 
 SUB_CLASS = NamedNode(RDFS + "subClassOf")
 SUB_PROPERTY = NamedNode(RDFS + "subPropertyOf")
@@ -56,6 +58,16 @@ def schema_closure(axioms: Iterable[Axiom], most: int) -> set[Triple] | None:
             found.update(_ends(axiom, classes, below))
             if len(found) > most:
                 return None
+    return found
+
+
+def asserted_schema(store: Source, delta: Delta) -> set[Quad]:
+    """What a store, which has the change not yet, will say of that; and other axioms that come."""
+    found = set[Quad]()
+    for predicate in SCHEMA_PREDICATES:
+        found.update(store.match(None, predicate, None, ONTOLOGY_GRAPH))
+    found.difference_update(delta.removed)
+    found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
     return found
 
 
