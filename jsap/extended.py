@@ -8,7 +8,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
               availabilities sensorClass]
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
-    rules:    id (query | sparql) topic payload on [qos retain onStart]
+    rules:    id (query | sparql) topic payload on [qos retain onStart infer]
 
 The member `ontologies` is a list of words: names that ship with the gateway, or files.
 """
@@ -121,6 +121,7 @@ class _Rule(_Item):
     qos: int | None = Field(default=None, ge=0, le=2)
     retain: bool | None = None
     on_start: bool | None = Field(default=None, alias="onStart")
+    infer: bool | None = None
 
 
 _MODELS: Mapping[str, type[_Item]] = {
@@ -402,6 +403,7 @@ class _Node:
             "qos": _literal(rule.qos),
             "retain": _literal(rule.retain),
             "onStart": _literal(rule.on_start),
+            "infer": _literal(rule.infer),
         }
         yield from self._quads(objects)
 

@@ -262,6 +262,10 @@ class Republisher:
         self._note(rule.iri, topic, payload)
 
 
+_TRUE = frozenset({"true", "1"})
+"""XML Schema Part 2 (2004), section 3.2.2: the lexical forms of true."""
+
+
 def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> Rule:
     """A rule from its row of the query RULES; `queries` are those that it may name.
 
@@ -273,6 +277,8 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
         if query_id not in queries:
             raise ValueError(f"the profile has no query {query_id}")
         sparql, infer = queries[query_id].text, queries[query_id].infer or False
+    if said := _lexical(row, "infer"):
+        infer = said in _TRUE
     if not sparql:
         raise ValueError("give gw:sparql or gw:query")
     on, qos = _lexical(row, "on"), _lexical(row, "qos") or "0"
@@ -287,8 +293,8 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
         _lexical(row, "payloadTemplate"),
         on_removed=on == GW + "Removed",
         qos=int(qos),
-        retain=_lexical(row, "retain") in {"true", "1"},
-        on_start=_lexical(row, "onStart") in {"true", "1"},
+        retain=_lexical(row, "retain") in _TRUE,
+        on_start=_lexical(row, "onStart") in _TRUE,
         infer=infer,
     )
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from sys import intern
 
 from pyoxigraph import NamedNode, Quad
 
@@ -118,7 +119,7 @@ def read_axioms(quads: Iterable[Quad]) -> Axioms:
 class _Root:
     axioms: tuple[Axiom, ...]
     unused: tuple[str, ...]
-    nodes: frozenset[Node]
+    nodes: tuple[Node, ...]
 
 
 class Ontology:
@@ -185,7 +186,7 @@ class Ontology:
                     del self._said[quad.subject]
         for quad in added:
             said = self._said.setdefault(quad.subject, {})
-            said.setdefault(quad.predicate.value, {})[quad.object] = quad
+            said.setdefault(intern(quad.predicate.value), {})[quad.object] = quad
 
     def _has(self, quad: Quad) -> bool:
         return quad.object in self._said.get(quad.subject, {}).get(quad.predicate.value, ())

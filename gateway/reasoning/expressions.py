@@ -65,9 +65,9 @@ class Reading:
         self._path: list[Node] = []
 
     @property
-    def nodes(self) -> frozenset[Node]:
+    def nodes(self) -> tuple[Node, ...]:
         """The nodes whose quads were read: where they change, the axiom is another."""
-        return frozenset(self._seen)
+        return tuple(self._seen)
 
     def node(self, term: Term) -> Node:
         """A class, which is no literal."""

@@ -113,14 +113,16 @@ def _parsed(path: Path, content: bytes, annotations: bool) -> tuple[Quad, ...]:
             f"the ontology {path} is of no known format", "its name ends in .ttl, .rdf, .owl, .nt"
         )
     try:
-        every = list(parse(content, format=form))
+        every = parse(content, format=form)
+        said = list(every if annotations else filter(_is_axiom, every))
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         place = f"{path}:{line}" if line else str(path)
         raise OntologyError(
             f"{place}: {getattr(error, 'msg', None) or error}", "correct the file there"
         ) from error
-    said = every if annotations else _axioms(every)
+    if not annotations:
+        said = _without_other_lists(said)
     quads = tuple(dict.fromkeys(map(canonical_quad, _in_graph(said))))
     try:
         read_axioms(quads)
@@ -129,9 +131,8 @@ def _parsed(path: Path, content: bytes, annotations: bool) -> tuple[Quad, ...]:
     return quads
 
 
-def _axioms(every: list[Quad]) -> list[Quad]:
+def _without_other_lists(said: list[Quad]) -> list[Quad]:
     """What may be concluded from, without the lists that nothing of it leads to."""
-    said = [quad for quad in every if _is_axiom(quad)]
     cells = defaultdict[object, list[Quad]](list)
     for quad in said:
         if quad.predicate.value in _LISTS:

@@ -30,7 +30,7 @@ from gateway.reasoning.incremental.netted import Came, apart, net, of_ontology
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
-from gateway.reasoning.incremental.schema import SCHEMA_PREDICATES, SchemaQuads
+from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
 from gateway.reasoning.wording import axiom_text
 from gateway.store.readable import GraphNode, Source
 
@@ -72,12 +72,10 @@ class Reasoner:
         self._suspended_before: Mapping[Domain, str] = {}
         self._there: Set[GraphNode] = _NO_GRAPHS
         self._writable: set[GraphName] = set()
+        self._are_mixed = False
         self.derived = DerivedQuads(
             lambda: self._closures,
-            {
-                ONTOLOGY_GRAPH: lambda: self._schema.index,
-                CONTRADICTIONS_GRAPH: lambda: self._contradictions.index,
-            },
+            {ONTOLOGY_GRAPH: self._schema, CONTRADICTIONS_GRAPH: self._contradictions.index},
         )
 
     def _learn(self, program: Program) -> None:
@@ -141,7 +139,7 @@ class Reasoner:
         if not parts:
             return delta
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
-        return self._entailed(delta, came, went)
+        return self._entailed(delta, came, went, are_mixed=self._are_mixed)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
@@ -180,6 +178,7 @@ class Reasoner:
         self, parts: Mapping[Domain, Parts], bound: int, *, is_reading: bool
     ) -> tuple[list[Quad], list[Quad]]:
         """Step the domains; derived quads that came and went. Raises DerivedLimitError."""
+        self._are_mixed = False
         came: list[Quad] = []
         went: list[Quad] = []
         done: dict[Domain, Parts] = {}
@@ -193,8 +192,10 @@ class Reasoner:
                     self._undo_parts(done)
                     raise self._limit_error(error.axiom) from error
                 went += self._suspend(domain, error.axiom)
+                self._are_mixed = True
                 continue
             done[domain] = part
+            self._are_mixed |= changes.are_mixed
             came += changes.added
             went += changes.removed
         if self._contradictions.have_changed:
@@ -213,6 +214,7 @@ class Reasoner:
             if not is_reading:
                 self._undo_parts(done)
                 raise self._limit_error(self._excluded.axiom)
+            self._are_mixed = True
             for domain in done:
                 went += self._suspend(domain, self._excluded.axiom)
         came, less = self._contradictions.changes()
@@ -249,8 +251,7 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        apart = len(self._schema.index.quads) + len(self._contradictions.index.quads)
-        return self._size + apart
+        return self._size + len(self._schema) + len(self._contradictions.index.quads)
 
     def _at_end(self) -> int:
         """As many as there are derived quads once contradictions are told."""
@@ -338,7 +339,7 @@ class Reasoner:
         """The schema closure by these axioms. Raises DerivedLimitError, if it is not suspended."""
         most = bound - self._size - len(self._contradictions)
         try:
-            changes = self._schema.change(axioms, self._asserted_schema(stored), most)
+            changes = self._schema.change(axioms, asserted_schema(self._store, stored), most)
         except BoundPassedError as error:
             if SCHEMA in self.suspended:
                 return [], []
@@ -462,22 +463,19 @@ class Reasoner:
                 found[axiom] += len(self.derived.match(None, *pair, CONTRADICTIONS_GRAPH))
         return +found
 
-    def _asserted_schema(self, delta: Delta) -> set[Quad]:
-        removed = frozenset(delta.removed)
-        found = set[Quad]()
-        for predicate in SCHEMA_PREDICATES:
-            found.update(self._store.match(None, predicate, None, ONTOLOGY_GRAPH))
-        found -= removed
-        found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
-        return found
-
     def _existing(self) -> Set[GraphNode]:
         """The graphs that exist by what is derived in them alone."""
         if not self._domains.joint and not self._contradictions.index.quads:
             return _NO_GRAPHS
         return {graph for graph in self._special if self.derived.holds(graph)}
 
-    def _entailed(self, delta: Delta, came: list[Quad], went: list[Quad]) -> Delta:
+    def _entailed(
+        self, delta: Delta, came: list[Quad], went: list[Quad], *, are_mixed: bool = True
+    ) -> Delta:
+        """The change of the entailed view, where derived quads came and went.
+
+        They `are_mixed` where the change may have what was derived before, or is now.
+        """
         if not (came or went):
             return delta
         created, dropped = delta.graphs_created, delta.graphs_dropped
@@ -488,9 +486,9 @@ class Reasoner:
             dropped += tuple(graph for graph in self._special if graph in before - now)
         added: Sequence[Quad] = delta.added
         removed: Sequence[Quad] = delta.removed
-        if came and removed:
+        if are_mixed and came and removed:
             came, removed = apart(came, removed)
-        if went and added:
+        if are_mixed and went and added:
             went, added = apart(went, added)
         return Delta((*added, *came), (*removed, *went), created, dropped)
 

@@ -34,6 +34,12 @@ class QuadIndex:
         self._by_subject: _Index | None = None
         self._by_object: _Index | None = None
 
+    def __len__(self) -> int:
+        return len(self.quads)
+
+    def __contains__(self, quad: Quad) -> bool:
+        return quad in self.quads
+
     def add(self, quads: Iterable[Quad]) -> None:
         """Take up quads that are not here."""
         new = dict.fromkeys(quads)

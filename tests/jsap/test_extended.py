@@ -112,7 +112,7 @@ def test_mapping_without_the_optional_is_a_row_too() -> None:
 
 
 def test_rule_that_names_a_query_is_a_row_of_rules() -> None:
-    rule = {**RULE, "qos": 1, "retain": True, "onStart": False}
+    rule = {**RULE, "qos": 1, "retain": True, "onStart": False, "infer": True}
     [row] = answer("RULES", profile(rules=[rule]))
     assert row == {
         "rule": NamedNode("urn:mapping:rule"),
@@ -124,6 +124,7 @@ def test_rule_that_names_a_query_is_a_row_of_rules() -> None:
         "qos": Literal(1),
         "retain": Literal(True),
         "onStart": Literal(False),
+        "infer": Literal(True),
     }
 
 
@@ -134,7 +135,7 @@ def test_rule_with_a_query_takes_its_prologue_along() -> None:
     text = "PREFIX p: <urn:property:>\nSELECT * { ?s p:on ?o }"
     assert (row["queryText"], row["queryId"]) == (Literal(text), None)
     assert row["on"] == NamedNode(GW + "Removed")
-    assert (row["qos"], row["retain"], row["onStart"]) == (None, None, None)
+    assert (row["qos"], row["retain"], row["onStart"], row["infer"]) == (None,) * 4
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,13 @@ class RuleBody(Body):
     payload: Annotated[str, Field(max_length=65_536)]
     on: Literal["added", "removed"] = "added"
     on_start: bool = Field(default=False, alias="onStart")
+    infer: bool = False
 
     def rule(self) -> Rule:
         """As the gateway follows it."""
         removed = self.on == "removed"
-        return Rule(self.id, self.sparql, self.topic, self.payload, removed, on_start=self.on_start)
+        more = {"on_start": self.on_start, "infer": self.infer}
+        return Rule(self.id, self.sparql, self.topic, self.payload, removed, **more)
 
 
 class RehearseBody(ApplyBody):

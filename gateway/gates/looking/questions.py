@@ -6,6 +6,7 @@ in a process of its own.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
 from time import monotonic
 
@@ -42,11 +43,12 @@ class Questions:
         dataset: Dataset | None,
         most: int,
         time_s: float,
+        infer: bool = False,
     ) -> None:
+        """With `infer` they are of what follows too."""
         self._pool = pool
         self._body = body
-        self._rights = rights
-        self._dataset = dataset
+        self._request = partial(QueryRequest, dataset=dataset, rights=rights, infer=infer)
         self._left = most
         self._time_s = time_s
         self._deadline = monotonic() + time_s
@@ -86,7 +88,7 @@ class Questions:
 
     def _apart(self, text: str) -> list[Found]:
         assert self._pool.apart is not None  # noqa: S101
-        query = QueryRequest(text, self._dataset, self._rights)
+        query = self._request(text)
         wanted = Acceptable.of(_JSON)
         answer = self._pool.apart.answer(query, wanted, self._is_wanted, takes_gzip=False)
         results = parse_query_results(answer.body, QueryResultsFormat.JSON)
@@ -99,7 +101,7 @@ class Questions:
     def _beside(self, text: str) -> Iterable[Found]:
         """In this thread, with a look at the time now and then."""
         try:
-            results = self._pool.evaluate(QueryRequest(text, self._dataset, self._rights))
+            results = self._pool.evaluate(self._request(text))
             assert isinstance(results, QuerySolutions)  # noqa: S101
             rows = _found(results)
             while some := list(islice(rows, _LOOK)):

@@ -40,12 +40,16 @@ _LONGEST = 65_536
 
 
 class QuietBody(Body):
-    """A query, or the name of one of the profiles or of the saved ones."""
+    """A query, or the name of one of the profiles or of the saved ones.
+
+    With `infer` it is asked of what follows too; None is as a QUERY means it.
+    """
 
     hint: ClassVar[str] = 'give {"query": …} or {"name": …}; docs/looking.md shows it'
 
     query: Annotated[str, Field(max_length=_LONGEST)] = ""
     name: Annotated[str, Field(max_length=200)] = ""
+    infer: bool | None = None
 
 
 class LinkTold(Answer):
@@ -115,9 +119,11 @@ class QuietGate:
         self._pool = pool
         self._sources = sources
 
-    async def quiet(self, text: str, name: str, caller: Caller) -> QuietTold:
+    async def quiet(self, body: QuietBody, caller: Caller) -> QuietTold:
         """The answer. Raises a GatewayError."""
-        asked = self._asked(text, name)
+        asked = self._asked(body.query, body.name)
+        said = asked.infer if body.infer is None else body.infer
+        infer = self._pool.infer if said is None else said
         query = parse_query(asked.text)
         require_answerable(query)
         dataset = asked.dataset or query.dataset
@@ -125,15 +131,16 @@ class QuietGate:
         before = await sources.before(policy)
         around = Surroundings(sources.now(), before.near, asked.prefixes)
 
-        def work(body: BoundedBody) -> Quiet:
+        def work(answer: BoundedBody) -> Quiet:
             time_s = _SHARE * self._pool.time_s
             asks = Questions(
                 self._pool,
-                body,
+                answer,
                 rights=policy.query_rights,
                 dataset=dataset,
                 most=MOST_ASKED,
                 time_s=time_s,
+                infer=infer,
             )
             return why_quiet(query, asks, lambda: _count_rows(query, asks), around)
 
@@ -153,16 +160,17 @@ class QuietGate:
         graphs = template.graphs
         default, named = graphs.default_graph_uri, graphs.named_graph_uri
         dataset = Dataset.chosen(map(NamedNode, default), map(NamedNode, named))
-        return _Asked(template.text, dataset, template.namespaces)
+        return _Asked(template.text, dataset, template.namespaces, template.infer)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A text and, of a named query, its graphs and its profile's prefixes."""
+    """A text and, of a named query, its graphs, its profile's prefixes and its view."""
 
     text: str
     dataset: Dataset | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    infer: bool | None = None
 
 
 _SHARE = 0.8
@@ -201,4 +209,4 @@ async def quiet(
     body: Annotated[QuietBody, Depends(JsonBody(QuietBody))],
 ) -> QuietTold:
     """With the rights of who asks, as of a QUERY; within its limits."""
-    return await gate.quiet(body.query, body.name, caller)
+    return await gate.quiet(body, caller)

@@ -12,6 +12,8 @@ from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import (
     ASSERTED,
     BY_ASSERTED,
+    DERIVED,
+    OPAQUE,
     Individual,
     Relation,
 )
@@ -55,10 +57,19 @@ class Assertions(Propagation):
                 self._assert_type(subject, self.program.classes[quad.object])
                 return
             relation = self.relations[predicate]
-        if relation.needs_object:
-            self._take_up_both(relation, subject, self.individual(quad.object))
-            return
         mask = relation.node.subject
+        if relation.needs_object:
+            object_ = quad.object
+            if not (relation.is_literal_plain and isinstance(object_, OPAQUE)):
+                found = self.individuals.get(object_)
+                if found is None:
+                    found = self.individuals[object_] = Individual(object_)
+                self._take_up_both(relation, subject, found)
+                return
+            mask = relation.literal.subject
+            if not mask:
+                self.idle[subject] = None
+                return
         counts = subject.counts
         if counts is None:
             subject.counts = {mask: 1}
@@ -108,17 +119,27 @@ class Assertions(Propagation):
             self.dirty[subject] = None
 
     def _assert_kept(self, relation: Relation, subject: Individual, object_: Individual) -> None:
-        row = relation.out.setdefault(subject, {})
-        support = row.get(object_, 0)
-        row[object_] = abs(support) | ASSERTED
+        row = relation.out.get(subject)
+        if row is None:
+            relation.out[subject] = {object_: ASSERTED}
+            support = 0
+        else:
+            support = row.get(object_, 0)
+            row[object_] = abs(support) | ASSERTED
         if support > 0:
-            self.was_derived.setdefault((relation, subject, object_), True)
+            self.facts_were.setdefault((relation, subject, object_), DERIVED)
             self.size -= 1
             return
         if not support:
             subject.facts += 1
             object_.facts += 1
-        self.enter(relation, subject, object_)
+        into = relation.into.get(object_)
+        if into is None:
+            relation.into[object_] = {subject}
+        else:
+            into.add(subject)
+        if relation.is_joined:
+            self.join(relation, subject, object_)
 
     def retract(self, quad: Quad, subject: Individual) -> None:
         """A quad of the subject is asserted no longer; `weaken` comes after."""
@@ -129,10 +150,17 @@ class Assertions(Propagation):
                 self._retract_type(subject, self.program.classes[quad.object])
                 return
             relation = self.relations[predicate]
+        mask = relation.node.subject
         if relation.needs_object:
-            self._retract_both(relation, subject, self.individual(quad.object))
+            object_ = quad.object
+            if not (relation.is_literal_plain and isinstance(object_, OPAQUE)):
+                self._retract_both(relation, subject, self.individual(object_))
+                return
+            mask = relation.literal.subject
+        if mask:
+            self.take(subject, mask)
         else:
-            self.take(subject, relation.node.subject)
+            self.idle[subject] = None
 
     def _retract_both(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         reach = relation.literal if object_.is_literal else relation.node

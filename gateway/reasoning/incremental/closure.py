@@ -19,6 +19,9 @@ from gateway.reasoning.incremental.assertions import Assertions
 from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import (
     ASSERTED,
+    DERIVED,
+    GIVEN,
+    NOT_THERE,
     Individual,
 )
 from gateway.reasoning.incremental.program import Program
@@ -32,11 +35,15 @@ _MOST_WAITING = 100_000
 
 
 class Changes:
-    """What a step changes among derived quads and among individuals' types."""
+    """What a step changes among derived quads and among individuals' types.
 
-    __slots__ = ("added", "removed", "retyped")
+    They `are_mixed` where a quad was asserted and is derived now, or the other way round.
+    """
+
+    __slots__ = ("added", "are_mixed", "removed", "retyped")
 
     def __init__(self) -> None:
+        self.are_mixed = False
         self.added: list[Quad] = []
         self.removed: list[Quad] = []
         self.retyped: list[tuple[Individual, int]] = []
@@ -97,14 +104,14 @@ class Closure(Assertions):
         if self.size > self.limit or len(self.coming) > _MOST_WAITING:
             self.strengthen()
         self.was.clear()
-        self.was_derived.clear()
+        self.facts_were.clear()
 
     def settle(self, limit: float) -> None:
         """Derive what follows from what was loaded. Raises BoundPassedError as `load` does."""
         self.limit = limit
         self.strengthen()
         self.was.clear()
-        self.was_derived.clear()
+        self.facts_were.clear()
         self._forget_idle()
 
     def _change(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
@@ -144,27 +151,35 @@ class Closure(Assertions):
 
     def _changes(self) -> Changes:
         changes = Changes()
-        quad = self.quad
         if self.was:
             self._retyped(changes)
-        for (relation, subject, object_), was_derived in self.was_derived.items():
-            row = relation.out.get(subject)
-            support = 0 if row is None else row.get(object_, 0)
-            is_derived = support > 0 and not support & ASSERTED
-            if is_derived != was_derived:
-                made = quad(subject.term, relation.name, object_.term)
-                (changes.added if is_derived else changes.removed).append(made)
-        self.was_derived.clear()
+        if self.facts_were:
+            self._related(changes)
         if self.idle:
             self._forget_idle()
         return changes
 
+    def _related(self, changes: Changes) -> None:
+        quad = self.quad
+        for (relation, subject, object_), was in self.facts_were.items():
+            row = relation.out.get(subject)
+            support = 0 if row is None else row.get(object_, 0)
+            now = NOT_THERE if support <= 0 else GIVEN if support & ASSERTED else DERIVED
+            if now == was or DERIVED not in (now, was):
+                continue
+            made = quad(subject.term, relation.name, object_.term)
+            (changes.added if now == DERIVED else changes.removed).append(made)
+            changes.are_mixed |= GIVEN in (now, was)
+        self.facts_were.clear()
+
     def _retyped(self, changes: Changes) -> None:
         quad, shown, names = self.quad, self.shown, self.program.names
         for individual, (types, asserted) in self.was.items():
+            asserted_now = individual.asserted
             was = types & ~asserted & shown
-            now = individual.types & ~individual.asserted & shown
+            now = individual.types & ~asserted_now & shown
             if was != now:
+                changes.are_mixed |= (was & asserted_now | now & asserted) != 0
                 term = individual.term
                 for name in names(now & ~was):
                     changes.added.append(quad(term, TYPE, name))

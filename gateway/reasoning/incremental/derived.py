@@ -1,6 +1,7 @@
 """`DerivedQuads`: what follows now, looked up as a store's quads; nothing is kept twice."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
@@ -9,8 +10,26 @@ from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.closure import Closure
 from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.facts import ASSERTED, Individual, Relation
-from gateway.store.quad_index import QuadIndex
 from gateway.store.readable import GraphNode
+
+
+class Apart(Protocol):
+    """Derived quads of one graph that no closure keeps."""
+
+    def __len__(self) -> int:
+        """How many they are."""
+
+    def __contains__(self, quad: Quad) -> bool:
+        """Whether it is one of them."""
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """Those of a pattern; None is a wildcard."""
 
 
 class DerivedQuads:
@@ -19,7 +38,7 @@ class DerivedQuads:
     def __init__(
         self,
         closures: Callable[[], Mapping[GraphName, Closure]],
-        apart: Mapping[GraphName, Callable[[], QuadIndex]],
+        apart: Mapping[GraphName, Apart],
     ) -> None:
         """`closures` by the graph of their conclusions, `apart` the graphs of other ones."""
         self._closures = closures
@@ -27,7 +46,7 @@ class DerivedQuads:
 
     def __len__(self) -> int:
         sizes = sum(closure.size for closure in self._closures().values())
-        return sizes + sum(len(index().quads) for index in self._apart.values())
+        return sizes + sum(len(index) for index in self._apart.values())
 
     def __iter__(self) -> Iterator[Quad]:
         return iter(self.match(None, None, None, None))
@@ -35,13 +54,13 @@ class DerivedQuads:
     def graphs(self) -> list[GraphNode]:
         """The named graphs that hold derived quads."""
         found = [graph for graph, closure in self._closures().items() if closure.size]
-        found += [graph for graph, index in self._apart.items() if index().quads]
+        found += [graph for graph, index in self._apart.items() if len(index)]
         return [graph for graph in found if not isinstance(graph, DefaultGraph)]
 
     def holds(self, graph: GraphName) -> bool:
         """Whether anything is derived in the graph."""
         if (index := self._apart.get(graph)) is not None:
-            return bool(index().quads)
+            return len(index) > 0
         closure = self._closures().get(graph)
         return closure is not None and closure.size > 0
 
@@ -49,7 +68,7 @@ class DerivedQuads:
         """Whether the quad is derived now."""
         graph = quad.graph_name
         if (index := self._apart.get(graph)) is not None:
-            return quad in index().quads
+            return quad in index
         closure = self._closures().get(graph)
         if closure is None:
             return False
@@ -80,7 +99,7 @@ class DerivedQuads:
         found: list[Quad] = []
         for name, index in self._apart.items():
             if graph is None or name == graph:
-                found += index().match(subject, predicate, object_, None)
+                found += index.match(subject, predicate, object_, None)
         closures = self._closures()
         if graph is None:
             chosen: Iterable[Closure] = closures.values()

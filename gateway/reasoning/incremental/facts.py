@@ -19,8 +19,15 @@ BY_TRANSITIVITY = 4
 BY_ASSERTED = 8
 BY_CONCLUDED = 1 << 32
 
+NOT_THERE, DERIVED, GIVEN = range(3)
+"""What a fact was before a step: not there, derived, or asserted."""
+
 FIRM = BY_CONCLUDED - BY_ASSERTED + ASSERTED
 """The support that does not rest on conclusions, and so not on the fact itself."""
+
+
+OPAQUE = (Literal, Triple)
+"""Terms of which nothing can be said."""
 
 
 class Individual:
@@ -35,7 +42,7 @@ class Individual:
 
     def __init__(self, term: Term) -> None:
         self.term = term
-        self.is_literal = isinstance(term, Literal | Triple)
+        self.is_literal = isinstance(term, OPAQUE)
         self.types = 0
         self.asserted = 0
         self.facts = 0
@@ -73,6 +80,7 @@ class Relation:
         "into",
         "is_joined",
         "is_kept",
+        "is_literal_plain",
         "is_shown",
         "literal",
         "name",
@@ -103,9 +111,14 @@ class Relation:
         """Go on with another table, whose heads are bound and whose rules joined apart."""
         self.is_kept = table.is_kept
         self.needs_object = table.needs_object
+        self.is_literal_plain = table.is_literal_plain
         self.has_values = bool(table.node.subject_values or table.node.object_values)
         self.node = BoundReach(table.node)
         self.literal = BoundReach(table.literal)
+
+    def count(self) -> int:
+        """How many facts there are, withdrawn ones that have support left too; linear."""
+        return sum(map(len, self.out.values()))
 
     def objects(self, subject: Individual) -> list[Individual]:
         """What the relation leads to."""

@@ -121,6 +121,12 @@ class Table:
         return self.is_kept or bool(self.some) or not self.node.is_empty
 
     @property
+    def is_literal_plain(self) -> bool:
+        """Whether a fact of a literal gives classes to its subject, if anything."""
+        literal = self.literal
+        return not (self.is_kept or self.some or literal.heads or literal.subject_values)
+
+    @property
     def needs_object(self) -> bool:
         """Whether the object matters."""
         node = self.node
@@ -224,6 +230,7 @@ class _Compiler:
         for axiom in self._program.axioms:
             self._read(axiom)
         self._close_classes()
+        self._drop_what_ranges_say()
         self._note_properties()
         self._make_tables()
         self._join_tables()
@@ -326,6 +333,12 @@ class _Compiler:
         ]
         for mask in heads:
             self._program.concluded_classes |= mask
+
+    def _drop_what_ranges_say(self) -> None:
+        """Forget allValuesFrom where the property's range says the same of every object."""
+        for name, joins in self._onlys.items():
+            said = self._program.types(self._ends.get((name, True), 0))
+            self._onlys[name] = {needs: slot for needs, slot in joins.items() if slot & ~said}
 
     def _note_properties(self) -> None:
         """Edges from properties, and what of them leads back."""

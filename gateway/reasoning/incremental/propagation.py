@@ -18,9 +18,16 @@ from gateway.reasoning.incremental.facts import (
     Individual,
     Relation,
 )
-from gateway.reasoning.incremental.program import Path
+from gateway.reasoning.incremental.growth import come_to_more
+from gateway.reasoning.incremental.program import Edges, Path
 from gateway.reasoning.incremental.support import Support
-from gateway.reasoning.kinds import Axiom
+from gateway.reasoning.kinds import Axiom, Transitive
+
+_MUCH = 8_192
+"""Derived quads of a step after which it is looked how many more will come."""
+
+_MOST_COUNTED = 2_000_000
+"""A bound above it is not looked ahead to: counting keeps as many pairs as the bound."""
 
 
 class BoundPassedError(Exception):
@@ -60,8 +67,9 @@ class Propagation(Support):
         self.was.setdefault(individual, (had, asserted))
         individual.types = had & ~lost
         self.size -= (lost & self.shown & ~asserted).bit_count()
-        for at in positions(lost & self.program.watched):
-            self._lose(individual, at)
+        if watched := lost & self.program.watched:
+            for at in positions(watched):
+                self._lose(individual, at)
 
     def _lose(self, individual: Individual, at: int) -> None:
         """An individual is no member any more: what that gave to neighbours goes."""
@@ -116,16 +124,32 @@ class Propagation(Support):
     def strengthen(self) -> None:
         """Derive until nothing more follows. Raises BoundPassedError."""
         dirty, coming = self.dirty, self.coming
+        much = _MUCH
+        watched = min(self.limit, self.size + much)
         while dirty or coming:
             while dirty:
                 individual, _ = dirty.popitem()
                 self._gain_types(individual)
             if coming:
                 self.conclude(*coming.pop())
-            if self.size > self.limit:
-                raise BoundPassedError(self.most_deriving())
+            if self.size > watched:
+                self._look_ahead()
+                much *= 2
+                watched = min(self.limit, self.size + much)
         if self.size > self.limit:
             raise BoundPassedError(self.most_deriving())
+
+    def _look_ahead(self) -> None:
+        """Raise BoundPassedError where more is derived than may be, or is bound to be."""
+        if self.size > self.limit:
+            raise BoundPassedError(self.most_deriving())
+        if self.limit > _MOST_COUNTED:
+            return
+        for axiom in self.program.axioms:
+            if isinstance(axiom, Transitive):
+                edges = self.relations.get(Edges(axiom.property))
+                if edges is not None and come_to_more(edges, self.limit + edges.count()):
+                    raise BoundPassedError(axiom)
 
     def _gain_types(self, individual: Individual) -> None:
         had, asserted = individual.types, individual.asserted

@@ -5,11 +5,13 @@ Profiles (2012), section 4.3, table 9: scm-sco, scm-eqc1, scm-spo, scm-eqp1, scm
 scm-rng1 and 2.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import ONTOLOGY_GRAPH, RDFS
+from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.kinds import (
     NOTHING,
@@ -22,7 +24,7 @@ from gateway.reasoning.kinds import (
     SubClass,
     SubProperty,
 )
-from gateway.store.quad_index import QuadIndex
+from gateway.store.readable import Source
 
 SUB_CLASS = NamedNode(RDFS + "subClassOf")
 SUB_PROPERTY = NamedNode(RDFS + "subPropertyOf")
@@ -30,6 +32,8 @@ DOMAIN = NamedNode(RDFS + "domain")
 RANGE = NamedNode(RDFS + "range")
 
 SCHEMA_PREDICATES = (SUB_CLASS, SUB_PROPERTY, DOMAIN, RANGE)
+
+_NOTHING: Mapping[NamedNode, tuple[NamedNode, ...]] = {}
 
 Triple = tuple[NamedNode, NamedNode, NamedNode]
 Above = dict[NamedNode, set[NamedNode]]
@@ -57,19 +61,56 @@ def schema_closure(axioms: Iterable[Axiom], most: int) -> set[Triple] | None:
     return found
 
 
+def asserted_schema(store: Source, delta: Delta) -> set[Quad]:
+    """What a store, which has the change not yet, will say of that; and other axioms that come."""
+    found = set[Quad]()
+    for predicate in SCHEMA_PREDICATES:
+        found.update(store.match(None, predicate, None, ONTOLOGY_GRAPH))
+    found.difference_update(delta.removed)
+    found.update(quad for quad in delta.added if quad.graph_name == ONTOLOGY_GRAPH)
+    return found
+
+
 class SchemaQuads:
-    """What follows and is not asserted, in the ontology graph."""
+    """What follows and is not asserted, in the ontology graph.
+
+    Kept as triples that share their terms, a third of what as many quads take; looked up seldom.
+    """
 
     def __init__(self) -> None:
-        self.index = QuadIndex()
+        self._objects: dict[NamedNode, dict[NamedNode, tuple[NamedNode, ...]]] = {}
+        self._size = 0
 
     def __len__(self) -> int:
-        return len(self.index.quads)
+        return self._size
+
+    def __contains__(self, quad: Quad) -> bool:
+        by_subject = self._objects.get(quad.predicate, _NOTHING)
+        return quad.object in by_subject.get(quad.subject, ())  # type: ignore[arg-type]
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterator[Quad]:
+        """The quads of a pattern; linear in all of them where the subject is not given."""
+        if graph not in (None, ONTOLOGY_GRAPH):
+            return
+        for name, by_subject in self._objects.items():
+            if predicate in (None, name):
+                chosen = by_subject if subject is None else by_subject.keys() & {subject}
+                for one in chosen:
+                    for other in by_subject[one]:
+                        if object_ in (None, other):
+                            yield Quad(one, name, other, ONTOLOGY_GRAPH)
 
     def clear(self) -> list[Quad]:
         """Derive nothing; what was derived."""
-        went = list(self.index.quads)
-        self.index = QuadIndex()
+        went = list(self.match(None, None, None, None))
+        self._objects = {}
+        self._size = 0
         return went
 
     def change(
@@ -79,16 +120,33 @@ class SchemaQuads:
         triples = schema_closure(axioms, most + len(asserted))
         if triples is None:
             raise BoundPassedError
-        now = {Quad(*triple, ONTOLOGY_GRAPH): None for triple in triples}
-        now = {quad: None for quad in now if quad not in asserted}
-        if len(now) > most:
+        triples -= {(quad.subject, quad.predicate, quad.object) for quad in asserted}
+        if len(triples) > most:
             raise BoundPassedError
-        came = [quad for quad in now if quad not in self.index.quads]
-        went = [quad for quad in self.index.quads if quad not in now]
-        for quad in went:
-            self.index.discard(quad)
-        self.index.add(came)
+        before = self._triples()
+        came = [Quad(*triple, ONTOLOGY_GRAPH) for triple in triples if triple not in before]
+        went = [Quad(*triple, ONTOLOGY_GRAPH) for triple in before if triple not in triples]
+        if came or went:
+            self._keep(triples)
         return came, went
+
+    def _triples(self) -> set[Triple]:
+        return {
+            (one, name, other)
+            for name, by_subject in self._objects.items()
+            for one, others in by_subject.items()
+            for other in others
+        }
+
+    def _keep(self, triples: Set[Triple]) -> None:
+        found: dict[NamedNode, dict[NamedNode, list[NamedNode]]] = {}
+        for one, name, other in triples:
+            found.setdefault(name, {}).setdefault(one, []).append(other)
+        self._objects = {
+            name: {one: tuple(others) for one, others in by_subject.items()}
+            for name, by_subject in found.items()
+        }
+        self._size = len(triples)
 
 
 def _ends(axiom: DomainOf | RangeOf, classes: Above, below: Above) -> Iterator[Triple]:

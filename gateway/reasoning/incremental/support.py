@@ -15,7 +15,10 @@ from gateway.reasoning.incremental.facts import (
     BY_CONCLUDED,
     BY_TRANSITIVITY,
     CONCLUDED,
+    DERIVED,
     FIRM,
+    GIVEN,
+    NOT_THERE,
     BoundReach,
     Individual,
     Relation,
@@ -44,7 +47,7 @@ class Support:
     `size` is the number of derived quads. `dirty` are individuals whose types may be others,
     `weakened` those that are looked at again once everything is withdrawn; `left` facts that hold
     no longer and have support, `going` conclusions to withdraw, `gone` withdrawn ones, `coming`
-    those to draw. `was` has the types and asserted types, `was_derived` the facts, that changed.
+    those to draw. `was` has the types and asserted types, and what the facts were, that changed.
     """
 
     def __init__(self, program: Program, into: GraphName) -> None:
@@ -63,7 +66,7 @@ class Support:
         self.gone: list[Conclusion] = []
         self.coming: list[Conclusion] = []
         self.was: dict[Individual, tuple[int, int]] = {}
-        self.was_derived: dict[Fact, bool] = {}
+        self.facts_were: dict[Fact, int] = {}
         self.idle: dict[Individual, None] = {}
         self._members: dict[int, dict[Individual, None]] = {}
 
@@ -186,17 +189,7 @@ class Support:
         """A fact holds that is not asserted."""
         if relation.is_shown:
             self.size += 1
-            self.was_derived.setdefault((relation, subject, object_), False)
-        into = relation.into.get(object_)
-        if into is None:
-            relation.into[object_] = {subject}
-        else:
-            into.add(subject)
-        if relation.is_joined:
-            self.join(relation, subject, object_)
-
-    def enter(self, relation: Relation, subject: Individual, object_: Individual) -> None:
-        """A fact holds that is asserted."""
+            self.facts_were.setdefault((relation, subject, object_), NOT_THERE)
         into = relation.into.get(object_)
         if into is None:
             relation.into[object_] = {subject}
@@ -215,16 +208,20 @@ class Support:
                 if subject.types & join.needs:
                     (self.give_recursive if join.is_recursive else self.give)(object_, join.slot)
         for path, at in relation.paths:
-            sup, kind = self.concluded_by(path)
-            for start, end in concluded(self.relations, path, at, subject, object_):
+            pairs = concluded(self.relations, path, at, subject, object_)
+            if pairs:
+                sup, kind = self.concluded_by(path)
+            for start, end in pairs:
                 if not self.has(sup, start, end, kind):
                     self.coming.append((sup, start, end, kind))
 
     def unjoin(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """Take back what a fact gave together with others, while it is still there."""
         for path, at in relation.paths:
-            sup, kind = self.concluded_by(path)
-            for start, end in concluded(self.relations, path, at, subject, object_):
+            pairs = concluded(self.relations, path, at, subject, object_)
+            if pairs:
+                sup, kind = self.concluded_by(path)
+            for start, end in pairs:
                 self.going.append((sup, start, end, kind))
         for join in relation.some:
             if object_.types & join.needs:
@@ -255,7 +252,7 @@ class Support:
             if left & FIRM:
                 row[object_] = left
                 if unit == ASSERTED and relation.is_shown:
-                    self.was_derived.setdefault((relation, subject, object_), False)
+                    self.facts_were.setdefault((relation, subject, object_), GIVEN)
                     self.size += 1
                 return
             self.leave(relation, subject, object_, is_derived=not support & ASSERTED)
@@ -263,17 +260,20 @@ class Support:
             row[object_] = -left
             self.left.append((relation, subject, object_))
             return
-        del row[object_]
-        if not row:
+        if len(row) == 1:
             del relation.out[subject]
+        else:
+            del row[object_]
         self.drop_fact(subject, object_)
 
     def drop_fact(self, subject: Individual, object_: Individual) -> None:
         """A fact of two individuals is kept no longer."""
-        for each in (subject, object_):
-            each.facts -= 1
-            if not each.facts:
-                self.idle[each] = None
+        subject.facts -= 1
+        if not subject.facts:
+            self.idle[subject] = None
+        object_.facts -= 1
+        if not object_.facts:
+            self.idle[object_] = None
 
     def drop_into(self, relation: Relation, subject: Individual, object_: Individual) -> None:
         """A fact is not found from its object any more."""
@@ -288,9 +288,14 @@ class Support:
         """A fact holds no longer."""
         if relation.is_joined:
             self.unjoin(relation, subject, object_)
-        self.drop_into(relation, subject, object_)
+        into = relation.into[object_]
+        if len(into) == 1:
+            del relation.into[object_]
+        else:
+            into.remove(subject)
         if relation.is_shown:
-            self.was_derived.setdefault((relation, subject, object_), is_derived)
+            was = DERIVED if is_derived else GIVEN
+            self.facts_were.setdefault((relation, subject, object_), was)
             self.size -= is_derived
 
     def conclude(

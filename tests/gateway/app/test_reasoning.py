@@ -88,6 +88,45 @@ async def test_what_a_reading_means_follows_by_its_mapping_and_the_axioms(tmp_pa
         ]
 
 
+async def test_why_a_query_is_quiet_is_asked_of_either_view(tmp_path: Path) -> None:
+    async with running(reasoning(tmp_path)) as gateway, httpx.AsyncClient(timeout=20) as client:
+        await sent(gateway, "a")
+        for said, rows in (({}, 0), ({"infer": False}, 0), ({"infer": True}, 1)):
+            body = {"query": SENSORS, **said}
+            answer = await client.post(f"{address(gateway)}/why/quiet", json=body)
+            told = answer.json()
+            assert (told["rows"], told["first_starved"]) == (rows, None if rows else 0)
+    base = settings(tmp_path, write_profile(tmp_path, [TEMPERATURE]))
+    async with running(base) as gateway, httpx.AsyncClient(timeout=20) as client:
+        body = {"query": SENSORS, "infer": True}
+        answer = await client.post(f"{address(gateway)}/why/quiet", json=body)
+        assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(("infer", "count"), [(True, 1), (False, 0), (None, 0)])
+async def test_a_rule_with_a_text_follows_what_is_derived_where_it_says_so(
+    tmp_path: Path, infer: bool | None, count: int
+) -> None:
+    rule: dict[str, Any] = {
+        "id": "urn:rule",
+        "sparql": SENSORS,
+        "on": "added",
+        "topic": "told/{s}",
+        "payload": "1",
+    }
+    if infer is not None:
+        rule["infer"] = infer
+    config = reasoning(tmp_path)
+    write_profile(tmp_path, [TEMPERATURE], rules=[rule])
+    async with running(config) as gateway:
+        with Device(gateway.mqtt_port, "listener") as device:
+            await asyncio.to_thread(device.subscribe, "told/#")
+            await sent(gateway, "a")
+            await update(gateway, "INSERT DATA { <urn:b> a <urn:x:Sensor> }")
+            told = [await asyncio.to_thread(device.receive) for _ in range(count + 1)]
+            assert [topic for topic, _ in told] == ["told/urn:sensor:a", "told/urn:b"][-count - 1 :]
+
+
 async def test_infer_may_be_what_is_meant(tmp_path: Path) -> None:
     async with running(reasoning(tmp_path, infer=True)) as gateway:
         await sent(gateway, "a")
