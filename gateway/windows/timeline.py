@@ -329,9 +329,10 @@ class Timeline:
                     low = content.low
                     if record.time >= low and (heir is None or heir.time < low):
                         content.lost.append(triple)
-                        content.is_mixed = True
         if doomed:
             self._close_up(doomed)
+            for content in self.contents:
+                content.is_mixed = True
         self._ended.clear()
 
     def _close_up(self, doomed: list[Record]) -> None:
