@@ -21,15 +21,14 @@ True (<NamedNode value=urn:d1>,)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from gateway.engine.automaton.answer import Answer, answer
-from gateway.engine.automaton.canonical_form import Form, canonical_form
+from gateway.engine.automaton.answer import Answer, Rows, answer
+from gateway.engine.automaton.canonical_form import Form, Order, canonical_form
 from gateway.engine.automaton.compiled import Compiler
 from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.plan import plans, whole_plan
@@ -40,6 +39,9 @@ from gateway.engine.automaton.tpm import Found, Machine
 from gateway.engine.automaton.window_index import WindowIndex
 from gateway.engine.limits import bounded
 from gateway.rdf.solutions import Row
+
+Sharer = tuple[bool, Order]
+"""Whether removed rows are wanted, and the order of columns."""
 
 StepChange = tuple[int, Sequence[Row], Sequence[Row]]
 """The number of a query, rows added and rows removed."""
@@ -67,12 +69,11 @@ class _Shared:
     form: Form
     answer: Answer
     needs_lost: bool
-    sharers: dict[int, bool] = field(default_factory=dict)
-    """By number, whether removed rows are wanted."""
+    sharers: dict[int, Sharer] = field(default_factory=dict)
 
     @property
     def wants_lost(self) -> bool:
-        return self.needs_lost or any(self.sharers.values())
+        return self.needs_lost or any(wants for wants, _ in self.sharers.values())
 
 
 class Automaton:
@@ -106,7 +107,7 @@ class Automaton:
         Without `removals` it is told no removed rows; the added ones are the same. Raises what the
         limits of a first answer say (`bounded`), where matches have to be counted.
         """
-        form = canonical_form(self._form(query))
+        form, order = canonical_form(self._form(query))
         shared = self._by_form.get(form)
         if shared is None:
             try:
@@ -118,7 +119,7 @@ class Automaton:
             self._release(form)
         number = next(self._numbers)
         had_lost = bool(shared.sharers) and shared.wants_lost
-        shared.sharers[number] = removals
+        shared.sharers[number] = removals, order
         if shared.wants_lost and not had_lost:
             if len(shared.sharers) > 1:
                 self._arriving.remove(plans(form), shared.number)
@@ -147,7 +148,7 @@ class Automaton:
         """The whole answer now, within the limits in force (`bounded`)."""
         shared = self._by_number[number]
         whole = shared.answer.whole(self._rows(shared.form))
-        return [self._terms.row(row) for row in bounded(whole)]
+        return self._decoded([*bounded(whole)], shared.sharers[number][1])
 
     def _new(self, form: Form) -> _Shared:
         kind, needs_lost = answer(form, self._is_triple)
@@ -224,8 +225,8 @@ class Automaton:
         Each is found once: with the first of its triples that leaves, the last that comes.
         """
         index = self._index
-        lost: Found = defaultdict(list)
-        won: Found = defaultdict(list)
+        lost: Found = {}
+        won: Found = {}
         for ids in gone:
             self._changing.matches(*ids, lost)
             index.remove(*ids)
@@ -237,21 +238,36 @@ class Automaton:
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
         told: list[StepChange] = []
-        row = self._terms.row
         for number in (*won, *(each for each in lost if each not in won)):
             shared = self._shared[number]
             came, went = shared.answer.change(won.get(number, ()), lost.get(number, ()))
             self.matches += len(came)
-            added = [*map(row, came)]
-            removed: list[Row] | None = None
-            for sharer, wants_removed in shared.sharers.items():
-                if wants_removed and went:
-                    if removed is None:
-                        removed = [*map(row, went)]
-                    told.append((sharer, added, removed))
-                elif added:
-                    told.append((sharer, added, ()))
+            if came or went:
+                self._tell(shared.sharers, came, went, told)
         return told
+
+    def _tell(
+        self, sharers: Mapping[int, Sharer], came: Rows, went: Rows, told: list[StepChange]
+    ) -> None:
+        """The same rows to all who have the same order of columns."""
+        decoded: dict[Order, Sequence[Row]] = {}
+        undone: dict[Order, Sequence[Row]] = {}
+        for sharer, (wants_removed, order) in sharers.items():
+            if order not in decoded:
+                decoded[order] = self._decoded(came, order)
+            removed: Sequence[Row] = ()
+            if wants_removed and went:
+                if order not in undone:
+                    undone[order] = self._decoded(went, order)
+                removed = undone[order]
+            if came or removed:
+                told.append((sharer, decoded[order], removed))
+
+    def _decoded(self, found: Rows, order: Order) -> Sequence[Row]:
+        term = self._terms.terms.__getitem__
+        if order is None:
+            return [tuple(map(term, row)) for row in found]
+        return [tuple([term(row[place]) for place in order]) for row in found]
 
     def _sweep(self) -> None:
         """Forget terms that have left, before their numbers are given to others."""

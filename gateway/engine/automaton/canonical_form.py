@@ -24,7 +24,10 @@ MOST_OUTCOMES = 128
 _SELF = 1 << 62
 """In what a variable is used for: this variable."""
 
-Colours: TypeAlias = list[int]
+Colours: TypeAlias = Sequence[int]
+
+Order: TypeAlias = tuple[int, ...] | None
+"""Where in a row each column is; None where they are in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Form:
     >>> other = Form(2, ((0, likes, 1), (1, knows, 0)), (), ((0,),))
     >>> one != other, canonical_form(one) == canonical_form(other)
     (True, True)
+
+    Columns of a SELECT are in order in its canonical form; who asks has an order of its own.
     """
 
     variables: int
@@ -46,28 +51,34 @@ class Form:
     is_triples: bool = False
 
     def renamed(self, names: Sequence[int]) -> "Form":
-        """The same with other numbers for the variables, and the patterns in order."""
+        """The same with other numbers for the variables, and all in order but a template."""
+        rows = (_put(row, names) for row in self.rows)
         return replace(
             self,
             patterns=tuple(sorted({_put(each, names) for each in self.patterns})),
             conditions=tuple(sorted((at, _put(args, names)) for at, args in self.conditions)),
-            rows=tuple([_put(row, names) for row in self.rows]),
+            rows=tuple(rows if self.is_triples else (tuple(sorted({*row})) for row in rows)),
         )
 
 
-def canonical_form(form: Form) -> Form:
-    """The form of all queries that are equal to this one.
+def canonical_form(form: Form) -> tuple[Form, Order]:
+    """The form of all queries that are equal to this one, and where its columns are in rows of it.
 
     Exact unless variables are so much alike that more than MOST_OUTCOMES are to be compared.
     """
-    found: Form | None = None
+    found, by = form.renamed(range(form.variables)), range(form.variables)
     for count, colours in enumerate(_labellings(form)):
         outcome = form.renamed(colours)
-        if found is None or _key(outcome) < _key(found):
-            found = outcome
+        if not count or _key(outcome) < _key(found):
+            found, by = outcome, colours
         if count >= MOST_OUTCOMES:
             break
-    return form if found is None else found
+    return found, None if form.is_triples else _order(_put(form.rows[0], by), found.rows[0])
+
+
+def _order(columns: IntRow, row: IntRow) -> Order:
+    places = tuple([row.index(ref) for ref in columns])
+    return None if places == tuple(range(len(row))) else places
 
 
 def _key(form: Form) -> tuple[object, ...]:

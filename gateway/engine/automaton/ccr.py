@@ -77,13 +77,14 @@ class Node:
 class Switch:
     """What goes on for each constant in a slot: queries to be told, and continuations.
 
-    `leaves` are by row, then by constant; `go` has the functions of `cases`.
+    `leaves` are queries by constant, of one row each; queries that end alike are in several of
+    them. `go` has the functions of `cases`.
     """
 
     __slots__ = ("cases", "go", "leaves")
 
     def __init__(self) -> None:
-        self.leaves: dict[IntRow, dict[int, tuple[int, ...]]] = {}
+        self.leaves: list[tuple[IntRow, dict[int, int]]] = []
         self.cases: dict[int, Node] = {}
         self.go: dict[int, Continuation] = {}
 
@@ -109,47 +110,64 @@ class Trie:
 
     def insert(self, plan: Plan, query: int) -> None:
         """Add a plan; its rows are those of `query`."""
-        node = self.root
-        steps, last = _split(plan.steps)
-        for step in steps:
-            node = self._case(node, step) if step[0] == IS else self._child(node, step)
+        node, last = self._walked(plan)
         for row in plan.rows:
-            queries = self._at_end(node, last, row)
-            self.ends += not queries[0].get(queries[1])
-            queries[0][queries[1]] = (*queries[0].get(queries[1], ()), query)
-        if last is None:
-            self._touch(node)
+            if last is None:
+                if node.rows is _NO_ROWS:
+                    node.rows = {}
+                self.ends += row not in node.rows
+                node.rows[row] = (*node.rows.get(row, ()), query)
+                self._touch(node)
+            else:
+                self._insert_leaf(node, last, row, query)
 
     def remove(self, plan: Plan, query: int) -> None:
         """The reverse of `insert`."""
-        node = self.root
-        steps, last = _split(plan.steps)
-        for step in steps:
-            node = self._case(node, step) if step[0] == IS else self._child(node, step)
+        node, last = self._walked(plan)
         for row in plan.rows:
-            table, key = self._at_end(node, last, row)
-            left = tuple([each for each in table[key] if each != query])
-            if left:
-                table[key] = left
+            if last is None:
+                node.rows[row] = tuple([each for each in node.rows[row] if each != query])
+                if not node.rows[row]:
+                    del node.rows[row]
+                    self.ends -= 1
+                self._touch(node)
             else:
-                del table[key]
-                self.ends -= 1
-        if last is None:
-            self._touch(node)
-        self._drop_empty_leaves(node, last)
+                self._remove_leaf(node, last, row, query)
         self._prune(node)
 
-    def _at_end(self, node: Node, last: Step | None, row: IntRow) -> tuple[dict[Any, Any], Any]:
-        """Where the queries stand that are told this row at this end."""
-        if last is None:
-            if node.rows is _NO_ROWS:
-                node.rows = {}
-            return node.rows, row
-        leaves = self._switch(node, last[1]).leaves
-        if row not in leaves:
-            leaves[row] = {}
+    def _walked(self, plan: Plan) -> tuple[Node, Step | None]:
+        """The node at the end, and a last step that tests for a constant, which is not walked."""
+        steps, node = plan.steps, self.root
+        last = steps[-1] if steps and steps[-1][0] == IS else None
+        for step in steps[:-1] if last else steps:
+            node = self._case(node, step) if step[0] == IS else self._child(node, step)
+        return node, last
+
+    def _insert_leaf(self, node: Node, last: Step, row: IntRow, query: int) -> None:
+        leaves, constant = self._switch(node, last[1]).leaves, ~last[2]
+        alike = [queries for its_row, queries in leaves if its_row == row]
+        self.ends += all(constant not in queries for queries in alike)
+        for queries in alike:
+            if constant not in queries:
+                queries[constant] = query
+                return
+        leaves.append((row, {constant: query}))
+        self._touch(node)
+
+    def _remove_leaf(self, node: Node, last: Step, row: IntRow, query: int) -> None:
+        switch, constant = node.switches[last[1]], ~last[2]
+        alike = [queries for its_row, queries in switch.leaves if its_row == row]
+        for queries in alike:
+            if queries.get(constant) == query:
+                del queries[constant]
+                break
+        self.ends -= all(constant not in queries for queries in alike)
+        if not all(queries for _, queries in switch.leaves):
+            switch.leaves = [leaf for leaf in switch.leaves if leaf[1]]
             self._touch(node)
-        return leaves[row], ~last[2]
+        if switch.is_empty:
+            del node.switches[last[1]]
+            self._touch(node)
 
     def _child(self, node: Node, step: Step) -> Node:
         found = _known(node, step)
@@ -190,17 +208,6 @@ class Trie:
     def _touch(self, node: Node) -> None:
         self._changed[node.head] = None
 
-    def _drop_empty_leaves(self, node: Node, last: Step | None) -> None:
-        if last is None:
-            return
-        switch = node.switches[last[1]]
-        for row in [row for row, by_constant in switch.leaves.items() if not by_constant]:
-            del switch.leaves[row]
-            self._touch(node)
-        if switch.is_empty:
-            del node.switches[last[1]]
-            self._touch(node)
-
     def _prune(self, node: Node) -> None:
         """Take out what nothing goes on from."""
         while node.is_empty and node.parent is not None:
@@ -218,13 +225,6 @@ class Trie:
                 del parent.children[step]
                 self._touch(parent)
             node = parent
-
-
-def _split(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], Step | None]:
-    """All steps but a last one that tests for a constant, and that one."""
-    if steps and steps[-1][0] == IS:
-        return steps[:-1], steps[-1]
-    return steps, None
 
 
 def _known(node: Node, step: Step) -> Node | None:

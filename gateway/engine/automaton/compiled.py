@@ -12,7 +12,7 @@ def make(x0, x1):
  return run
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.engine.automaton import plan as steps
@@ -84,7 +84,7 @@ class _Function:
         """Everything behind a step."""
         for row, queries in node.rows.items():
             for query in queries:
-                self._line(depth, self._told(self._name(query), row))
+                self._tell(depth, self._name(query), row)
         for slot, switch in node.switches.items():
             self._switch(slot, switch, bound, depth)
         for step, child in node.children.items():
@@ -106,12 +106,13 @@ class _Function:
             self._line(depth, f"{self._name(child.place[0])}[0](out, {arguments})")
 
     def _switch(self, slot: int, switch: Switch, bound: int, depth: int) -> None:
-        for row, queries in switch.leaves.items():
-            self._line(depth, f"for q in {self._name(queries)}.get(v{slot}, ()):")
-            self._line(depth + 1, self._told("q", row))
+        for row, queries in switch.leaves:
+            self._line(depth, f"q = {self._name(queries.get)}(v{slot})")
+            self._line(depth, "if q is not None:")
+            self._tell(depth + 1, "q", row)
         if switch.cases:
             arguments = ", ".join(f"v{each}" for each in self._slots(bound))
-            self._line(depth, f"go = {self._name(switch.go)}.get(v{slot})")
+            self._line(depth, f"go = {self._name(switch.go.get)}(v{slot})")
             self._line(depth, f"if go is not None: go(out, {arguments})")
 
     def _opened(self, step: Step, bound: int) -> list[str]:
@@ -122,57 +123,62 @@ class _Function:
         if kind == steps.TEST:
             test = self._name(self._conditions.test(step[1]))
             return [f"if {test}({', '.join(map(self._ref, step[2:]))}):"]
-        refs = [self._ref(ref) for ref in step[1:]]
         new = [f"v{bound + place}" for place in range(BINDS.get(kind, 0))]
-        match kind:
-            case steps.SAME:
-                return [f"if {refs[0]} == {refs[1]}:"]
-            case steps.DIFFERS:
-                pairs = zip(refs[::2], refs[1::2], strict=True)
-                return [f"if {' or '.join(f'{one} != {other}' for one, other in pairs)}:"]
-            case steps.HAS:
-                return [f"if {refs[2]} in {self._objects(step[2])}.get({refs[0]}, ()):"]
-            case steps.OBJECTS:
-                return [f"for {new[0]} in {self._objects(step[1])}.get({refs[1]}, ()):"]
-            case steps.SUBJECTS:
-                return [f"for {new[0]} in {self._subjects(step[1])}.get({refs[1]}, ()):"]
-            case steps.PAIRS:
-                table = self._objects(step[1])
+        match kind, *step[1:]:
+            case steps.SAME, one, other:
+                return [f"if v{one} == v{other}:"]
+            case steps.DIFFERS, *pairs:
+                refs = [self._ref(ref) for ref in pairs]
+                differ = (f"{one} != {other}" for one, other in zip(refs[::2], refs[1::2], strict=True))
+                return [f"if {' or '.join(differ)}:"]
+            case steps.HAS, subject, predicate, object_:
+                return [f"if {self._ref(object_)} in {self._objects(predicate, subject)}:"]
+            case steps.OBJECTS, predicate, subject:
+                return [f"for {new[0]} in {self._objects(predicate, subject)}:"]
+            case steps.SUBJECTS, predicate, object_:
+                return [f"for {new[0]} in {self._subjects(predicate, object_)}:"]
+            case steps.PAIRS, predicate:
+                table = self._table_of(self._index.objects, self._index.all_objects, predicate)
                 return [f"for {new[0]}, t{bound} in {table}.items():", f"for {new[1]} in t{bound}:"]
-            case steps.AROUND:
-                table = self._table(self._index.around)
-                return [f"for {new[0]}, {new[1]} in {table}.get({refs[0]}, ()):"]
-            case steps.INTO:
-                table = self._table(self._index.into)
-                return [f"for {new[0]}, {new[1]} in {table}.get({refs[0]}, ()):"]
-            case steps.ALL:
-                return [f"for {', '.join(new)} in {self._table(self._index)}:"]
+            case steps.AROUND, subject:
+                table = self._value(self._index.around)
+                return [f"for {new[0]}, {new[1]} in {table}.get({self._ref(subject)}, ()):"]
+            case steps.INTO, object_:
+                table = self._value(self._index.into)
+                return [f"for {new[0]}, {new[1]} in {table}.get({self._ref(object_)}, ()):"]
+            case steps.ALL, *_:
+                return [f"for {', '.join(new)} in {self._value(self._index)}:"]
         raise ValueError(f"no step {step}")
 
-    def _objects(self, predicate: int) -> str:
-        if predicate < 0:
-            return self._table(self._index.objects(~predicate))
-        whole = self._table(self._index.all_objects)
-        return f"{whole}.get(v{predicate}, {self._table(_EMPTY)})"
+    def _objects(self, predicate: int, subject: int) -> str:
+        table = self._table_of(self._index.objects, self._index.all_objects, predicate)
+        return f"{table}.get({self._ref(subject)}, ())"
 
-    def _subjects(self, predicate: int) -> str:
-        if predicate < 0:
-            return self._table(self._index.subjects(~predicate))
-        whole = self._table(self._index.all_subjects)
-        return f"{whole}.get(v{predicate}, {self._table(_EMPTY)})"
+    def _subjects(self, predicate: int, object_: int) -> str:
+        table = self._table_of(self._index.subjects, self._index.all_subjects, predicate)
+        return f"{table}.get({self._ref(object_)}, ())"
 
-    def _told(self, query: str, row: IntRow) -> str:
+    def _table_of(
+        self, table: Callable[[int], Table], tables: Mapping[int, Table], predicate: int
+    ) -> str:
+        if predicate < 0:
+            return self._value(table(~predicate))
+        return f"{self._value(tables)}.get(v{predicate}, {self._value(_EMPTY)})"
+
+    def _tell(self, depth: int, query: str, row: IntRow) -> None:
+        """Found rows by query are a plain dict: most queries have one row, if any."""
         cells = "".join(f"{self._ref(ref)}, " for ref in row)
-        return f"out[{query}].append(({cells}))"
+        self._line(depth, f"if {query} in out: out[{query}].append(({cells}))")
+        self._line(depth, f"else: out[{query}] = [({cells})]")
 
     def _ref(self, ref: int) -> str:
         return f"v{ref}" if ref >= 0 else self._name(~ref)
 
-    def _table(self, table: object) -> str:
+    def _value(self, value: object) -> str:
         """The name of a table, the same each time."""
-        name = self._tables.get(id(table))
+        name = self._tables.get(id(value))
         if name is None:
-            name = self._tables[id(table)] = self._name(table)
+            name = self._tables[id(value)] = self._name(value)
         return name
 
     def _name(self, value: object) -> str:

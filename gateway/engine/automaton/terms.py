@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 
 from pyoxigraph import NamedNode, Triple
 
-from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 
 Ids = tuple[int, int, int]
@@ -32,7 +31,7 @@ class Terms:
 
     >>> terms = Terms()
     >>> number = terms.pin(NamedNode("urn:a"))
-    >>> terms.row((number, UNBOUND))
+    >>> terms.terms[number], terms.terms[UNBOUND]
     (<NamedNode value=urn:a>, None)
     """
 
@@ -68,10 +67,6 @@ class Terms:
             return numbers[subject], numbers[predicate], numbers[object_]
         except KeyError:
             return None
-
-    def row(self, row: IntRow) -> Row:
-        """The terms of a row."""
-        return tuple(map(self._terms.__getitem__, row))
 
     def pin(self, term: Term) -> int:
         """The number of a query's constant; it stays until it was unpinned as often."""

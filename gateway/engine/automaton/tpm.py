@@ -6,7 +6,6 @@ ones, behind them dictionaries of the constant subjects and objects that are in 
 al. 2015, section 2.2, where the machine reads subject, predicate and object in turn.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -15,7 +14,7 @@ from gateway.engine.automaton.compiled import Compiler
 from gateway.engine.automaton.plan import Plan
 from gateway.engine.automaton.terms import IntRow
 
-Found: TypeAlias = defaultdict[int, list[IntRow]]
+Found: TypeAlias = dict[int, list[IntRow]]
 """Rows by query, one for each match."""
 
 

@@ -36,10 +36,9 @@ class WindowIndex:
         self._around: PairTable = {}
         self._into: PairTable = {}
         self._has_pairs = False
-        self._size = 0
 
     def __len__(self) -> int:
-        return self._size
+        return sum(len(objects) for table in self._objects.values() for objects in table.values())
 
     def __iter__(self) -> Iterator[Ids]:
         for predicate, table in self._objects.items():
@@ -83,13 +82,21 @@ class WindowIndex:
             objects, subjects = self._objects[predicate], self._subjects[predicate]
         except KeyError:
             objects, subjects = self._tables(predicate)
-        if not _put(objects, subject, object_):
+        # The usual case is written out: this is done for each triple of the stream.
+        values = objects.get(subject)
+        if values is None:
+            objects[subject] = (object_,)
+        elif object_ in values:
             return False
-        _put(subjects, object_, subject)
+        else:
+            _put(objects, subject, object_)
+        if object_ in subjects:
+            _put(subjects, object_, subject)
+        else:
+            subjects[object_] = (subject,)
         if self._has_pairs:
             _put(self._around, subject, (predicate, object_))
             _put(self._into, object_, (subject, predicate))
-        self._size += 1
         return True
 
     def remove(self, subject: int, predicate: int, object_: int) -> None:
@@ -99,7 +106,6 @@ class WindowIndex:
         if self._has_pairs:
             _take(self._around, subject, (predicate, object_))
             _take(self._into, object_, (subject, predicate))
-        self._size -= 1
 
     def has(self, subject: int, predicate: int, object_: int) -> bool:
         """Whether the triple is there."""
@@ -121,28 +127,26 @@ class WindowIndex:
                 _put(self._into, object_, (subject, predicate))
 
 
-def _put(table: dict[int, Values[Value]], key: int, value: Value) -> bool:
-    """Whether it is new."""
+def _put(table: dict[int, Values[Value]], key: int, value: Value) -> None:
+    """Add a value that the key does not have."""
     values = table.get(key)
     if values is None:
         table[key] = (value,)
-    elif value in values:
-        return False
     elif isinstance(values, dict):
         values[value] = None
+    elif len(values) < _FEW:
+        table[key] = (*values, value)
     else:
-        more = (*values, value)
-        table[key] = more if len(more) <= _FEW else dict.fromkeys(more)
-    return True
+        table[key] = dict.fromkeys((*values, value))
 
 
 def _take(table: dict[int, Values[Value]], key: int, value: Value) -> None:
     values = table[key]
-    if isinstance(values, dict):
-        del values[value]
-        if not values:
-            del table[key]
-    elif len(values) > 1:
-        table[key] = tuple([other for other in values if other != value])
-    else:
+    if len(values) == 1:
         del table[key]
+    elif isinstance(values, dict):
+        del values[value]
+    elif values[0] == value:  # what leaves is mostly the oldest
+        table[key] = values[1:]
+    else:
+        table[key] = tuple([other for other in values if other != value])
