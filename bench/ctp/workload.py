@@ -56,7 +56,7 @@ class Workload:
 
     def triples(self, readings: int, seed: int) -> Iterator[Triple]:
         """Six triples a reading."""
-        random = Random(seed)
+        random = Random(seed)  # noqa: S311 - a workload is no secret
         for number in range(readings):
             reading = NamedNode(f"{BASE}reading/{seed}-{number}")
             for predicate, object_ in (
@@ -71,7 +71,7 @@ class Workload:
 
     def queries(self, number: int, most: int, seed: int) -> list[str]:
         """SELECT * of at most so many patterns each."""
-        walks = _Walks(self, [*self.triples(_WALKED, seed)], Random(seed))
+        walks = _Walks(self, [*self.triples(_WALKED, seed)], Random(seed))  # noqa: S311
         return [walks.query(most) for _ in range(number)]
 
 

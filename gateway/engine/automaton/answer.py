@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
-from gateway.engine.automaton.canonical_form import Form
+from gateway.engine.automaton.form import Form
 from gateway.engine.automaton.terms import IntRow
 
 Rows: TypeAlias = Sequence[IntRow]

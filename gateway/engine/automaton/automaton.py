@@ -8,7 +8,7 @@ equal up to names of variables and order of patterns are one, whoever subscribes
 >>> def triple(text):
 ...     return Triple(*(NamedNode(f"urn:{each}") for each in text.split()))
 >>> window = NamedNode("urn:w")
->>> text = "SELECT ?door { GRAPH <urn:w> { ?a <urn:of> ?door . ?b <urn:of> ?door ; <urn:is> <urn:open> } }"
+>>> text = "SELECT ?door { GRAPH <urn:w> { ?one <urn:of> ?door . ?one <urn:is> <urn:open> } }"
 >>> automaton = Automaton()
 >>> doors = automaton.add(automaton_query(parse_query(text), window, None), removals=True)
 >>> automaton.step([], [triple("o1 of d1")])
@@ -28,13 +28,14 @@ from itertools import count
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from gateway.engine.automaton.answer import Answer, Rows, answer
-from gateway.engine.automaton.canonical_form import Form, Order, canonical_form
+from gateway.engine.automaton.canonical_form import Order, canonical_form
 from gateway.engine.automaton.compiled import Compiler
 from gateway.engine.automaton.conditions import Conditions
+from gateway.engine.automaton.form import Form, form_of, release
 from gateway.engine.automaton.plan import plans, whole_plan
-from gateway.engine.automaton.query import AutomatonQuery, Slot
+from gateway.engine.automaton.query import AutomatonQuery
 from gateway.engine.automaton.solutions import rows
-from gateway.engine.automaton.terms import UNBOUND, Ids, IntRow, Terms
+from gateway.engine.automaton.terms import Ids, IntRow, Terms
 from gateway.engine.automaton.tpm import Found, Machine
 from gateway.engine.automaton.window_index import WindowIndex
 from gateway.engine.limits import bounded
@@ -107,16 +108,16 @@ class Automaton:
         Without `removals` it is told no removed rows; the added ones are the same. Raises what the
         limits of a first answer say (`bounded`), where matches have to be counted.
         """
-        form, order = canonical_form(self._form(query))
+        form, order = canonical_form(form_of(query, self._terms, self._conditions))
         shared = self._by_form.get(form)
         if shared is None:
             try:
                 shared = self._new(form)
             except BaseException:
-                self._release(form)
+                release(form, self._terms, self._conditions)
                 raise
         else:
-            self._release(form)
+            release(form, self._terms, self._conditions)
         number = next(self._numbers)
         had_lost = bool(shared.sharers) and shared.wants_lost
         shared.sharers[number] = removals, order
@@ -139,10 +140,15 @@ class Automaton:
             machine.remove(plans(shared.form), shared.number)
             del self._shared[shared.number], self._by_form[shared.form]
             self._patterns = None
-            self._release(shared.form)
+            release(shared.form, self._terms, self._conditions)
         elif had_lost and not shared.wants_lost:
             self._changing.remove(plans(shared.form), shared.number)
             self._arriving.insert(plans(shared.form), shared.number)
+
+    def build(self) -> None:
+        """Make the functions that `add` and `remove` have changed, else the next step does it."""
+        self._arriving.build()
+        self._changing.build()
 
     def initial(self, number: int) -> Sequence[Row]:
         """The whole answer now, within the limits in force (`bounded`)."""
@@ -160,37 +166,6 @@ class Automaton:
 
     def _rows(self, form: Form) -> Iterator[IntRow]:
         return rows(whole_plan(form), self._index, self._conditions)
-
-    def _form(self, query: AutomatonQuery) -> Form:
-        """The query in numbers; its constants and conditions are held until `_release`."""
-        names = {name: place for place, name in enumerate(sorted(query.variables))}
-
-        def ref(slot: Slot | None) -> int:
-            if slot is None:
-                return ~UNBOUND
-            return names[slot] if isinstance(slot, str) else ~self._terms.pin(slot)
-
-        conditions = []
-        for tree in query.conditions:
-            number = self._conditions.number(tree, query.base)
-            arguments = [names.get(name, ~UNBOUND) for name in self._conditions.names(number)]
-            conditions.append((number, tuple(arguments)))
-        return Form(
-            len(names),
-            tuple([(ref(s), ref(p), ref(o)) for s, p, o in query.patterns]),
-            tuple(conditions),
-            tuple([tuple(map(ref, row)) for row in query.rows]),
-            query.is_set,
-            query.is_triples,
-        )
-
-    def _release(self, form: Form) -> None:
-        for refs in (*form.patterns, *form.rows):
-            for ref in refs:
-                if ref < ~UNBOUND:
-                    self._terms.unpin(~ref)
-        for number, _ in form.conditions:
-            self._conditions.free(number)
 
     def _is_triple(self, row: IntRow) -> bool:
         subject, predicate, object_ = map(self._terms.terms.__getitem__, row)
@@ -218,6 +193,10 @@ class Automaton:
         if self._terms.wants_sweep:
             self._sweep()
         return told
+
+    def ids(self, triple: Triple) -> Ids:
+        """A triple as `change` takes it; until the next `step` this stays its name."""
+        return self._terms.ids(triple)
 
     def change(self, gone: Iterable[Ids], come: Iterable[Ids]) -> tuple[Found, Found]:
         """The rows of matches that ended and that began, by query; `gone` are in the window.

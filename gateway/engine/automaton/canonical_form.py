@@ -5,18 +5,18 @@ that of canonical labelling: variables get colours by what they are used for, un
 nothing more; where several are still alike, each of them in turn is called the first, and the
 smallest outcome is the form. Source: B. D. McKay, Practical Graph Isomorphism, 1981, section 2.
 
-Variables are numbers from 0, a constant is the complement (`~`) of its term's number.
+>>> knows, likes = ~1, ~2
+>>> one = Form(2, ((0, knows, 1), (1, likes, 0)), (), ((1,),))
+>>> other = Form(2, ((0, likes, 1), (1, knows, 0)), (), ((0,),))
+>>> one != other, canonical_form(one) == canonical_form(other)
+(True, True)
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from gateway.engine.automaton.form import Form, put
 from gateway.engine.automaton.terms import IntRow
-
-IntPattern: TypeAlias = tuple[int, int, int]
-IntCondition: TypeAlias = tuple[int, IntRow]
-"""The number of an expression, and what each of its variables is."""
 
 MOST_OUTCOMES = 128
 """Outcomes that are compared; beyond, equal queries may have several forms, each of them right."""
@@ -30,50 +30,20 @@ Order: TypeAlias = tuple[int, ...] | None
 """Where in a row each column is; None where they are in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """Patterns, conditions and rows of a query; `variables` are so many.
-
-    >>> knows, likes = ~1, ~2
-    >>> one = Form(2, ((0, knows, 1), (1, likes, 0)), (), ((1,),))
-    >>> other = Form(2, ((0, likes, 1), (1, knows, 0)), (), ((0,),))
-    >>> one != other, canonical_form(one) == canonical_form(other)
-    (True, True)
-
-    Columns of a SELECT are in order in its canonical form; who asks has an order of its own.
-    """
-
-    variables: int
-    patterns: tuple[IntPattern, ...]
-    conditions: tuple[IntCondition, ...]
-    rows: tuple[IntRow, ...]
-    is_set: bool = False
-    is_triples: bool = False
-
-    def renamed(self, names: Sequence[int]) -> "Form":
-        """The same with other numbers for the variables, and all in order but a template."""
-        rows = (_put(row, names) for row in self.rows)
-        return replace(
-            self,
-            patterns=tuple(sorted({_put(each, names) for each in self.patterns})),
-            conditions=tuple(sorted((at, _put(args, names)) for at, args in self.conditions)),
-            rows=tuple(rows if self.is_triples else (tuple(sorted({*row})) for row in rows)),
-        )
-
-
 def canonical_form(form: Form) -> tuple[Form, Order]:
     """The form of all queries that are equal to this one, and where its columns are in rows of it.
 
     Exact unless variables are so much alike that more than MOST_OUTCOMES are to be compared.
     """
-    found, by = form.renamed(range(form.variables)), range(form.variables)
+    by: Colours = range(form.variables)
+    found = form.renamed(by)
     for count, colours in enumerate(_labellings(form)):
         outcome = form.renamed(colours)
         if not count or _key(outcome) < _key(found):
             found, by = outcome, colours
         if count >= MOST_OUTCOMES:
             break
-    return found, None if form.is_triples else _order(_put(form.rows[0], by), found.rows[0])
+    return found, None if form.is_triples else _order(put(form.rows[0], by), found.rows[0])
 
 
 def _order(columns: IntRow, row: IntRow) -> Order:
@@ -86,10 +56,6 @@ def _key(form: Form) -> tuple[object, ...]:
     return form.patterns, form.conditions, form.rows
 
 
-def _put(refs: Sequence[int], names: Sequence[int]) -> tuple[int, ...]:
-    return tuple([names[ref] if ref >= 0 else ref for ref in refs])
-
-
 def _labellings(form: Form) -> Iterator[Colours]:
     """Colours in which no two variables are alike, as many as it takes."""
     waiting = [_refined(form, [0] * form.variables)]
@@ -97,7 +63,9 @@ def _labellings(form: Form) -> Iterator[Colours]:
         colours = waiting.pop()
         alike = _first_alike(colours)
         if alike:
-            waiting += [_refined(form, _first_is(colours, chosen)) for chosen in _apart(form, alike)]
+            waiting += [
+                _refined(form, _first_is(colours, chosen)) for chosen in _apart(form, alike)
+            ]
         else:
             yield colours
 

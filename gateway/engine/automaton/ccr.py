@@ -23,8 +23,8 @@ Continuation: TypeAlias = Callable[..., None]
 Place: TypeAlias = tuple[Any, Any]
 """A dictionary or list, and the key where the function of a head belongs."""
 
-REST = 11
-"""A kind of step that does nothing: siblings beyond `_MOST_SIBLINGS`, by a hash."""
+APART = 11
+"""A kind of step that does nothing: behind some stand the siblings beyond `_MOST_SIBLINGS`."""
 
 ANY = (12,)
 """The step of a root whose triples have any predicate; that of another one is ()."""
@@ -237,5 +237,5 @@ def _known(node: Node, step: Step) -> Node | None:
 
 def _bucket(node: Node, step: Step) -> Step:
     """The same step has another bucket at each level of buckets."""
-    level = 1 + node.step[2] if node.step and node.step[0] == REST else 0
-    return REST, hash((level, step)) % _BUCKETS, level
+    level = 1 + node.step[2] if node.step and node.step[0] == APART else 0
+    return APART, hash((level, step)) % _BUCKETS, level

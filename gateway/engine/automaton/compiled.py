@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.engine.automaton import plan as steps
-from gateway.engine.automaton.ccr import ANY, REST, Continuation, Node, Switch
+from gateway.engine.automaton.ccr import ANY, Continuation, Node, Switch
 from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.plan import BINDS, Step
 from gateway.engine.automaton.terms import IntRow
@@ -117,46 +117,44 @@ class _Function:
 
     def _opened(self, step: Step, bound: int) -> list[str]:
         """The lines that open the blocks of a step."""
-        kind = step[0]
-        if kind == REST:
-            return []
-        if kind == steps.TEST:
-            test = self._name(self._conditions.test(step[1]))
-            return [f"if {test}({', '.join(map(self._ref, step[2:]))}):"]
-        new = [f"v{bound + place}" for place in range(BINDS.get(kind, 0))]
-        match kind, *step[1:]:
+        if step[0] in BINDS:
+            return self._looking_up(step, bound)
+        match step:
+            case steps.TEST, condition, *arguments:
+                test = self._name(self._conditions.test(condition))
+                return [f"if {test}({', '.join(map(self._ref, arguments))}):"]
             case steps.SAME, one, other:
                 return [f"if v{one} == v{other}:"]
             case steps.DIFFERS, *pairs:
                 refs = [self._ref(ref) for ref in pairs]
-                differ = (f"{one} != {other}" for one, other in zip(refs[::2], refs[1::2], strict=True))
-                return [f"if {' or '.join(differ)}:"]
+                each = (f"{one} != {other}" for one, other in zip(*[iter(refs)] * 2, strict=True))
+                return [f"if {' or '.join(each)}:"]
             case steps.HAS, subject, predicate, object_:
                 return [f"if {self._ref(object_)} in {self._objects(predicate, subject)}:"]
+        return []
+
+    def _looking_up(self, step: Step, bound: int) -> list[str]:
+        index = self._index
+        new = [f"v{bound + place}" for place in range(BINDS[step[0]])]
+        both = f"for {', '.join(new)} in"
+        match step:
             case steps.OBJECTS, predicate, subject:
-                return [f"for {new[0]} in {self._objects(predicate, subject)}:"]
+                return [f"{both} {self._objects(predicate, subject)}:"]
             case steps.SUBJECTS, predicate, object_:
-                return [f"for {new[0]} in {self._subjects(predicate, object_)}:"]
+                table = self._table_of(index.subjects, index.all_subjects, predicate)
+                return [f"{both} {table}.get({self._ref(object_)}, ()):"]
             case steps.PAIRS, predicate:
-                table = self._table_of(self._index.objects, self._index.all_objects, predicate)
+                table = self._table_of(index.objects, index.all_objects, predicate)
                 return [f"for {new[0]}, t{bound} in {table}.items():", f"for {new[1]} in t{bound}:"]
             case steps.AROUND, subject:
-                table = self._value(self._index.around)
-                return [f"for {new[0]}, {new[1]} in {table}.get({self._ref(subject)}, ()):"]
+                return [f"{both} {self._value(index.around)}.get({self._ref(subject)}, ()):"]
             case steps.INTO, object_:
-                table = self._value(self._index.into)
-                return [f"for {new[0]}, {new[1]} in {table}.get({self._ref(object_)}, ()):"]
-            case steps.ALL, *_:
-                return [f"for {', '.join(new)} in {self._value(self._index)}:"]
-        raise ValueError(f"no step {step}")
+                return [f"{both} {self._value(index.into)}.get({self._ref(object_)}, ()):"]
+        return [f"{both} {self._value(index)}:"]
 
     def _objects(self, predicate: int, subject: int) -> str:
         table = self._table_of(self._index.objects, self._index.all_objects, predicate)
         return f"{table}.get({self._ref(subject)}, ())"
-
-    def _subjects(self, predicate: int, object_: int) -> str:
-        table = self._table_of(self._index.subjects, self._index.all_subjects, predicate)
-        return f"{table}.get({self._ref(object_)}, ())"
 
     def _table_of(
         self, table: Callable[[int], Table], tables: Mapping[int, Table], predicate: int

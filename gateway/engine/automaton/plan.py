@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gateway.engine.automaton.canonical_form import Form, IntPattern
+from gateway.engine.automaton.form import Form, IntPattern
 from gateway.engine.automaton.terms import IntRow
 
 Step: TypeAlias = tuple[int, ...]

@@ -40,10 +40,11 @@ class NotAnAutomatonError(Exception):
 class AutomatonQuery:
     """Patterns of one window, conditions on their solutions, and the rows that a solution gives.
 
-    Constants of patterns are as the store gives them; hidden variables are named as in the syntax tree. A row
-    has None where a column has no value. SELECT and ASK have one row a solution, CONSTRUCT one for
-    each triple of its template. With `is_set` equal rows are one (DISTINCT, ASK, CONSTRUCT); with
-    `is_triples` a row that is no triple is none (16.2). `base` is for IRI() in conditions.
+    Constants of patterns are as the store gives them; hidden variables are named as in the syntax
+    tree. A row has None where a column has no value. SELECT and ASK have one row a solution,
+    CONSTRUCT one for each triple of its template. With `is_set` equal rows are one (DISTINCT, ASK,
+    CONSTRUCT); with `is_triples` a row that is no triple is none (16.2). `base` is for IRI() in
+    conditions.
     """
 
     patterns: tuple[Pattern, ...]
@@ -74,10 +75,19 @@ def automaton_query(query: Query, window: NamedNode, dataset: Dataset | None) ->
         raise NotAnAutomatonError(f"more than {MOST_PATTERNS} patterns")
     reader.expect_own_variables(scope)
     constants, conditions = _constants(reader.conditions, scope)
+
+    def put(slot: Slot) -> Slot:
+        return constants.get(slot, slot) if isinstance(slot, str) else slot
+
     return AutomatonQuery(
-        tuple(dict.fromkeys(_put(each, constants) for each in reader.patterns)),
+        tuple(dict.fromkeys((put(s), put(p), put(o)) for s, p, o in reader.patterns)),
         tuple(dict.fromkeys(conditions)),
-        tuple(dict.fromkeys(_put(row, constants) for row in _rows(query, scope))),
+        tuple(
+            dict.fromkeys(
+                tuple([None if slot is None else put(slot) for slot in row])
+                for row in _rows(query, scope)
+            )
+        ),
         is_set=query.distinct or query.form is not QueryForm.SELECT,
         is_triples=query.form is QueryForm.CONSTRUCT,
         base=(query.base or "") if conditions else "",
@@ -231,10 +241,6 @@ def _column(node: algebra.PatternTerm | paths.Path, scope: frozenset[str]) -> Sl
     if isinstance(node, Variable):
         return node.value if node.value in scope else None
     return node  # type: ignore[return-value]
-
-
-def _put(slots: tuple[Slot, ...], constants: dict[str, Term]) -> tuple[Slot, ...]:
-    return tuple(constants.get(slot, slot) if isinstance(slot, str) else slot for slot in slots)
 
 
 def _slot(node: algebra.PatternTerm) -> Slot:

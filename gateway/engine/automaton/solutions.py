@@ -7,9 +7,9 @@ asks may stop.
 from collections.abc import Iterable, Iterator, Sequence
 
 from gateway.engine.automaton import plan as steps
+from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.plan import Plan, Step
 from gateway.engine.automaton.terms import IntRow
-from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.window_index import WindowIndex
 
 

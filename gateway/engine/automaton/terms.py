@@ -9,7 +9,7 @@ al. 2015, section 2.1; they are hashes there and may collide, here they are not.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Triple
 
 from gateway.rdf.terms import Term
 
@@ -29,6 +29,7 @@ _SLACK = 4096
 class Terms:
     """Terms to integers and back.
 
+    >>> from pyoxigraph import NamedNode
     >>> terms = Terms()
     >>> number = terms.pin(NamedNode("urn:a"))
     >>> terms.terms[number], terms.terms[UNBOUND]

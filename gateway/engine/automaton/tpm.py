@@ -58,7 +58,7 @@ class Machine:
     def matches(self, subject: int, predicate: int, object_: int, found: Found) -> None:
         """Add the rows of all matches with this triple, which the index has."""
         if self._changed:
-            self._make()
+            self.build()
         roots = self._roots
         go = roots.get(predicate)
         if go is not None:
@@ -67,7 +67,8 @@ class Machine:
         if go is not None:
             go(found, subject, predicate, object_)
 
-    def _make(self) -> None:
+    def build(self) -> None:
+        """Make the functions that have changed."""
         for predicate in self._changed:
             self._compiler.make(self._tries[predicate].changed())
         self._changed.clear()

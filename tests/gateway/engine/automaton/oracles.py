@@ -1,4 +1,4 @@
-"""Two ways that know nothing of automata: nested loops, and a store that has the window as graph."""
+"""Two ways that know nothing of automata: nested loops, and a store that has the window."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,7 +3,6 @@
 IRIs stand anywhere in a triple, so that variables may be shared by any two places.
 """
 
-from itertools import product
 from random import Random
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -17,8 +16,11 @@ PREDICATES = ("<urn:p>", "<urn:q>")
 VARIABLES = ("?x", "?y", "?z", "?u")
 LITERALS = ("1", "01", "2.50", "true", "'v'", "'v'@en", f"'2020-01-01T00:00:00Z'^^<{XSD}dateTime>")
 
-_NODES = (*(NamedNode(iri[1:-1]) for iri in IRIS), BlankNode("m"))
-_LITERAL_TERMS = (
+_NODES: tuple[NamedNode | BlankNode, ...] = (
+    *(NamedNode(iri[1:-1]) for iri in IRIS),
+    BlankNode("m"),
+)
+_LITERAL_TERMS: tuple[Literal, ...] = (
     Literal(1),
     Literal("2.5", datatype=NamedNode(XSD + "decimal")),
     Literal("1", datatype=NamedNode(XSD + "boolean")),
@@ -30,12 +32,16 @@ _LITERAL_TERMS = (
 _EDGES = tuple(NamedNode(iri[1:-1]) for iri in (*PREDICATES, *PREDICATES, "<urn:a>"))
 COMMON = tuple(
     Triple(subject, predicate, object_)
-    for subject, predicate, object_ in product(_NODES, _EDGES[1:], (*_NODES, Literal(1)))
+    for subject in _NODES
+    for predicate in _EDGES[1:]
+    for object_ in (*_NODES, Literal(1))
 )
 """Dense: most patterns match some of them."""
 ODD = tuple(
     Triple(subject, predicate, canonical(literal))
-    for subject, predicate, literal in product(_NODES[:3], _EDGES[:2], _LITERAL_TERMS)
+    for subject in _NODES[:3]
+    for predicate in _EDGES[:2]
+    for literal in _LITERAL_TERMS
 )
 
 
