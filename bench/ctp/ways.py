@@ -123,7 +123,7 @@ class Unshared:
             self._machine.insert((_apart(plan, text) for plan in plans(form)), text)
         self._machine.build()
         self.construction_s = process_time() - started
-        self.distinct, self.plans = len(texts), len(self._machine)
+        self.distinct, self.plans = len(texts), self._machine.plans
 
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """Rows of matches: all variables are shown."""

@@ -203,16 +203,19 @@ class Automaton:
 
         Each is found once: with the first of its triples that leaves, the last that comes.
         """
-        index = self._index
+        index, arriving, changing = self._index, self._arriving, self._changing
         lost: Found = {}
         won: Found = {}
         for ids in gone:
-            self._changing.matches(*ids, lost)
+            if not changing.is_empty:
+                changing.matches(*ids, lost)
             index.remove(*ids)
         for ids in come:
             if index.add(*ids):
-                self._arriving.matches(*ids, won)
-                self._changing.matches(*ids, won)
+                if not arriving.is_empty:
+                    arriving.matches(*ids, won)
+                if not changing.is_empty:
+                    changing.matches(*ids, won)
         return lost, won
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
@@ -273,8 +276,8 @@ class Automaton:
 
     @property
     def plans(self) -> int:
-        """How many plans there are, equal ones counted once."""
-        return len(self._arriving) + len(self._changing)
+        """How many plans there are: one a pattern of each query."""
+        return self._arriving.plans + self._changing.plans
 
     @property
     def queries(self) -> int:

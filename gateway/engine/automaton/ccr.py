@@ -11,6 +11,7 @@ functions have to be made again; the others stay. Source: Qin et al. 2015, secti
 query is resolved by itself.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
@@ -28,6 +29,15 @@ APART = 11
 
 ANY = (12,)
 """The step of a root whose triples have any predicate; that of another one is ()."""
+
+Tail: TypeAlias = tuple[tuple[Step, ...], IntRow]
+"""How a plan goes on behind its last test for a constant, and its row."""
+
+_FAMILY = 4
+"""Plans that go on alike before they are a family."""
+
+_FAMILIES = 8
+"""The part of a switch's cases that they must be, as its reciprocal."""
 
 _MOST_SIBLINGS = 48
 _BUCKETS = 16
@@ -74,32 +84,55 @@ class Node:
         return found
 
 
-class Switch:
-    """What goes on for each constant in a slot: queries to be told, and continuations.
+class Family:
+    """Queries by the constant of a switch, that go on by the same `steps` and tell the same row."""
 
-    `leaves` are queries by constant, of one row each; queries that end alike are in several of
-    them. `go` has the functions of `cases`.
+    __slots__ = ("queries", "row", "steps")
+
+    def __init__(self, steps: tuple[Step, ...], row: IntRow) -> None:
+        self.steps = steps
+        self.row = row
+        self.queries: dict[int, int] = {}
+
+
+class Switch:
+    """What goes on for each constant in a slot.
+
+    `go` has the functions of `cases`; `tails` counts how plans in them go on behind the test.
+    Families that are alike have queries of the same constant.
     """
 
-    __slots__ = ("cases", "go", "leaves")
+    __slots__ = ("cases", "families", "go", "tails")
 
     def __init__(self) -> None:
-        self.leaves: list[tuple[IntRow, dict[int, int]]] = []
+        self.families: list[Family] = []
         self.cases: dict[int, Node] = {}
         self.go: dict[int, Continuation] = {}
+        self.tails: Counter[Tail] = Counter()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing goes on."""
-        return not (self.leaves or self.cases)
+        return not (self.families or self.cases)
+
+    def alike(self, tail: Tail) -> list[Family]:
+        """The families that go on so."""
+        return [each for each in self.families if (each.steps, each.row) == tail]
+
+    def wants_family(self, tail: Tail) -> bool:
+        """Whether so many go on so that one look-up for all of them is worth it.
+
+        Each look-up is done for all that reaches the switch, so there must not be many.
+        """
+        count = self.tails[tail]
+        return not tail[0] or (count >= _FAMILY and count * _FAMILIES >= len(self.cases))
 
 
 class Trie:
-    """The plans that begin with one kind of triple; `ends` are the plans that are not equal."""
+    """The plans that begin with one kind of triple."""
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        self.ends = 0
         self._changed: dict[Node, None] = {}
 
     def changed(self) -> Iterable[Node]:
@@ -110,64 +143,77 @@ class Trie:
 
     def insert(self, plan: Plan, query: int) -> None:
         """Add a plan; its rows are those of `query`."""
-        node, last = self._walked(plan)
+        before, test, behind = _parted(plan.steps)
+        node = self._walked(self.root, before)
         for row in plan.rows:
-            if last is None:
-                if node.rows is _NO_ROWS:
-                    node.rows = {}
-                self.ends += row not in node.rows
-                node.rows[row] = (*node.rows.get(row, ()), query)
-                self._touch(node)
+            if test is None:
+                self._insert_row(node, row, query)
+                continue
+            tail = behind, row
+            switch = self._switch(node, test[1])
+            alike = switch.alike(tail)
+            if alike or switch.wants_family(tail):
+                self._insert_member(node, switch, tail, ~test[2], query)
             else:
-                self._insert_leaf(node, last, row, query)
+                switch.tails[tail] += 1
+                self._insert_row(self._walked(self._case(node, test), behind), row, query)
 
     def remove(self, plan: Plan, query: int) -> None:
         """The reverse of `insert`."""
-        node, last = self._walked(plan)
+        before, test, behind = _parted(plan.steps)
+        node = self._walked(self.root, before)
         for row in plan.rows:
-            if last is None:
-                node.rows[row] = tuple([each for each in node.rows[row] if each != query])
-                if not node.rows[row]:
-                    del node.rows[row]
-                    self.ends -= 1
-                self._touch(node)
-            else:
-                self._remove_leaf(node, last, row, query)
+            if test is None:
+                self._remove_row(node, row, query)
+                continue
+            tail, switch = (behind, row), node.switches[test[1]]
+            if not self._remove_member(node, switch, tail, ~test[2], query):
+                switch.tails[tail] -= 1
+                self._remove_row(self._walked(self._case(node, test), behind), row, query)
         self._prune(node)
 
-    def _walked(self, plan: Plan) -> tuple[Node, Step | None]:
-        """The node at the end, and a last step that tests for a constant, which is not walked."""
-        steps, node = plan.steps, self.root
-        last = steps[-1] if steps and steps[-1][0] == IS else None
-        for step in steps[:-1] if last else steps:
+    def _walked(self, node: Node, steps: Iterable[Step]) -> Node:
+        for step in steps:
             node = self._case(node, step) if step[0] == IS else self._child(node, step)
-        return node, last
+        return node
 
-    def _insert_leaf(self, node: Node, last: Step, row: IntRow, query: int) -> None:
-        leaves, constant = self._switch(node, last[1]).leaves, ~last[2]
-        alike = [queries for its_row, queries in leaves if its_row == row]
-        self.ends += all(constant not in queries for queries in alike)
-        for queries in alike:
-            if constant not in queries:
-                queries[constant] = query
-                return
-        leaves.append((row, {constant: query}))
+    def _insert_row(self, node: Node, row: IntRow, query: int) -> None:
+        if node.rows is _NO_ROWS:
+            node.rows = {}
+        node.rows[row] = (*node.rows.get(row, ()), query)
         self._touch(node)
 
-    def _remove_leaf(self, node: Node, last: Step, row: IntRow, query: int) -> None:
-        switch, constant = node.switches[last[1]], ~last[2]
-        alike = [queries for its_row, queries in switch.leaves if its_row == row]
-        for queries in alike:
-            if queries.get(constant) == query:
-                del queries[constant]
-                break
-        self.ends -= all(constant not in queries for queries in alike)
-        if not all(queries for _, queries in switch.leaves):
-            switch.leaves = [leaf for leaf in switch.leaves if leaf[1]]
-            self._touch(node)
-        if switch.is_empty:
-            del node.switches[last[1]]
-            self._touch(node)
+    def _remove_row(self, node: Node, row: IntRow, query: int) -> None:
+        node.rows[row] = tuple([each for each in node.rows[row] if each != query])
+        if not node.rows[row]:
+            del node.rows[row]
+        self._touch(node)
+        self._prune(node)
+
+    def _insert_member(
+        self, node: Node, switch: Switch, tail: Tail, constant: int, query: int
+    ) -> None:
+        for family in switch.alike(tail):
+            if constant not in family.queries:
+                family.queries[constant] = query
+                return
+        family = Family(*tail)
+        family.queries[constant] = query
+        switch.families.append(family)
+        self._touch(node)
+
+    def _remove_member(
+        self, node: Node, switch: Switch, tail: Tail, constant: int, query: int
+    ) -> bool:
+        """Whether it was in a family."""
+        for family in switch.alike(tail):
+            if family.queries.get(constant) == query:
+                del family.queries[constant]
+                if not family.queries:
+                    switch.families.remove(family)
+                    self._touch(node)
+                return True
+        return False
 
     def _child(self, node: Node, step: Step) -> Node:
         found = _known(node, step)
@@ -210,6 +256,7 @@ class Trie:
 
     def _prune(self, node: Node) -> None:
         """Take out what nothing goes on from."""
+        self._drop_empty_switches(node)
         while node.is_empty and node.parent is not None:
             self._changed.pop(node, None)
             parent, step = node.parent, node.step
@@ -219,12 +266,25 @@ class Trie:
                 switch.go.pop(~step[2], None)
                 if not switch.cases:
                     self._touch(parent)
-                if switch.is_empty:
-                    del parent.switches[step[1]]
             else:
                 del parent.children[step]
                 self._touch(parent)
+            node.parent = None
             node = parent
+            self._drop_empty_switches(node)
+
+    def _drop_empty_switches(self, node: Node) -> None:
+        for slot in [slot for slot, switch in node.switches.items() if switch.is_empty]:
+            del node.switches[slot]
+            self._touch(node)
+
+
+def _parted(steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], Step | None, tuple[Step, ...]]:
+    """What is before the last test for a constant, that test, and what is behind it."""
+    for at in range(len(steps) - 1, -1, -1):
+        if steps[at][0] == IS:
+            return steps[:at], steps[at], steps[at + 1 :]
+    return steps, None, ()
 
 
 def _known(node: Node, step: Step) -> Node | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.engine.automaton import plan as steps
-from gateway.engine.automaton.ccr import ANY, Continuation, Node, Switch
+from gateway.engine.automaton.ccr import ANY, APART, Continuation, Family, Node, Switch
 from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.plan import BINDS, Step
 from gateway.engine.automaton.terms import IntRow
@@ -106,14 +106,23 @@ class _Function:
             self._line(depth, f"{self._name(child.place[0])}[0](out, {arguments})")
 
     def _switch(self, slot: int, switch: Switch, bound: int, depth: int) -> None:
-        for row, queries in switch.leaves:
-            self._line(depth, f"q = {self._name(queries.get)}(v{slot})")
-            self._line(depth, "if q is not None:")
-            self._tell(depth + 1, "q", row)
+        for place, family in enumerate(switch.families):
+            query = f"q{bound}_{place}"
+            self._line(depth, f"{query} = {self._name(family.queries.get)}(v{slot})")
+            self._line(depth, f"if {query} is not None:")
+            self._family(family, query, bound, depth + 1)
         if switch.cases:
             arguments = ", ".join(f"v{each}" for each in self._slots(bound))
             self._line(depth, f"go = {self._name(switch.go.get)}(v{slot})")
             self._line(depth, f"if go is not None: go(out, {arguments})")
+
+    def _family(self, family: Family, query: str, bound: int, depth: int) -> None:
+        for step in family.steps:
+            for line in self._opened(step, bound):
+                self._line(depth, line)
+                depth += 1
+            bound += BINDS.get(step[0], 0)
+        self._tell(depth, query, family.row)
 
     def _opened(self, step: Step, bound: int) -> list[str]:
         """The lines that open the blocks of a step."""

@@ -107,6 +107,8 @@ class _Draft:
     steps: list[Step] = field(default_factory=list)
     free: int = 0
     _tested: set[int] = field(default_factory=set)
+    _equal: dict[int, int] = field(default_factory=dict)
+    """Slots by the constant that they are tested for."""
 
     def bind(self, pattern: IntPattern, found: Sequence[int], known: Sequence[int]) -> None:
         """A triple of the pattern in the slots `found`; positions `known` need no test."""
@@ -116,6 +118,7 @@ class _Draft:
             slot = found[place]
             if ref < 0:
                 self.steps.append((IS, slot, ref))
+                self._equal.setdefault(ref, slot)
             elif ref in self.slots:
                 self.steps.append((SAME, self.slots[ref], slot))
             else:
@@ -134,8 +137,11 @@ class _Draft:
                 self._differs(patterns[place], found, patterns[seed])
 
     def rows(self) -> tuple[IntRow, ...]:
-        """What the rows refer to."""
-        return tuple([self._refs(row) for row in self.form.rows])
+        """What the rows refer to; by a slot rather than by a constant, as that differs less."""
+        equal = self._equal
+        return tuple(
+            [tuple([equal.get(ref, ref) for ref in self._refs(row)]) for row in self.form.rows]
+        )
 
     def _refs(self, refs: Sequence[int]) -> tuple[int, ...]:
         """Slots and constants; what has no slot yet is `_NEW`."""

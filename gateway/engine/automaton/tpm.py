@@ -29,10 +29,8 @@ class Machine:
         self._tries: dict[int | None, Trie] = {}
         self._roots: dict[int | None, Continuation] = {}
         self._changed: dict[int | None, None] = {}
-
-    def __len__(self) -> int:
-        """How many plans there are, equal ones counted once."""
-        return sum(trie.ends for trie in self._tries.values())
+        self.is_empty = True
+        self.plans = 0
 
     def insert(self, plans: Iterable[Plan], query: int) -> None:
         """Tell the rows of these plans as those of a query."""
@@ -43,29 +41,31 @@ class Machine:
                 root = Node(None, step, (self._roots, plan.predicate))
                 trie = self._tries[plan.predicate] = Trie(root)
             trie.insert(plan, query)
+            self.plans += 1
             self._changed[plan.predicate] = None
+        self.is_empty = not self._tries
 
     def remove(self, plans: Iterable[Plan], query: int) -> None:
         """The reverse of `insert`."""
         for plan in plans:
             trie = self._tries[plan.predicate]
             trie.remove(plan, query)
+            self.plans -= 1
             self._changed[plan.predicate] = None
             if trie.root.is_empty:
                 del self._tries[plan.predicate], self._changed[plan.predicate]
                 self._roots.pop(plan.predicate, None)
+        self.is_empty = not self._tries
 
     def matches(self, subject: int, predicate: int, object_: int, found: Found) -> None:
         """Add the rows of all matches with this triple, which the index has."""
         if self._changed:
             self.build()
         roots = self._roots
-        go = roots.get(predicate)
-        if go is not None:
-            go(found, subject, object_)
-        go = roots.get(None)
-        if go is not None:
-            go(found, subject, predicate, object_)
+        if predicate in roots:
+            roots[predicate](found, subject, object_)
+        if None in roots:
+            roots[None](found, subject, predicate, object_)
 
     def build(self) -> None:
         """Make the functions that have changed."""

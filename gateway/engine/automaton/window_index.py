@@ -101,8 +101,15 @@ class WindowIndex:
 
     def remove(self, subject: int, predicate: int, object_: int) -> None:
         """Take out a triple that is there."""
-        _take(self._objects[predicate], subject, object_)
-        _take(self._subjects[predicate], object_, subject)
+        objects, subjects = self._objects[predicate], self._subjects[predicate]
+        if len(objects[subject]) == 1:
+            del objects[subject]
+        else:
+            _take(objects, subject, object_)
+        if len(subjects[object_]) == 1:
+            del subjects[object_]
+        else:
+            _take(subjects, object_, subject)
         if self._has_pairs:
             _take(self._around, subject, (predicate, object_))
             _take(self._into, object_, (subject, predicate))
@@ -141,6 +148,7 @@ def _put(table: dict[int, Values[Value]], key: int, value: Value) -> None:
 
 
 def _take(table: dict[int, Values[Value]], key: int, value: Value) -> None:
+    """Take out a value that the key has."""
     values = table[key]
     if len(values) == 1:
         del table[key]
