@@ -42,6 +42,7 @@ from gateway.engine.workers.workers import (
     WorkersStatistics,
 )
 from gateway.errors import NoReasoningError
+from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning

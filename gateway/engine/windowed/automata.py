@@ -17,8 +17,7 @@ from gateway.engine.limits import bounded
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
 from gateway.rdf.solutions import ResultsDelta
-from gateway.windows.content import Content
-from gateway.windows.streams import Change
+from gateway.windows.content import Change, Content
 
 
 class Automata:

@@ -1,8 +1,7 @@
 """`Outputs`: of what changed in an answer over windows, what its subscribers want to be told.
 
 Place: behind the units, before the subscribers. `changes` is all of it; `added` and `removed` one
-side; `whole` the answer itself at each change, or, where all its windows are stepped, at each
-boundary. Source: Arasu et al., "The CQL continuous query language", 2006, section 6: Istream,
+side; `whole` the answer itself at each change, and of a stepped window at each boundary. Source: Arasu et al., "The CQL continuous query language", 2006, section 6: Istream,
 Dstream and Rstream.
 """
 
@@ -11,7 +10,6 @@ from collections.abc import Collection, Iterable
 
 from gateway.engine.spu import Change, Spu
 from gateway.rdf.solutions import ResultsDelta, SolutionBag
-from gateway.windows.content import Content
 
 
 class Outputs:
@@ -34,13 +32,8 @@ class Outputs:
         """The reverse of `add`."""
         self._whole.pop(spu, None)
 
-    def told(
-        self, changes: Iterable[Change], boundary: Collection[Spu], stepped: Collection[Spu]
-    ) -> list[Change]:
-        """What is to be told of a step; `boundary` are the SPUs of which a window reached one.
-
-        `stepped` are those whose windows are all stepped.
-        """
+    def told(self, changes: Iterable[Change], boundary: Iterable[Spu]) -> list[Change]:
+        """What is to be told of a step; `boundary` are the SPUs of which a window reached one."""
         found = []
         due = dict.fromkeys(boundary)
         for spu, results in changes:
@@ -53,8 +46,7 @@ class Outputs:
                     found.append((spu, results))
                 case "whole":
                     self._change(spu, results)
-                    if spu not in stepped:
-                        due[spu] = None
+                    due[spu] = None
         wholes = ((spu, self._whole[spu]) for spu in due if spu in self._whole)
         return found + [
             (spu, ResultsDelta(spu.variables, tuple(bag.elements()))) for spu, bag in wholes
@@ -67,8 +59,3 @@ class Outputs:
         for row in results.removed:
             if not bag[row]:
                 del bag[row]
-
-
-def is_stepped(contents: Iterable[Content]) -> bool:
-    """Whether all of these windows change at boundaries alone."""
-    return all(content.window.step is not None for content in contents)

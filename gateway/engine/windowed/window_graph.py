@@ -9,8 +9,7 @@ from gateway.engine.lutt import LuttEntry
 from gateway.rdf.namespaces import GW
 from gateway.rdf.terms import Term
 from gateway.store.quad_index import QuadIndex
-from gateway.windows.content import Content
-from gateway.windows.streams import Change
+from gateway.windows.content import Change, Content
 
 _START, _END = NamedNode(GW + "windowStart"), NamedNode(GW + "windowEnd")
 

@@ -24,8 +24,7 @@ from gateway.sparql.hidden_graphs import without_graphs
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore
-from gateway.windows.content import Content
-from gateway.windows.streams import Change
+from gateway.windows.content import Change, Content
 
 Contents = Mapping[NamedNode, Content]
 """The windows of a subscription, by their names."""

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad
 
-from gateway.engine.lutt import LuttEntry, matches
+from gateway.engine.lutt import Artq, LuttEntry, LuttIndex, matches
 from gateway.engine.windowed.window_graph import WindowGraph
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
@@ -44,6 +44,7 @@ class WindowedSource:
     def __init__(self, view: View, store: QuadStore) -> None:
         self.graphs: dict[GraphName, WindowGraph] = {}
         self.entries: dict[LuttEntry, int] = {}
+        self._covered: LuttIndex[str] = LuttIndex()
         self._view = view
         self._mirror = Mirror(store, self._kept, self._named)
 
@@ -52,7 +53,9 @@ class WindowedSource:
         entries = tuple(entries)
         grows = sum(graph.want(entries) for graph in self.graphs.values()) > 0
         for entry in entries:
-            grows = grows or entry not in self.entries
+            if entry not in self.entries:
+                self._covered.insert(entry, "")
+                grows = True
             self.entries[entry] = self.entries.get(entry, 0) + 1
         if grows:
             self._mirror.drop()
@@ -65,13 +68,17 @@ class WindowedSource:
         for entry in entries:
             self.entries[entry] -= 1
             if not self.entries[entry]:
+                self._covered.remove(entry, "")
                 del self.entries[entry]
         if not self.entries:
             self._mirror.drop()
 
     def take(self, delta: Delta) -> None:
         """Take note of a change that view and windows have by now."""
-        self._mirror.take(delta)
+        if self._mirror.is_filled:
+            kept = self._covered.match(delta).get("") or Artq()
+            quads = tuple(kept.added), tuple(kept.removed)
+            self._mirror.take(Delta(*quads, delta.graphs_created, delta.graphs_dropped))
 
     def match(
         self,

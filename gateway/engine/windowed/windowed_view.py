@@ -26,7 +26,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
-from gateway.engine.windowed.outputs import Outputs, is_stepped
+from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_compiler import WindowTierCompiler
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
@@ -47,10 +47,10 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
-from gateway.windows.content import Content
+from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
 from gateway.windows.info import WindowInfo
-from gateway.windows.streams import Change, Streams
+from gateway.windows.streams import Streams
 from gateway.windows.window_clock import WindowClock
 
 Arrived = Mapping[str, Sequence[Element]]
@@ -331,20 +331,16 @@ class WindowedView:
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
-        return self._outputs.told(told, *self._boundaries(changes))
+        return self._outputs.told(told, self._at_boundary(changes))
 
-    def _boundaries(self, changes: Sequence[Change]) -> tuple[list[Spu], set[Spu]]:
-        """Whose windows reached a boundary, and who is told at boundaries alone."""
-        if not self._outputs.whole:
-            return [], set()
+    def _at_boundary(self, changes: Sequence[Change]) -> list[Spu]:
+        """The SPUs that are told whole answers and of which a window reached a boundary."""
         reached = {change.content for change in changes if change.is_boundary}
-        stepped = {spu for spu in self._outputs.whole if is_stepped(self._contents[spu].values())}
-        at = [
+        return [
             spu
-            for spu in self._outputs.whole
+            for spu in (self._outputs.whole if reached else ())
             if not reached.isdisjoint(self._contents[spu].values())
         ]
-        return at, stepped
 
     def _end_over(self, content: Content, error: GatewayError) -> None:
         """End the subscriptions over a window that can no longer be kept."""
