@@ -15,11 +15,14 @@ class Content(ABC):
     """The triples of a window, as a set; one for all who declare it equally.
 
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
-    from then on and changes no more.
+    from then on and changes no more. `late`, `dropped`, `expired`: as in `WindowInfo`.
     """
 
     def __init__(self, window: Window) -> None:
         self.window = window
+        self.late = 0
+        self.dropped = 0
+        self.expired = 0
 
     @abstractmethod
     def __iter__(self) -> Iterator[Triple]:
@@ -57,3 +60,14 @@ class Change(NamedTuple):
     removed: Sequence[Triple]
     is_boundary: bool = False
     full: WindowFullError | None = None
+
+
+def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:
+    """What came and what went, of triples that in turn came and went; what did both, did neither."""
+    balance = dict.fromkeys(gained, 0)
+    for triple in gained:
+        balance[triple] += 1
+    for triple in lost:
+        balance[triple] = balance.get(triple, 0) - 1
+    added = [triple for triple, times in balance.items() if times > 0]
+    return added, [triple for triple, times in balance.items() if times < 0]
