@@ -6,7 +6,8 @@
     │   ├── UnsupportedQueryError   400  unsupported_query     a form, function or host not offered
     │   ├── UpdateFailedError       400  update_failed         an UPDATE raised; nothing changed
     │   ├── BadRequestError         400  bad_request           malformed request or message
-    │   │   └── NoReasoningError        400  bad_request           `infer`, and nothing reasons
+    │   │   ├── NoReasoningError        400  bad_request           `infer`, and nothing reasons
+    │   │   └── WindowError             400  bad_request           a declaration of a window
     │   ├── UnauthorizedError       401  invalid_request       no token, or none that can be read
     │   │   ├── UnsupportedGrantError   401  unsupported_grant_type  the scheme is not Bearer
     │   │   ├── InvalidTokenError       401  invalid_grant         forged, expired or revoked
@@ -34,6 +35,7 @@
     │   ├── UnsupportedMediaTypeError 415 unsupported_media_type  a Content-Type we cannot read
     │   └── TooManyRequestsError    429  too_many_requests     URQ or SRQ is full
     ├── SubscriptionFailedError 500  subscription_failed   a subscription cannot be served any more
+    ├── WindowFullError         507  window_full           a window holds more than it may
     ├── ConfigurationError      500  configuration         gateway.toml, JSAP, mapping
     ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
     ├── SuspendedError          503  suspended             more follows than `derived` allows
@@ -45,7 +47,7 @@
 `code` and `http_status` are stable and part of the wire protocol (docs/errors.md).
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class GatewayError(Exception):
@@ -108,6 +110,25 @@ class NoReasoningError(BadRequestError):
             "infer is asked for, and this gateway does not reason",
             "leave infer out, or name graphs in [reasoning]",
         )
+
+
+class WindowError(BadRequestError):
+    """A declaration of a window that cannot be: `member` says which part, `reason` why."""
+
+    def __init__(self, member: str, reason: str, hint: str = "") -> None:
+        super().__init__(f"{member}: {reason}" if member else reason, hint)
+        self.member = member
+        self.reason = reason
+
+    def within(self, where: str) -> Self:
+        """The same, of a member of `where`."""
+        return type(self)(
+            f"{where}: {self.member}" if self.member else where, self.reason, self.hint
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        """For the way from another process."""
+        return type(self), (self.member, self.reason, self.hint)
 
 
 class UnauthorizedError(ClientError):
@@ -341,6 +362,31 @@ class SubscriptionFailedError(GatewayError):
     """A subscription that was served until now cannot be any more; it has ended."""
 
     code = "subscription_failed"
+
+
+class WindowFullError(GatewayError):
+    """A window would hold more than `limit`, which `setting` sets; what sees it has ended.
+
+    `window` is for a person: its stream, and how much of it.
+    """
+
+    code = "window_full"
+    http_status = 507
+
+    def __init__(self, window: str, limit: int, what: str, setting: str) -> None:
+        super().__init__(
+            f"{window} would make it more than {limit} {what}",
+            f"see less of the stream, narrow it, raise {setting}, or let the oldest go by "
+            "overflow: oldest",
+        )
+        self.window = window
+        self.limit = limit
+        self.what = what
+        self.setting = setting
+
+    def __reduce__(self) -> tuple[type, tuple[str, int, str, str]]:
+        """For the way from another process."""
+        return type(self), (self.window, self.limit, self.what, self.setting)
 
 
 class StorageError(GatewayError):

@@ -1,0 +1,39 @@
+"""`Budget`: what all windows together hold."""
+
+from gateway.errors import WindowFullError
+from gateway.windows.info import WindowLimits
+from gateway.windows.window import Window
+
+
+class Budget:
+    """Elements and bytes, counted by those who hold them."""
+
+    __slots__ = ("bytes", "elements", "limits")
+
+    def __init__(self, limits: WindowLimits) -> None:
+        self.limits = limits
+        self.elements = 0
+        self.bytes = 0
+
+    def is_exceeded(self) -> bool:
+        """Whether more is held than may be."""
+        return self.elements > self.limits.elements or self.bytes > self.limits.bytes
+
+    def error(self, window: Window) -> WindowFullError:
+        """What the subscribers of the window are told that would exceed it."""
+        if self.elements > self.limits.elements:
+            return _full(window, self.limits.elements, "elements of all windows", "elements")
+        return _full(window, self.limits.bytes, "bytes of all windows", "bytes")
+
+
+def limit_error(window: Window) -> WindowFullError:
+    """What the subscribers of a window beyond its own limit are told."""
+    return WindowFullError(_name(window), window.limit or 0, "elements", "its limit")
+
+
+def _full(window: Window, limit: int, what: str, setting: str) -> WindowFullError:
+    return WindowFullError(_name(window), limit, what, f"[windows] {setting}")
+
+
+def _name(window: Window) -> str:
+    return f"the window of <{window.stream}> by {window.size()}"

@@ -1,0 +1,73 @@
+"""`Content`: what a window has now, and `Change`: what a step did to it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pyoxigraph import Literal, Triple
+
+from gateway.errors import WindowFullError
+from gateway.windows.info import WindowInfo
+from gateway.windows.window import Window
+
+
+class Content(ABC):
+    """The triples of a window, as a set; one for all who declare it equally.
+
+    `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
+    from then on and changes no more. `late`, `dropped`, `expired`: as in `WindowInfo`.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.late = 0
+        self.dropped = 0
+        self.expired = 0
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Triple]:
+        """Each triple once, in no order."""
+
+    @abstractmethod
+    def __contains__(self, triple: object) -> bool: ...
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many triples there are."""
+
+    @property
+    def bounds(self) -> tuple[Literal, Literal] | None:
+        """Start and end, `xsd:dateTime`, of a window that asks for them; None while it has none.
+
+        The window's IRI, which is their subject, only its subscriber knows.
+        """
+        return None
+
+    @abstractmethod
+    def info(self) -> WindowInfo:
+        """What there is, from when to when, and whether that is all; linear in what is held."""
+
+
+class Change(NamedTuple):
+    """What a step did to a content: sets of triples that came and went, net.
+
+    `is_boundary`: a stepped window reached a boundary, changed or not. `full`: nothing else counts,
+    and who sees the window has to be told so and ended.
+    """
+
+    content: Content
+    added: Sequence[Triple]
+    removed: Sequence[Triple]
+    is_boundary: bool = False
+    full: WindowFullError | None = None
+
+
+def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:
+    """What came and what went, of triples that in turn came and went; what did both, did neither."""
+    balance = dict.fromkeys(gained, 0)
+    for triple in gained:
+        balance[triple] += 1
+    for triple in lost:
+        balance[triple] = balance.get(triple, 0) - 1
+    added = [triple for triple, times in balance.items() if times > 0]
+    return added, [triple for triple, times in balance.items() if times < 0]

@@ -1,0 +1,257 @@
+"""`Counted`: a window by `triples` or `elements`: the last so many, as they came.
+
+A window by `triples` sees the stream as one sequence of triples; of a long element perhaps its last
+ones. With a step it shows them as they stood at each step-th one since it was opened, its past
+included; `per: "stream"` counts, and steps, for each key by itself. No clock moves it.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from pyoxigraph import Triple
+
+from gateway.errors import WindowFullError
+from gateway.windows.budget import Budget, limit_error
+from gateway.windows.content import Change, Content, net
+from gateway.windows.element import Element, Key
+from gateway.windows.info import WindowInfo
+from gateway.windows.window import Window
+
+_Item = tuple[tuple[Triple, ...], Element, int, int, int]
+"""Triples that come and go together, their element, its time, their weight, their arrival."""
+
+
+class _Run:
+    """The last ones of one sequence: those in the graph, and those that wait for the boundary.
+
+    `phase`: how many came since the boundary; `told`: how many until then.
+    """
+
+    __slots__ = ("held", "phase", "told", "waiting")
+
+    def __init__(self) -> None:
+        self.held: deque[_Item] = deque()
+        self.waiting: deque[_Item] = deque()
+        self.phase = 0
+        self.told = 0
+
+
+class Counted(Content):
+    """The content, which holds its elements itself.
+
+    A stepped one keeps of what waits no more than it will show.
+    """
+
+    due: int | None = None
+    scheduled: int | None = None
+
+    def __init__(self, window: Window, budget: Budget, since: int | None) -> None:
+        super().__init__(window)
+        self.full: WindowFullError | None = None
+        self.contents = [self]
+        self.weight = 0
+        self.elements = 0
+        self._size = window.triples or window.elements or 0
+        self._is_from_beginning = since is not None and since <= 0
+        self._runs: dict[Key | None, _Run] = {}
+        self._run = self._runs[None] = _Run()
+        self._counts: dict[Triple, int] = {}
+        self._budget = budget
+        self._gained: list[Triple] = []
+        self._lost: list[Triple] = []
+        self._moves = 0
+        self._is_boundary = False
+
+    @property
+    def holder(self) -> "Counted":
+        """Who holds its elements: itself."""
+        return self
+
+    def __iter__(self) -> Iterator[Triple]:
+        return iter(self._counts)
+
+    def __contains__(self, triple: object) -> bool:
+        return triple in self._counts
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+        """An element arrives that this window sees."""
+        if not self.contents:
+            return
+        time = now if element.time is None else element.time
+        window = self.window
+        if window.triples is None:
+            run = self._run if window.per is None else self._run_of(element.key)
+            self._push(run, (element.triples, element, time, weight, order))
+            return
+        triples = element.triples
+        share = weight // (len(triples) or 1)
+        if window.step is None and len(triples) > self._size:
+            self._run.told += len(triples) - self._size
+            triples = triples[-self._size :]
+        for triple in triples:
+            self._push(self._run, ((triple,), element, time, share, order))
+
+    def drop(self) -> None:
+        """An element arrives that does not enter."""
+        self.dropped += 1
+
+    def end_series(self, key: Key) -> None:
+        """Let the numbers of a key go, since its next one is in another unit."""
+        run = self._run if self.window.per is None else self._run_of(key)
+        run.waiting, withdrawn = _divided(run.waiting, key)
+        for item in withdrawn:
+            self._weigh(item, -1)
+        run.held, leaving = _divided(run.held, key)
+        for item in leaving:
+            self._leave(item)
+            self._moves += 2
+
+    def advance(self, now: int) -> None:
+        """Nothing: what arrives has entered, and time changes nothing."""
+
+    def shed(self) -> None:
+        """Make room: let the oldest go, or fail."""
+        if self.window.overflow == "oldest" and self.elements:
+            self._drop_oldest()
+        else:
+            self.fail(self._budget.error(self.window))
+
+    def fail(self, error: WindowFullError) -> None:
+        """Be empty from now on."""
+        self.full = error
+        self.close()
+
+    def close(self, _content: Content | None = None) -> None:
+        """Hold nothing any more."""
+        self._budget.elements -= self.elements
+        self._budget.bytes -= self.weight
+        self.elements = self.weight = 0
+        self._runs, self._counts = {}, {}
+        self.contents = []
+
+    def finish(self) -> list[Change]:
+        """What the step did."""
+        if self.full is not None:
+            return [Change(self, (), (), full=self.full)]
+        gained, lost, is_boundary = self._gained, self._lost, self._is_boundary
+        if gained or lost:
+            self._gained, self._lost = [], []
+            if self._moves > 1:
+                gained, lost = net(gained, lost)
+        self._moves, self._is_boundary = 0, False
+        if gained or lost or is_boundary:
+            return [Change(self, gained, lost, is_boundary)]
+        return []
+
+    def info(self) -> WindowInfo:
+        items = [each for run in self._runs.values() for each in run.held]
+        times = [each[2] for each in sorted(items, key=lambda item: item[4])]
+        told = self._run.told if self.window.per is None else 0
+        return WindowInfo(
+            from_=times[0] if times else None,
+            to=times[-1] if times else None,
+            complete=self.full is None and (self._is_from_beginning or told >= self._size),
+            elements=len({each[4] for each in items}),
+            triples=len(self._counts),
+            bytes=self.weight,
+            oldest=min(times, default=None),
+            watermark=None,
+            late=self.late,
+            dropped=self.dropped,
+            expired=self.expired,
+        )
+
+    def _run_of(self, key: Key | None) -> _Run:
+        run = self._runs.get(key)
+        if run is None:
+            run = self._runs[key] = _Run()
+        return run
+
+    def _push(self, run: _Run, item: _Item) -> None:
+        self._moves += 1
+        self._weigh(item, 1)
+        step = self.window.step
+        if step is None:
+            run.told += 1
+            self._enter(run, item)
+        else:
+            run.waiting.append(item)
+            run.phase += 1
+            if len(run.waiting) > self._size:
+                self._weigh(run.waiting.popleft(), -1)
+            if run.phase == step:
+                self._show(run)
+        limit = self.window.limit
+        if limit is not None and self.elements > limit and self.full is None:
+            self._limit()
+
+    def _show(self, run: _Run) -> None:
+        """The boundary is reached."""
+        run.told += run.phase
+        run.phase = 0
+        self._is_boundary = True
+        self._moves += 1
+        waiting, run.waiting = run.waiting, deque()
+        for item in waiting:
+            self._enter(run, item)
+
+    def _enter(self, run: _Run, item: _Item) -> None:
+        counts, gained = self._counts, self._gained
+        for triple in item[0]:
+            times = counts.get(triple, 0)
+            counts[triple] = times + 1
+            if not times:
+                gained.append(triple)
+        held = run.held
+        held.append(item)
+        if len(held) > self._size:
+            self._leave(held.popleft())
+
+    def _leave(self, item: _Item) -> None:
+        counts, lost = self._counts, self._lost
+        for triple in item[0]:
+            times = counts[triple]
+            if times == 1:
+                del counts[triple]
+                lost.append(triple)
+            else:
+                counts[triple] = times - 1
+        self.expired += 1
+        self._weigh(item, -1)
+
+    def _limit(self) -> None:
+        if self.window.overflow == "end":
+            self.fail(limit_error(self.window))
+        else:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        """Let the oldest by arrival go, whatever its key; linear in keys."""
+        runs = [run for run in self._runs.values() if run.held or run.waiting]
+        run = min(runs, key=lambda each: (each.held or each.waiting)[0][4])
+        if run.held:
+            self._leave(run.held.popleft())
+            self._moves += 2
+        else:
+            self._weigh(run.waiting.popleft(), -1)
+        run.told = len(run.held)
+        self._is_from_beginning = False
+
+    def _weigh(self, item: _Item, times: int) -> None:
+        weight = times * item[3]
+        self.elements += times
+        self.weight += weight
+        self._budget.elements += times
+        self._budget.bytes += weight
+
+
+def _divided(items: deque[_Item], key: Key) -> tuple[deque[_Item], list[_Item]]:
+    """What stays, and the numbers of the key."""
+    gone = [each for each in items if each[1].unit is not None and each[1].key == key]
+    if gone:
+        orders = {each[4] for each in gone}
+        items = deque([each for each in items if each[4] not in orders])
+    return items, gone

@@ -1,0 +1,42 @@
+"""`WindowInfo` and `WindowLimits`: what a window has, and what all of them may have."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WindowInfo:
+    """What a window has now. Times in µs since the epoch.
+
+    `from_` and `to`: what it speaks of, from what is known on; of a counted window the times of its
+    oldest and its newest element; None: of nothing. `complete`: nothing of that is missing.
+    `elements`, `triples`: in the graph. `bytes`: an estimate of what is held for it, what waits
+    included and what others see too. `oldest`: the time of the oldest element. `watermark`: of
+    the clock, less the lateness; None: of no clock, or of a stream's that has not begun.
+    Counted since it was opened: `late`, elements told of a time that was over in the step before;
+    `dropped`, those that never enter, by `late`, by their unit or by their age; `expired`, those
+    that left.
+    """
+
+    from_: int | None
+    to: int | None
+    complete: bool
+    elements: int
+    triples: int
+    bytes: int
+    oldest: int | None
+    watermark: int | None
+    late: int
+    dropped: int
+    expired: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLimits:
+    """What all windows together may hold: elements, and bytes by estimate.
+
+    What waits to enter counts; windows of one stream that differ in `range` alone share their
+    elements, which count once, all others count what they hold.
+    """
+
+    elements: int = 1_000_000
+    bytes: int = 512 << 20

@@ -1,0 +1,124 @@
+"""`RangeContent`: a window by `range`: where it begins in its timeline."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from gateway.errors import WindowFullError
+from gateway.rdf.canonical import canonical
+from gateway.rdf.namespaces import XSD
+from gateway.windows.boundaries import instant
+from gateway.windows.content import Change, Content, net
+from gateway.windows.info import WindowInfo
+from gateway.windows.window import Window
+
+if TYPE_CHECKING:
+    from gateway.windows.timeline import Timeline
+
+_DATE_TIME = NamedNode(XSD + "dateTime")
+
+
+class RangeContent(Content):
+    """What has entered a timeline and is not before `low`.
+
+    `start`: the first place that is in. `since`: from when on everything is known, None: not yet.
+    `gained` and `lost`: what a step did until now; a triple may be in both where `is_mixed`.
+    """
+
+    def __init__(self, window: Window, timeline: "Timeline", since: int | None) -> None:
+        super().__init__(window)
+        self.holder = timeline
+        self.length = window.range or 0
+        self.since = since
+        self.low = 0
+        self.start = 0
+        self.size = 0
+        self.gained: list[Triple] = []
+        self.lost: list[Triple] = []
+        self.is_mixed = False
+        self.full: WindowFullError | None = None
+
+    def __iter__(self) -> Iterator[Triple]:
+        if self.full is None:
+            timeline = self.holder
+            for record in timeline.records[self.start : timeline.end]:
+                yield from record.own or ()
+
+    def __contains__(self, triple: object) -> bool:
+        if self.full is not None or not isinstance(triple, Triple):
+            return False
+        owner = self.holder.owners.get(triple)
+        return owner is not None and owner.time >= self.low
+
+    def __len__(self) -> int:
+        return self.size
+
+    def settle(self, is_boundary: bool) -> Change | None:
+        """End a step: what it did, None: nothing."""
+        gained, lost = self.gained, self.lost
+        if gained or lost:
+            self.gained, self.lost = [], []
+            if self.is_mixed:
+                self.is_mixed = False
+                gained, lost = net(gained, lost)
+            self.size += len(gained) - len(lost)
+        if gained or lost or is_boundary:
+            return Change(self, gained, lost, is_boundary)
+        return None
+
+    def jump(self, by: int) -> None:
+        """The clock was put forward by so much: what it said of the past it says otherwise now.
+
+        Back: elements of a device's time that had left are not known any more.
+        """
+        if self.since is not None and self.since > 0:
+            self.since += by
+            if by < 0 and not self.holder.watermark.is_arrival:
+                self.since = max(self.since, self.low)
+
+    def fail(self, error: WindowFullError) -> None:
+        """Be empty from now on."""
+        self.full = error
+        self.size = 0
+        self.gained, self.lost = [], []
+
+    @property
+    def bounds(self) -> tuple[Literal, Literal] | None:
+        upper = self.holder.upper
+        if not self.window.bounds or upper is None or self.full is not None:
+            return None
+        start, end = _date_time(self.low), _date_time(upper)
+        return None if start is None or end is None else (start, end)
+
+    def info(self) -> WindowInfo:
+        timeline, since = self.holder, self.since
+        upper = None if self.full else timeline.upper
+        held = [] if self.full else timeline.records[self.start :]
+        elements = 0 if self.full else max(timeline.end - self.start, 0)
+        first = None
+        if upper is not None and since is not None:
+            first = max(self.low - (not timeline.watermark.is_stepped), since)
+        return WindowInfo(
+            from_=first,
+            to=None if upper is None else upper - (not timeline.watermark.is_stepped),
+            complete=upper is not None and since is not None and since <= self.low,
+            elements=elements,
+            triples=self.size,
+            bytes=sum(record.weight for record in held),
+            oldest=held[0].time if elements else None,
+            watermark=timeline.reached,
+            late=self.late,
+            dropped=self.dropped,
+            expired=self.expired,
+        )
+
+
+def _date_time(time: int) -> Literal | None:
+    """The literal as the store gives it back."""
+    moment = instant(time)
+    if moment is None:
+        return None
+    stamp = moment.replace(tzinfo=None).isoformat()
+    found = canonical(Literal(f"{stamp}Z", datatype=_DATE_TIME))
+    return found if isinstance(found, Literal) else None

@@ -1,0 +1,220 @@
+"""`Stream`: one stream, as somebody sees it: which of its elements go to which windows."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from gateway.windows.budget import Budget
+from gateway.windows.content import Change, Content
+from gateway.windows.counted import Counted
+from gateway.windows.element import Element, Key
+from gateway.windows.jumps import put_forward
+from gateway.windows.past import PastElement, missing_in, past_of
+from gateway.windows.range_content import RangeContent
+from gateway.windows.timeline import Timeline
+from gateway.windows.units import Units, Verdict
+from gateway.windows.window import Window
+
+_BEFORE = -(1 << 62)
+"""The first of past elements is numbered so: all are before those that arrive, from 1 on."""
+
+
+class Holder(Protocol):
+    """Whoever holds elements for contents: a timeline for some, a counted one for itself.
+
+    In a step: `arrive`, `drop` and `end_series` in the order of the stream; `advance`; `shed`, as
+    often as there is not enough room; `finish`. `due`: when it asks for a step without arrivals.
+    """
+
+    due: int | None
+    scheduled: int | None
+    weight: int
+
+    @property
+    def elements(self) -> int: ...
+    @property
+    def contents(self) -> Sequence[Content]: ...
+
+    def arrive(self, element: Element, now: int, order: int, weight: int) -> None: ...
+    def drop(self) -> None: ...
+    def end_series(self, key: Key) -> None: ...
+    def advance(self, now: int) -> None: ...
+    def shed(self) -> None: ...
+    def finish(self) -> list[Change]: ...
+    def close(self, content: Content, /) -> None: ...
+
+
+class Stream:
+    """Who sees a stream, and the units of its numbers since somebody does."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.holders: dict[Holder, Window] = {}
+        self._budget = budget
+        self._units = Units()
+        self._order = 0
+        self._clocked: list[Timeline] = []
+        self._shared: dict[object, list[Timeline]] = {}
+        self._matching: dict[Key | None, tuple[Holder, ...]] = {}
+
+    def open(
+        self, window: Window, now: int, past: Iterable[Element], since: int | None
+    ) -> RangeContent | Counted:
+        """A new content; the next `finish` of its holder says whether it is full."""
+        elements = self._past(window, past, now)
+        content: RangeContent | Counted
+        if window.range is None:
+            content = self._count(window, elements, since)
+        else:
+            content = self._place(window, elements, now, since)
+        if content.holder not in self.holders:
+            self.holders[content.holder] = window
+            self._look_up()
+        return content
+
+    def remove(self, holder: Holder) -> None:
+        """Nobody sees it by this holder any more."""
+        window = self.holders.pop(holder, None)
+        holder.scheduled = None
+        if window is not None and isinstance(holder, Timeline):
+            self._shared[_sharing(window)].remove(holder)
+        self._look_up()
+
+    def arrive(self, elements: Sequence[Element], now: int, touched: dict[Holder, None]) -> None:
+        """Elements arrive, in this order; whom they concern is `touched`."""
+        for element in elements:
+            self._order += 1
+            for timeline in self._clocked:
+                timeline.watermark.hear(element, now)
+                touched[timeline] = None
+            key = element.key
+            holders = self._matching.get(key)
+            if holders is None:
+                holders = self._match(key)
+            if key is not None and not self._is_admitted(key, element, now, holders, touched):
+                continue
+            if holders:
+                weight = element.weight()
+                for holder in holders:
+                    holder.arrive(element, now, self._order, weight)
+                    touched[holder] = None
+
+    def jump(self, by: int) -> list[Timeline]:
+        """The clock was put forward by so much; the timelines, which are to be looked at at once."""
+        self._units.jump(by)
+        timelines = []
+        for holder, window in list(self.holders.items()):
+            if isinstance(holder, Timeline):
+                self.remove(holder)
+                for timeline in put_forward(holder, by):
+                    self.holders[timeline] = window
+                    self._shared[_sharing(window)].append(timeline)
+                    timelines.append(timeline)
+        self._look_up()
+        return timelines
+
+    def _is_admitted(
+        self,
+        key: Key,
+        element: Element,
+        now: int,
+        holders: tuple[Holder, ...],
+        touched: dict[Holder, None],
+    ) -> bool:
+        verdict = self._units.admit(key, element, now)
+        if verdict is Verdict.ENTERS:
+            return True
+        for holder in holders:
+            if verdict is Verdict.LATE:
+                holder.drop()
+            else:
+                holder.end_series(key)
+                touched[holder] = None
+        return verdict is Verdict.CHANGES
+
+    def _past(self, window: Window, past: Iterable[Element], now: int) -> list[PastElement]:
+        """What arrived before, without the numbers of which the unit has changed since."""
+        units = Units()
+        changed: dict[Key, int] = {}
+        arrived: list[tuple[Element, int, bool]] = []
+        for order, element in enumerate(past):
+            key, arrival = element.key, element.arrival
+            if arrival is None:
+                arrival = now if element.time is None else element.time
+            verdict = Verdict.ENTERS if key is None else units.admit(key, element, arrival)
+            if key is not None and verdict is Verdict.CHANGES:
+                changed[key] = order
+            arrived.append((element, arrival, verdict is not Verdict.LATE))
+        self._units.learn(units)
+        return [
+            PastElement(
+                element,
+                arrival,
+                _BEFORE + order,
+                is_admitted
+                and _sees(window, element.key)
+                and self._is_of_now(element, order, changed),
+            )
+            for order, (element, arrival, is_admitted) in enumerate(arrived)
+        ]
+
+    def _is_of_now(self, element: Element, order: int, changed: dict[Key, int]) -> bool:
+        if element.key is None or element.unit is None:
+            return True
+        return order >= changed.get(element.key, order) and not self._units.is_of_another(
+            element.key, element.unit
+        )
+
+    def _count(self, window: Window, past: list[PastElement], since: int | None) -> Counted:
+        content = Counted(window, self._budget, since)
+        for element, arrival, order, is_seen in past:
+            if is_seen:
+                content.arrive(element, arrival, order, element.weight())
+        return content
+
+    def _place(
+        self, window: Window, elements: list[PastElement], now: int, since: int | None
+    ) -> RangeContent:
+        past = past_of(window, elements, now, since)
+        alike = self._shared.setdefault(_sharing(window), [])
+        for timeline in alike if _is_sharing(window) else ():
+            missing = missing_in(timeline, past, window, now)
+            if missing is not None:
+                break
+        else:
+            timeline, missing = Timeline(past.watermark, self._budget), past.records
+            alike.append(timeline)
+        content = RangeContent(window, timeline, past.since)
+        timeline.place(content, missing, now)
+        return content
+
+    def _match(self, key: Key | None) -> tuple[Holder, ...]:
+        found = [holder for holder, window in self.holders.items() if _sees(window, key)]
+        holders = self._matching[key] = tuple(found)
+        return holders
+
+    def _look_up(self) -> None:
+        self._matching.clear()
+        self._clocked = [
+            holder
+            for holder in self.holders
+            if isinstance(holder, Timeline) and holder.watermark.is_of_stream
+        ]
+
+
+def _sees(window: Window, key: Key | None) -> bool:
+    """Whether the elements of a key are seen; one that narrows nothing sees all."""
+    wanted = (window.sensor, window.property, window.feature)
+    if key is None:
+        return not any(wanted)
+    return all(not iris or iri in iris for iris, iri in zip(wanted, key, strict=True))
+
+
+def _sharing(window: Window) -> object:
+    """What windows that share a timeline have in common: all but how far back they go."""
+    narrowed = (window.sensor, window.property, window.feature)
+    clock = (window.lateness, window.late, window.time, window.clock)
+    return narrowed, clock, window.step, window.zone, _is_sharing(window)
+
+
+def _is_sharing(window: Window) -> bool:
+    """One that lets its oldest go, or counts, knows less than others do."""
+    return window.limit is None and window.overflow == "end"

@@ -1,0 +1,54 @@
+"""`WindowClock`: the clock that windows live by: the steady one, anchored to the wall clock.
+
+Someone who sets the wall clock, or a time server that does, would have windows lose or get back
+what they have; so time goes on steadily, and only where the wall clock is off by more than a bound
+is it put where that is, which is told, since the gateway's own times then move along.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+
+def _wall() -> int:
+    return time.time_ns() // 1000
+
+
+def _steady() -> int:
+    """Goes on while the machine is suspended, where it can tell: time has passed then."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime_ns(clock) // 1000
+
+
+class WindowClock:
+    """`wall` and `steady` give µs, the first since the epoch; off by more than `jump_s`, it jumps."""
+
+    def __init__(
+        self, wall: Callable[[], int], steady: Callable[[], int], jump_s: float = 2.0
+    ) -> None:
+        self._wall = wall
+        self._steady = steady
+        self._most = int(jump_s * 1_000_000)
+        self._offset = wall() - steady()
+        self.jumps = 0
+
+    @classmethod
+    def system(cls, jump_s: float = 2.0) -> Self:
+        """By the clocks of the machine."""
+        return cls(_wall, _steady, jump_s)
+
+    def reading(self) -> tuple[int, int]:
+        """The time, µs since the epoch, and by how much it was put forward since the last reading.
+
+        >>> wall, steady = iter([100, 150, 7_000_000]), iter([0, 40, 60])
+        >>> clock = WindowClock(lambda: next(wall), lambda: next(steady))
+        >>> clock.reading(), clock.reading()
+        ((140, 0), (7000000, 6999840))
+        """
+        wall, now = self._wall(), self._steady() + self._offset
+        by = wall - now
+        if abs(by) <= self._most:
+            return now, 0
+        self._offset += by
+        self.jumps += 1
+        return wall, by
