@@ -7,23 +7,19 @@ snapshot of a whole update. What is exact and why: docs/engine.md.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode, Quad, Triple
 
-from gateway.engine.delayed import DelayedUpdate, DelayedUpdates, LastingRequest, due_time
+from gateway.engine.delayed import DelayedUpdate, DelayedUpdates
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.notification import Notification, Outcome
-from gateway.engine.options import DEFAULT_OPTIONS, EngineOptions
+from gateway.engine.options import DEFAULT_OPTIONS, DEFAULT_WINDOWS, EngineOptions
 from gateway.engine.performance import Performance
-from gateway.engine.processing import Processing
 from gateway.engine.request import (
     DueTime,
     QueryRequest,
@@ -31,40 +27,37 @@ from gateway.engine.request import (
     Update,
     UpdateRequest,
 )
+from gateway.engine.served import Served
 from gateway.engine.spu import Subject
 from gateway.engine.statistics import EngineStatistics
+from gateway.engine.steps import RightsOf, Steps
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.views.processings import Processings, first_answer
+from gateway.engine.views.processings import Processings
+from gateway.engine.windowed.windowed_view import NOTHING, WindowedView
 from gateway.engine.workers.workers import (
     ARTQ,
     WorkerCount,
     Workers,
     WorkersStatistics,
 )
-from gateway.errors import ClientError, NoReasoningError, StorageError
-from gateway.rdf.delta import Delta
+from gateway.errors import NoReasoningError
+from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning
 from gateway.reasoning.why import Proof
-from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock, microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.update import (
-    BoundUpdate,
     UpdatePlan,
     compile_update,
-    evaluate,
-    evaluate_inferring,
-    require_where_first,
 )
+from gateway.windows.element import Element
+from gateway.windows.info import WindowLimits
+from gateway.windows.window import Window
 
 log = logging.getLogger(__name__)
-
-
-RightsOf = Callable[[str], Rights]
-"""The rights that an identity has now; raises a GatewayError for one that is known no more."""
 
 
 class Engine:
@@ -90,22 +83,42 @@ class Engine:
         self.store = store
         self.statistics = EngineStatistics()
         self.performance = options.performance
-        self._limits = options.limits
         self._clock = store.clock = Clock(options.clock)
-        self._subscriptions = Subscriptions()
-        self.delivery = Delivery(self._subscriptions, on_notification)
+        self._subscriptions = subscriptions = Subscriptions()
+        self.delivery = Delivery(subscriptions, on_notification)
         processings = Processings(workers, options, self.statistics, self.delivery)
         self._processing, self.workers = processings.open(store)
         store.attach_cache(self._processing.tables)
-        self._clocked = count(1)
         self._opened = self._clock()
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._delayed = DelayedUpdates(store)
         self._processing.watch(self._delayed)
+        self.windowed = WindowedView(store, options, self.statistics, subscriptions, self.delivery)
+        self._served = Served(
+            self._clock,
+            options.limits,
+            self.delivery,
+            subscriptions,
+            asserted=self._processing,
+            windows=self.windowed,
+        )
         self.view: EntailedView | None = None
         if options.reasoning is not None:
-            parts = (self._processing, self._subscriptions, processings)
-            self.view = EntailedView(store, options.reasoning, *parts)
+            parts = (self._processing, subscriptions, processings)
+            self.view = self._served.view = EntailedView(store, options.reasoning, *parts)
+            self.windowed.entailed = self.view
+        self._steps = Steps(
+            store,
+            self._clock,
+            self.statistics,
+            self._delayed,
+            subscriptions,
+            self.delivery,
+            self._processing,
+            self.workers,
+            self.view,
+            self.windowed,
+        )
 
     @classmethod
     def open(
@@ -121,10 +134,13 @@ class Engine:
         artq: int = ARTQ,
         on_notification: Listener | None = None,
         reasoning: Reasoning | None = None,
+        steady: Callable[[], int] | None = None,
+        windows: WindowLimits = DEFAULT_WINDOWS,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError, OntologyError.
 
-        For clock, oracle, lutt, performance, limits, artq and reasoning see EngineOptions.
+        For clock, oracle, lutt, performance, limits, artq, reasoning, steady and windows see
+        EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
@@ -135,7 +151,17 @@ class Engine:
         the notifications. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
-        options = EngineOptions(clock, oracle, lutt, performance, limits, artq, reasoning=reasoning)
+        options = EngineOptions(
+            clock,
+            oracle,
+            lutt,
+            performance,
+            limits,
+            artq,
+            reasoning=reasoning,
+            steady=steady,
+            windows=windows,
+        )
         return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
@@ -169,11 +195,7 @@ class Engine:
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
-        view = self.require_view()
-        with self._writing() as time:
-            entailed = view.resume()
-            outcome = Outcome(Delta(), self._notify(Delta(), entailed, time), time)
-        return self._finished(outcome)
+        return self._steps.finished(self._steps.resume_reasoning())
 
     def why(self, quad: Quad, rights: Rights = ALL_RIGHTS) -> Proof:
         """Why a quad is in the entailed view: by which axiom, from which quads, down to asserted.
@@ -229,54 +251,24 @@ class Engine:
             known, allowed = bindings or {}, rights or ALL_RIGHTS
             request = UpdateRequest(update, known, using, allowed, at, "", deferred)
         bound = request.bound()
-        with self._writing() as time:
-            outcome = self._made(request, bound, time)
+        outcome = self._steps.update(request, bound)
         if self.performance is not None and request.at is None:
             self.performance.end(outcome.delta, len(outcome.notifications))
-        return self._finished(outcome)
+        return self._steps.finished(outcome)
 
-    def _made(self, request: UpdateRequest, bound: Sequence[BoundUpdate], time: int) -> Outcome:
-        if request.at is not None:
-            return self._delay(request, bound, request.at, time)
-        delta = self._evaluated(bound, request.rights, infer=request.infer)
-        apply = self.store.defer if request.is_deferred else self.store.apply
-        return self._change(delta, apply, time)
+    def push(self, stream: str, triples: Iterable[Triple], time: int | None = None) -> Outcome:
+        """Let one element enter a stream, named by its IRI; `time` is when it happened, in µs.
 
-    def _evaluated(self, bound: Sequence[BoundUpdate], rights: Rights, *, infer: bool) -> Delta:
-        """The change that an UPDATE would make now."""
-        if self.view is not None:
-            self.view.require_writable(bound)
-        if not infer:
-            return evaluate(self.store, bound, rights)
-        view = self.require_view()
-        view.require()
-        return evaluate_inferring(self.store, view.entailed, bound, rights)
+        It is stored nowhere: windows over the stream have it. Without a time it is that of the
+        engine's clock.
+        """
+        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
+        element = Element(distinct, time, is_gateway_time=time is None)
+        return self._steps.finished(self._steps.let_in({stream: (element,)}))
 
-    def _delay(
-        self, request: UpdateRequest, bound: Sequence[BoundUpdate], at: DueTime, time: int
-    ) -> Outcome:
-        if request.infer:
-            require_where_first(bound)
-        due = due_time(at, time)
-        id_, delta = self._delayed.entry(LastingRequest.of(request, bound), due, time)
-        return replace(self._change(delta, self.store.apply, time, id_), due=due)
-
-    def _change(
-        self, delta: Delta, apply: Callable[[Delta], None], time: int, id_: str | None = None
-    ) -> Outcome:
-        self.statistics.updates += 1
-        view, entailed = self.view, delta
-        if not delta.is_empty:
-            if view is None:
-                apply(delta)
-            else:
-                is_reading = apply == self.store.defer
-                entailed = view.change(delta, apply, is_reading=is_reading)
-        elif not (self._processing.reads_clock or (view and view.processing.reads_clock)):
-            return Outcome(delta, (), time, id_)
-        self.statistics.quads_added += len(delta.added)
-        self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, self._notify(delta, entailed, time), time, id_)
+    def advance(self) -> Outcome:
+        """What time alone changed in the answers over windows."""
+        return self._steps.finished(self._steps.let_in(NOTHING))
 
     def require_view(self) -> EntailedView:
         """The entailed view. Raises NoReasoningError where there is none."""
@@ -295,15 +287,14 @@ class Engine:
 
     @property
     def next_due(self) -> int | None:
-        """When the next of them falls due, µs since the epoch."""
-        return None if self._delayed.first is None else self._delayed.first[0]
+        """When the next of them falls due, or a window changes by time, µs since the epoch."""
+        first, windows = self._delayed.first, self.windowed.next_due
+        delayed = None if first is None else first[0]
+        return min((each for each in (delayed, windows) if each is not None), default=None)
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
-        with self._writing() as time:
-            self._delayed.require(id_)
-            outcome = self._change(self._delayed.without(id_), self.store.apply, time, id_)
-        return self._finished(outcome)
+        return self._steps.finished(self._steps.cancel(id_))
 
     def run_due(self) -> Outcome | None:
         """Execute the first delayed UPDATE that has fallen due; None when there is none.
@@ -311,36 +302,8 @@ class Engine:
         In one transaction with taking it off the list. One that fails is logged, counted and off
         the list as well. Raises StorageError: then it still waits.
         """
-        with self._writing() as time:
-            first = self._delayed.first
-            if first is None or first[0] > time:
-                return None
-            due, id_ = first
-            outcome = self._executed(id_, time)
-            self.statistics.delayed_executed += 1
-            self.statistics.delayed_late += due < self._opened
-        return self._finished(outcome)
-
-    def _executed(self, id_: str, time: int) -> Outcome:
-        try:
-            request = self._delayed.request(id_)
-            present = self.rights_of(request.owner) if request.owner else ALL_RIGHTS
-            rights = request.rights.within(present)
-            delta = self._evaluated(request.bound(), rights, infer=request.infer)
-        except StorageError:
-            raise
-        except Exception as error:  # whatever is wrong with it, those behind it have their time
-            return self._failed(id_, time, error)
-        try:
-            return self._change(self._delayed.without(id_, delta), self.store.apply, time, id_)
-        except ClientError as error:  # the reasoner does not take it
-            return self._failed(id_, time, error)
-
-    def _failed(self, id_: str, time: int, error: Exception) -> Outcome:
-        """A delayed UPDATE that failed is off the list as well."""
-        self.statistics.delayed_failed += 1
-        log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
-        return self._change(self._delayed.without(id_), self.store.apply, time, id_)
+        outcome = self._steps.run_due(self._opened, self.rights_of)
+        return None if outcome is None else self._steps.finished(outcome)
 
     def flush(self) -> None:
         """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
@@ -374,43 +337,32 @@ class Engine:
         named_graphs: Sequence[NamedNode] = (),
         alias: str | None = None,
         rights: Rights | None = None,
+        windows: Mapping[str, Window] | None = None,
+        output: str = "changes",
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
-        Graphs, alias and rights are for a text. A graph that rights do not let read is as if it
-        did not exist.
+        What else is given is for a text. A graph that rights do not let read is as if it did not
+        exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
+        is "changes", "added", "removed" or "whole" (docs/windows.md).
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
-        QueryTimeoutError where the first answer passes a limit. Then nothing is subscribed.
+        QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
+        ForbiddenError for a window that cannot be had. Then nothing is subscribed.
         """
         if isinstance(query, str):
             asked = QueryRequest.of(query, default_graphs, named_graphs, rights)
-            query = SubscribeRequest(asked.text, asked.dataset, asked.rights, alias)
-        clocked = next(self._clocked) if calls_clock(query.text) else 0
-        subject = self._subject(query, clocked, is_prompt=query.is_prompt)
-        with self._clock.held() as time:
-            home = self._home(subject)
-            known, processing = self._subscriptions.spu(home), self._processing_of(home)
-            spu, results = first_answer(processing, home, known, self._limits)
-        subscription = self.delivery.add(spu, query.alias)
-        if self.view is not None:
-            self.view.follow(subscription.spuid, subject)
+            query = SubscribeRequest(
+                asked.text,
+                asked.dataset,
+                asked.rights,
+                alias,
+                windows=tuple(sorted((windows or {}).items())),
+                output=output,
+            )
+        first = self._served.subscribe(query)
         self.statistics.subscriptions += 1
-        return Notification(subscription.spuid, 0, query.alias, time, results, spu.form)
-
-    def _subject(
-        self, query: QueryRequest, clocked: int = 0, *, is_prompt: bool = False
-    ) -> Subject:
-        """What a request is about."""
-        parts = (query.text, query.dataset, clocked, query.readable, is_prompt)
-        return Subject(*parts, infer=query.infer)
-
-    def _home(self, subject: Subject) -> Subject:
-        """The subject of the SPU that serves one."""
-        return self.require_view().home(subject) if subject.infer else subject
-
-    def _processing_of(self, subject: Subject) -> Processing:
-        return self.require_view().processing if subject.infer else self._processing
+        return first
 
     @property
     def workers_statistics(self) -> WorkersStatistics:
@@ -419,7 +371,7 @@ class Engine:
 
     def is_subscribed(self, query: QueryRequest) -> bool:
         """Whether somebody has subscribed to the same, so that its answer is known."""
-        return self._subscriptions.spu(self._home(self._subject(query))) is not None
+        return self._served.is_subscribed(query)
 
     @property
     def standing(self) -> tuple[Subject, ...]:
@@ -428,8 +380,7 @@ class Engine:
 
     def standing_by(self, most: int) -> tuple[Standing, ...]:
         """How the first `most` subscriptions are served now; linear in them."""
-        chosen = self._subscriptions.all()[:most]
-        return tuple(self._processing_of(each.spu.subject).standing(each) for each in chosen)
+        return self._served.standing_by(most)
 
     def explain(
         self,
@@ -445,56 +396,9 @@ class Engine:
         """
         if isinstance(query, str):
             query = QueryRequest.of(query, default_graphs, named_graphs, rights)
-        subject = self._home(self._subject(query))
-        explanation = self._processing_of(subject).explain(
-            subject, self._subscriptions.spu(subject)
-        )
-        return self.view.explained(explanation, query) if self.view is not None else explanation
+        return self._served.explain(query)
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
-        last = self.delivery.remove(spuid)
+        self._served.unsubscribe(spuid)
         self.statistics.subscriptions -= 1
-        if self.view is not None:
-            self.view.forget(spuid)
-        if last is not None:
-            self._processing_of(last.subject).remove(last)
-
-    def _notify(self, delta: Delta, entailed: Delta, time: int) -> tuple[Notification, ...]:
-        if self.workers is not None:
-            self.workers.post(delta, time)
-        queues = self._processing.match(delta)
-        if not delta.is_empty:
-            self.store.mark_current(self._processing.tables)
-        changes = self._processing.process(queues)
-        if self.view is not None:
-            changes += self.view.changes(entailed, time)
-        notifications = tuple(self._subscriptions.address(changes, time))
-        self.statistics.notifications += len(notifications)
-        return notifications
-
-    def _finished(self, outcome: Outcome) -> Outcome:
-        """The outcome once all are told; behind changed axioms, subscriptions move first."""
-        view = self.view
-        if view is not None and view.is_unsettled:
-            with self._clock.held(outcome.time):
-                told = view.settled(outcome.notifications, outcome.time)
-            outcome = replace(outcome, notifications=told)
-            self.statistics.subscriptions = len(self._subscriptions)
-        return self._told(outcome) if outcome.notifications else outcome
-
-    def _told(self, outcome: Outcome) -> Outcome:
-        """What is left of the outcome for the caller once the listener has been told."""
-        if not outcome.notifications or self.delivery.listener is None:
-            return outcome
-        self.delivery.deliver(outcome.notifications)
-        return Outcome(outcome.delta, (), outcome.time, outcome.id, outcome.due)
-
-    @contextmanager
-    def _writing(self) -> Iterator[int]:
-        """The place of an UPDATE in the order of all, and its time; then workers get their part."""
-        with self.store.writing, self._clock.held() as time:
-            yield time
-        if self.workers is not None:
-            for workers in self._all_workers():
-                workers.pump()

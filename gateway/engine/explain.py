@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Change
 from gateway.reasoning.axioms import Axiom
+from gateway.windows.info import WindowInfo
 
 _MOST_AXIOMS = 10
 """Axioms that are spelled out for an entry."""
@@ -43,6 +44,7 @@ class Explanation:
     a change only once it is known to concern them. `in_worker`: it is served by another process,
     which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
     `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
+    `windows` are those that it looks at, by IRI; `automaton` says how one completes its patterns.
     """
 
     query: str
@@ -59,6 +61,8 @@ class Explanation:
     in_worker: bool = False
     view: str = "asserted"
     fed_by: Mapping[LuttEntry, Sequence[Axiom]] = field(default_factory=dict)
+    windows: Mapping[str, WindowInfo] = field(default_factory=dict)
+    automaton: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -69,6 +73,9 @@ class Explanation:
         lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
         if self.view != "asserted":
             lines.append(f"  on the {self.view} view")
+        lines += [f"  window {iri}: {info}" for iri, info in self.windows.items()]
+        if self.automaton:
+            lines += [f"  {line}" for line in self.automaton.splitlines()]
         lines += self._looked_at()
         if self.in_worker:
             lines.append("  in a worker process, which keeps its own costs")

@@ -1,19 +1,23 @@
 """`Notification`: what one UPDATE changed in one subscription's answer."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, Solution, solution
+from gateway.windows.info import WindowInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(NamedTuple):
     """Rows added and removed since the previous notification of this subscription.
 
     `sequence` counts from 0 (the first answer) without a gap; `time` is the engine's clock at
     the UPDATE, µs since the Unix epoch; `form` is SELECT, ASK or CONSTRUCT. An ASK that is true
-    has one empty solution, a CONSTRUCT row is `subject`, `predicate`, `object`.
+    has one empty solution, a CONSTRUCT row is `subject`, `predicate`, `object`. The first of a
+    subscription over `windows` says of each, by IRI, what it has.
+
+    A tuple, since an element that enters a window may make dozens of them in microseconds.
     """
 
     spuid: str
@@ -22,6 +26,7 @@ class Notification:
     time: int
     results: ResultsDelta
     form: str = "SELECT"
+    windows: Mapping[str, WindowInfo] | None = None
 
     @property
     def added(self) -> Sequence[Solution]:
@@ -32,10 +37,6 @@ class Notification:
     def removed(self) -> Sequence[Solution]:
         """The removed solutions, a bag: equal ones are repeated."""
         return [solution(self.results.variables, row) for row in self.results.removed]
-
-    def addressed(self, spuid: str, sequence: int, alias: str | None) -> "Notification":
-        """The same change for another subscriber of the same SPU."""
-        return replace(self, spuid=spuid, sequence=sequence, alias=alias)
 
 
 @dataclass(frozen=True, slots=True)

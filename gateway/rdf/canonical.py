@@ -71,3 +71,12 @@ def canonical_quad(quad: Quad) -> Quad:
     if found is term:
         return quad
     return Quad(quad.subject, quad.predicate, found, quad.graph_name)
+
+
+def canonical_triple(triple: Triple) -> Triple:
+    """The triple as the store gives it back; the same object where nothing changes."""
+    term = triple.object
+    if not isinstance(term, Literal | Triple):
+        return triple
+    found = canonical(term)
+    return triple if found is term else Triple(triple.subject, triple.predicate, found)

@@ -51,6 +51,11 @@ class Mirror:
         return 0 if self._store is None else len(self._store)
 
     @property
+    def is_filled(self) -> bool:
+        """Whether it has graphs, so that changes are to be taken."""
+        return self._store is not None
+
+    @property
     def waiting(self) -> int:
         """The changes that wait."""
         return len(self._late) + len(self._late_graphs)

@@ -261,7 +261,7 @@ class EntailedView:
             if results.is_empty:
                 subscription.sequence -= 1
             else:
-                found[late.spuid] = replace(early, results=results)
+                found[late.spuid] = early._replace(results=results)
         return tuple(found.values())
 
     def _settled(self, time: int) -> Iterator[Notification]:

@@ -15,7 +15,7 @@ last message; the sequence counts the messages from 0 without a gap.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
 
@@ -106,7 +106,7 @@ class _Step:
         added = tuple(row for row, count in self._net.items() for _ in range(count))
         removed = tuple(row for row, count in self._net.items() for _ in range(-count))
         results = ResultsDelta(self._first.results.variables, added, removed)
-        return replace(self._first, time=self._last.time, results=results)
+        return self._first._replace(time=self._last.time, results=results)
 
 
 class Outbox:
@@ -202,7 +202,7 @@ class Outbox:
 
     def _address(self, notification: Notification, merged: int) -> Addressed:
         if notification.sequence != self._sequence:
-            notification = replace(notification, sequence=self._sequence)
+            notification = notification._replace(sequence=self._sequence)
         self._sequence += 1
         message = Addressed(notification, merged)
         if notification.sequence:  # without the first answer, a client knows nothing to ask for

@@ -1,0 +1,1 @@
+"""Thousands of conjunctive queries over a window of a building's readings."""

@@ -1,0 +1,295 @@
+"""`Automaton`: all conjunctive queries over one window, told what each step changed for them.
+
+Place: between the content of a window, whose triples come and go, and the SPUs. Queries that are
+equal up to names of variables and order of patterns are one, whoever subscribes.
+
+>>> from gateway.engine.automaton.query import automaton_query
+>>> from gateway.sparql.parser import parse_query
+>>> def triple(text):
+...     return Triple(*(NamedNode(f"urn:{each}") for each in text.split()))
+>>> window = NamedNode("urn:w")
+>>> text = "SELECT ?door { GRAPH <urn:w> { ?one <urn:of> ?door . ?one <urn:is> <urn:open> } }"
+>>> automaton = Automaton()
+>>> doors = automaton.add(automaton_query(parse_query(text), window, None), removals=True)
+>>> automaton.step([], [triple("o1 of d1")])
+[]
+>>> for number, added, removed in automaton.step([], [triple("o1 is open")]):
+...     print(number == doors, *added, *removed)
+True (<NamedNode value=urn:d1>,)
+>>> for _, added, removed in automaton.step([triple("o1 of d1")], []):
+...     print(*added, "-", *removed)
+- (<NamedNode value=urn:d1>,)
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from pyoxigraph import BlankNode, NamedNode, Triple
+
+from gateway.engine.automaton.answer import Answer, Rows, answer
+from gateway.engine.automaton.canonical_form import Order, canonical_form
+from gateway.engine.automaton.compiled import Compiler
+from gateway.engine.automaton.conditions import Conditions
+from gateway.engine.automaton.form import Form, form_of, release
+from gateway.engine.automaton.plan import plans, whole_plan
+from gateway.engine.automaton.query import AutomatonQuery
+from gateway.engine.automaton.solutions import rows
+from gateway.engine.automaton.terms import Ids, IntRow, Terms
+from gateway.engine.automaton.tpm import Found, Machine
+from gateway.engine.automaton.window_index import WindowIndex
+from gateway.engine.limits import bounded
+from gateway.rdf.solutions import Row
+
+Sharer = tuple[bool, Order]
+"""Whether removed rows are wanted, and the order of columns."""
+
+StepChange = tuple[int, Sequence[Row], Sequence[Row]]
+"""The number of a query, rows added and rows removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """How a query is served: its patterns, each of which has a plan, and who shares them.
+
+    `sharers` are all that have added an equal query. With `is_told_of_leaving` matches that end
+    are looked for too, since somebody wants them or the rows cannot be told without them.
+    """
+
+    patterns: int
+    conditions: int
+    sharers: int
+    is_told_of_leaving: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """A query of which equal ones are one."""
+
+    number: int
+    form: Form
+    answer: Answer
+    needs_lost: bool
+    sharers: dict[int, Sharer] = field(default_factory=dict)
+
+    @property
+    def wants_lost(self) -> bool:
+        return self.needs_lost or any(wants for wants, _ in self.sharers.values())
+
+
+class Automaton:
+    """The queries of one window, and its triples.
+
+    Terms are canonical (gateway/rdf/canonical.py). Not for several threads.
+    """
+
+    def __init__(self, triples: Iterable[Triple] = ()) -> None:
+        self._terms = Terms()
+        self._index = WindowIndex()
+        self._conditions = Conditions(self._terms.terms)
+        compiler = Compiler(self._index, self._conditions)
+        self._arriving = Machine(compiler)
+        """Plans of queries that are told of what comes alone."""
+        self._changing = Machine(compiler)
+        self._shared: dict[int, _Shared] = {}
+        self._by_form: dict[Form, _Shared] = {}
+        self._by_number: dict[int, _Shared] = {}
+        self._numbers = count()
+        self._patterns: int | None = 0
+        self.matches = 0
+        for triple in triples:
+            self._index.add(*self._terms.ids(triple))
+
+    # queries --------------------------------------------------------------------------------
+
+    def add(self, query: AutomatonQuery, *, removals: bool) -> int:
+        """A query more; returns the number under which it is told.
+
+        Without `removals` it is told no removed rows; the added ones are the same. Raises what the
+        limits of a first answer say (`bounded`), where matches have to be counted.
+        """
+        form, order = canonical_form(form_of(query, self._terms, self._conditions))
+        shared = self._by_form.get(form)
+        if shared is None:
+            try:
+                shared = self._new(form)
+            except BaseException:
+                release(form, self._terms, self._conditions)
+                raise
+        else:
+            release(form, self._terms, self._conditions)
+        number = next(self._numbers)
+        had_lost = bool(shared.sharers) and shared.wants_lost
+        shared.sharers[number] = removals, order
+        if shared.wants_lost and not had_lost:
+            if len(shared.sharers) > 1:
+                self._arriving.remove(plans(form), shared.number)
+            self._changing.insert(plans(form), shared.number)
+        elif len(shared.sharers) == 1:
+            self._arriving.insert(plans(form), shared.number)
+        self._by_number[number] = shared
+        return number
+
+    def remove(self, number: int) -> None:
+        """The reverse of `add`."""
+        shared = self._by_number.pop(number)
+        had_lost = shared.wants_lost
+        del shared.sharers[number]
+        machine = self._changing if had_lost else self._arriving
+        if not shared.sharers:
+            machine.remove(plans(shared.form), shared.number)
+            del self._shared[shared.number], self._by_form[shared.form]
+            self._patterns = None
+            release(shared.form, self._terms, self._conditions)
+        elif had_lost and not shared.wants_lost:
+            self._changing.remove(plans(shared.form), shared.number)
+            self._arriving.insert(plans(shared.form), shared.number)
+
+    def build(self) -> None:
+        """Make the functions that `add` and `remove` have changed, else the next step does it."""
+        self._arriving.build()
+        self._changing.build()
+
+    def initial(self, number: int) -> Sequence[Row]:
+        """The whole answer now, within the limits in force (`bounded`)."""
+        shared = self._by_number[number]
+        whole = shared.answer.whole(self._rows(shared.form))
+        return self._decoded([*bounded(whole)], shared.sharers[number][1])
+
+    def _new(self, form: Form) -> _Shared:
+        kind, needs_lost = answer(form, self._is_triple)
+        kind.begin(bounded(self._rows(form)))
+        shared = _Shared(next(self._numbers), form, kind, needs_lost)
+        self._shared[shared.number] = self._by_form[form] = shared
+        self._patterns = None
+        return shared
+
+    def _rows(self, form: Form) -> Iterator[IntRow]:
+        return rows(whole_plan(form), self._index, self._conditions)
+
+    def _is_triple(self, row: IntRow) -> bool:
+        subject, predicate, object_ = map(self._terms.terms.__getitem__, row)
+        return (
+            isinstance(subject, NamedNode | BlankNode)
+            and isinstance(predicate, NamedNode)
+            and object_ is not None
+        )
+
+    # triples --------------------------------------------------------------------------------
+
+    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> Sequence[StepChange]:
+        """What left the window and what came, in this order: what changed for whom.
+
+        Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. A triple that
+        leaves and comes is no change, nor is one that is there already, or not there.
+        """
+        index, known = self._index, map(self._terms.known, removed)
+        gone = dict.fromkeys(ids for ids in known if ids is not None and index.has(*ids))
+        come = dict.fromkeys(map(self._terms.ids, added))
+        for both in gone.keys() & come.keys():
+            del gone[both], come[both]
+        lost, won = self.change(gone, come)
+        told = self._told(lost, won)
+        if self._terms.wants_sweep:
+            self._sweep()
+        return told
+
+    def ids(self, triple: Triple) -> Ids:
+        """A triple as `change` takes it; until the next `step` this stays its name."""
+        return self._terms.ids(triple)
+
+    def change(self, gone: Iterable[Ids], come: Iterable[Ids]) -> tuple[Found, Found]:
+        """The rows of matches that ended and that began, by query; `gone` are in the window.
+
+        Each is found once: with the first of its triples that leaves, the last that comes.
+        """
+        index, arriving, changing = self._index, self._arriving, self._changing
+        lost: Found = {}
+        won: Found = {}
+        for ids in gone:
+            if not changing.is_empty:
+                changing.matches(*ids, lost)
+            index.remove(*ids)
+        for ids in come:
+            if index.add(*ids):
+                if not arriving.is_empty:
+                    arriving.matches(*ids, won)
+                if not changing.is_empty:
+                    changing.matches(*ids, won)
+        return lost, won
+
+    def _told(self, lost: Found, won: Found) -> list[StepChange]:
+        told: list[StepChange] = []
+        for number in (*won, *(each for each in lost if each not in won)):
+            shared = self._shared[number]
+            came, went = shared.answer.change(won.get(number, ()), lost.get(number, ()))
+            self.matches += len(came)
+            if came or went:
+                self._tell(shared.sharers, came, went, told)
+        return told
+
+    def _tell(
+        self, sharers: Mapping[int, Sharer], came: Rows, went: Rows, told: list[StepChange]
+    ) -> None:
+        """The same rows to all who have the same order of columns."""
+        decoded: dict[Order, Sequence[Row]] = {}
+        undone: dict[Order, Sequence[Row]] = {}
+        for sharer, (wants_removed, order) in sharers.items():
+            if order not in decoded:
+                decoded[order] = self._decoded(came, order)
+            removed: Sequence[Row] = ()
+            if wants_removed and went:
+                if order not in undone:
+                    undone[order] = self._decoded(went, order)
+                removed = undone[order]
+            if came or removed:
+                told.append((sharer, decoded[order], removed))
+
+    def _decoded(self, found: Rows, order: Order) -> Sequence[Row]:
+        term = self._terms.terms.__getitem__
+        if order is None:
+            return [tuple(map(term, row)) for row in found]
+        return [tuple([term(row[place]) for place in order]) for row in found]
+
+    def _sweep(self) -> None:
+        """Forget terms that have left, before their numbers are given to others."""
+        index, terms = self._index, self._terms
+        for predicate in [*index.all_objects]:
+            if not terms.is_pinned(predicate):
+                index.forget(predicate)
+        self._conditions.forget()
+        terms.sweep({number for ids in index for number in ids})
+
+    # what there is --------------------------------------------------------------------------
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns there are, names of variables and equal ones left out."""
+        if self._patterns is None:
+            masks = {
+                tuple([min(ref, 0) for ref in pattern])
+                for shared in self._shared.values()
+                for pattern in shared.form.patterns
+            }
+            self._patterns = len(masks)
+        return self._patterns
+
+    @property
+    def plans(self) -> int:
+        """How many plans there are: one a pattern of each query."""
+        return self._arriving.plans + self._changing.plans
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are, equal ones counted once."""
+        return len(self._shared)
+
+    def explain(self, number: int) -> Explained:
+        """How a query is served."""
+        shared = self._by_number[number]
+        return Explained(
+            len(shared.form.patterns),
+            len(shared.form.conditions),
+            len(shared.sharers),
+            shared.wants_lost,
+        )

@@ -1,0 +1,143 @@
+"""`Served`: who subscribes to what, and what processes it for them.
+
+    SUBSCRIBE -> subject -> the SPU of a view, known or made -> sequence 0
+
+Place: beside the way of an UPDATE, in the engine's thread. There are the asserted view, the
+entailed one where reasoning is on, and windows beside either.
+"""
+
+from itertools import count
+from typing import Protocol
+
+from gateway.engine.delivery import Delivery
+from gateway.engine.explain import Explanation, Standing
+from gateway.engine.limits import Limits
+from gateway.engine.notification import Notification
+from gateway.engine.request import QueryRequest, SubscribeRequest
+from gateway.engine.spu import Spu, Subject
+from gateway.engine.subscriptions import Subscription, Subscriptions
+from gateway.engine.views.entailed_view import EntailedView
+from gateway.engine.views.processings import first_answer
+from gateway.engine.windowed.windowed_view import WindowedView
+from gateway.errors import NoReasoningError
+from gateway.rdf.solutions import ResultsDelta
+from gateway.sparql.clock_calls import calls_clock
+from gateway.store.clock import Clock
+
+
+class Serving(Protocol):
+    """What makes SPUs and answers for them: the processing of a view, or windows beside one."""
+
+    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
+        """A new SPU and its whole answer; where this raises, nothing is registered."""
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer of a known SPU now."""
+
+    def remove(self, spu: Spu) -> None:
+        """The reverse of `add`."""
+
+    def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
+        """How a query is served, or would be if it were subscribed."""
+
+    def standing(self, subscription: Subscription) -> Standing:
+        """How a subscription is served now."""
+
+
+class Served:
+    """All subscriptions. `asserted` and `windows` are always there; `view` is the entailed one."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        limits: Limits,
+        delivery: Delivery,
+        subscriptions: Subscriptions,
+        *,
+        asserted: Serving,
+        windows: WindowedView,
+    ) -> None:
+        self.view: EntailedView | None = None
+        self._clock = clock
+        self._limits = limits
+        self._delivery = delivery
+        self._subscriptions = subscriptions
+        self._asserted = asserted
+        self._windows = windows
+        self._clocked = count(1)
+
+    def subscribe(self, request: SubscribeRequest) -> Notification:
+        """The first notification: sequence 0 and the whole answer. Raises as Engine.subscribe."""
+        clocked = next(self._clocked) if calls_clock(request.text) else 0
+        subject = self._subject(request, clocked)
+        with self._clock.held() as time:
+            home = self._home(subject)
+            known, serving = self._subscriptions.spu(home), self._serving(home)
+            spu, results = first_answer(serving, home, known, self._limits)
+        subscription = self._delivery.add(spu, request.alias)
+        if self.view is not None and not subject.windows:
+            self.view.follow(subscription.spuid, subject)
+        windows = self._windows.known(spu) if subject.windows else None
+        known_as = (subscription.spuid, 0, request.alias)
+        return Notification(*known_as, time, results, spu.form, windows)
+
+    def unsubscribe(self, spuid: str) -> None:
+        """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
+        last = self._delivery.remove(spuid)
+        if self.view is not None:
+            self.view.forget(spuid)
+        if last is not None:
+            self.remove(last)
+
+    def remove(self, spu: Spu) -> None:
+        """Serve an SPU no longer that nobody subscribes to."""
+        self._serving(spu.subject).remove(spu)
+
+    def is_subscribed(self, query: QueryRequest) -> bool:
+        """Whether somebody has subscribed to the same, so that its answer is known."""
+        return self._subscriptions.spu(self._home(self._subject(query))) is not None
+
+    def standing_by(self, most: int) -> tuple[Standing, ...]:
+        """How the first `most` subscriptions are served now; linear in them."""
+        chosen = self._subscriptions.all()[:most]
+        return tuple(self._serving(each.spu.subject).standing(each) for each in chosen)
+
+    def explain(self, query: QueryRequest) -> Explanation:
+        """Which tier serves a query. Raises as Engine.explain."""
+        subject = self._home(self._subject(query))
+        explanation = self._serving(subject).explain(subject, self._subscriptions.spu(subject))
+        return self.view.explained(explanation, query) if self.view is not None else explanation
+
+    def _subject(self, query: QueryRequest, clocked: int = 0) -> Subject:
+        """What a request is about. Raises ForbiddenError for a window that may not be read."""
+        if not isinstance(query, SubscribeRequest):
+            query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
+        if query.windows:
+            self._windows.require_readable(query)
+        return Subject(
+            query.text,
+            query.dataset,
+            clocked,
+            query.readable,
+            query.is_prompt,
+            infer=query.infer,
+            windows=query.windows,
+            output=query.output,
+        )
+
+    def _home(self, subject: Subject) -> Subject:
+        """The subject of the SPU that serves one."""
+        if subject.windows:
+            return self._windows.home(subject)
+        if not subject.infer:
+            return subject
+        if self.view is None:
+            raise NoReasoningError
+        return self.view.home(subject)
+
+    def _serving(self, subject: Subject) -> Serving:
+        if subject.windows:
+            return self._windows
+        if subject.infer and self.view is not None:
+            return self.view.processing
+        return self._asserted

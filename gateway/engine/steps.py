@@ -1,0 +1,225 @@
+"""`Steps`: one change of the engine after another, each told exactly.
+
+    UPDATE -> net Delta -> what follows -> store, atomically -> every view's changed answers
+    elements, time ---------------------------------------> windows' changed answers
+
+Place: under `Engine`, in its thread. A step has one place in the order of all and one clock value.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
+from gateway.engine.delivery import Delivery
+from gateway.engine.notification import Notification, Outcome
+from gateway.engine.processing import Processing
+from gateway.engine.request import DueTime, UpdateRequest
+from gateway.engine.statistics import EngineStatistics
+from gateway.engine.subscriptions import Subscriptions
+from gateway.engine.views.entailed_view import EntailedView
+from gateway.engine.windowed.windowed_view import NOTHING, Arrived, WindowedView
+from gateway.engine.workers.workers import Workers
+from gateway.errors import ClientError, NoReasoningError, StorageError
+from gateway.rdf.delta import Delta
+from gateway.rdf.rights import ALL_RIGHTS, Rights
+from gateway.store.clock import Clock
+from gateway.store.quad_store import QuadStore
+from gateway.store.update import (
+    BoundUpdate,
+    evaluate,
+    evaluate_inferring,
+    require_where_first,
+)
+
+log = logging.getLogger(__name__)
+
+_NO_CHANGE = Delta()
+
+RightsOf = Callable[[str], Rights]
+"""The rights that an identity has now; raises a GatewayError for one that is known no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What a step goes through. `view` is the entailed one, None where nothing is reasoned on."""
+
+    store: QuadStore
+    clock: Clock
+    statistics: EngineStatistics
+    delayed: DelayedUpdates
+    subscriptions: Subscriptions
+    delivery: Delivery
+    asserted: Processing
+    workers: Workers | None
+    view: EntailedView | None
+    windowed: WindowedView
+
+    def update(self, request: UpdateRequest, bound: Sequence[BoundUpdate]) -> Outcome:
+        """Execute a request, or let it wait for its time; nobody but who waits here is told yet.
+
+        Raises a GatewayError when it cannot be done; then nothing has changed.
+        """
+        with self.writing() as time:
+            if request.at is not None:
+                return self._delay(request, bound, request.at, time)
+            delta = self._evaluated(bound, request.rights, infer=request.infer)
+            apply = self.store.defer if request.is_deferred else self.store.apply
+            return self._change(delta, apply, time, arrived=request.elements)
+
+    def let_in(self, arrived: Arrived) -> Outcome:
+        """A step in which the store does not change: what elements and time alone do."""
+        with self.writing() as time:
+            if self.windowed.is_idle:
+                return Outcome(_NO_CHANGE, (), time)
+            changes = self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
+            notifications = tuple(self.subscriptions.address(changes, time))
+            self.statistics.notifications += len(notifications)
+            return Outcome(_NO_CHANGE, notifications, time)
+
+    def resume_reasoning(self) -> Outcome:
+        """Try suspended domains again. Raises NoReasoningError."""
+        view = self._require_view()
+        with self.writing() as time:
+            entailed = view.resume()
+            return Outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
+
+    def cancel(self, id_: str) -> Outcome:
+        """Take a delayed UPDATE back. Raises NotFoundError."""
+        with self.writing() as time:
+            self.delayed.require(id_)
+            return self._change(self.delayed.without(id_), self.store.apply, time, id_)
+
+    def run_due(self, opened: int, rights_of: RightsOf) -> Outcome | None:
+        """Execute the first delayed UPDATE that has fallen due; None when there is none.
+
+        One that was due before `opened` counts as late; `rights_of` gives the rights that who sent
+        it has now. Raises StorageError: then it still waits.
+        """
+        with self.writing() as time:
+            first = self.delayed.first
+            if first is None or first[0] > time:
+                return None
+            due, id_ = first
+            outcome = self._executed(id_, time, rights_of)
+            self.statistics.delayed_executed += 1
+            self.statistics.delayed_late += due < opened
+        return outcome
+
+    def finished(self, outcome: Outcome) -> Outcome:
+        """The outcome once all are told; behind changed axioms, subscriptions move first."""
+        view = self.view
+        if view is not None and view.is_unsettled:
+            with self.clock.held(outcome.time):
+                told = view.settled(outcome.notifications, outcome.time)
+            outcome = replace(outcome, notifications=told)
+            self.statistics.subscriptions = len(self.subscriptions)
+        if not outcome.notifications or self.delivery.listener is None:
+            return outcome
+        self.delivery.deliver(outcome.notifications)
+        return Outcome(outcome.delta, (), outcome.time, outcome.id, outcome.due)
+
+    @contextmanager
+    def writing(self) -> Iterator[int]:
+        """The place of a step in the order of all, and its time; then workers get their part."""
+        with self.store.writing, self.clock.held() as time:
+            yield time
+        if self.workers is not None:
+            for workers in (self.workers, None if self.view is None else self.view.workers):
+                if workers is not None:
+                    workers.pump()
+
+    def _require_view(self) -> EntailedView:
+        if self.view is None:
+            raise NoReasoningError
+        return self.view
+
+    def _evaluated(self, bound: Sequence[BoundUpdate], rights: Rights, *, infer: bool) -> Delta:
+        """The change that an UPDATE would make now."""
+        if self.view is not None:
+            self.view.require_writable(bound)
+        if not infer:
+            return evaluate(self.store, bound, rights)
+        view = self._require_view()
+        view.require()
+        return evaluate_inferring(self.store, view.entailed, bound, rights)
+
+    def _delay(
+        self, request: UpdateRequest, bound: Sequence[BoundUpdate], at: DueTime, time: int
+    ) -> Outcome:
+        if request.infer:
+            require_where_first(bound)
+        due = due_time(at, time)
+        id_, delta = self.delayed.entry(LastingRequest.of(request, bound), due, time)
+        return replace(self._change(delta, self.store.apply, time, id_), due=due)
+
+    def _change(
+        self,
+        delta: Delta,
+        apply: Callable[[Delta], None],
+        time: int,
+        id_: str | None = None,
+        *,
+        arrived: Arrived = NOTHING,
+    ) -> Outcome:
+        self.statistics.updates += 1
+        view, entailed = self.view, delta
+        if not delta.is_empty:
+            if view is None:
+                apply(delta)
+            else:
+                is_reading = apply == self.store.defer
+                entailed = view.change(delta, apply, is_reading=is_reading)
+        elif not self._is_time_seen():
+            return Outcome(delta, (), time, id_)
+        self.statistics.quads_added += len(delta.added)
+        self.statistics.quads_removed += len(delta.removed)
+        return Outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
+
+    def _is_time_seen(self) -> bool:
+        """Whether an answer may change by a step that changes no quad."""
+        view = self.view
+        return (
+            self.asserted.reads_clock
+            or (view is not None and view.processing.reads_clock)
+            or not self.windowed.is_idle
+        )
+
+    def _executed(self, id_: str, time: int, rights_of: RightsOf) -> Outcome:
+        try:
+            request = self.delayed.request(id_)
+            present = rights_of(request.owner) if request.owner else ALL_RIGHTS
+            rights = request.rights.within(present)
+            delta = self._evaluated(request.bound(), rights, infer=request.infer)
+        except StorageError:
+            raise
+        except Exception as error:  # whatever is wrong with it, those behind it have their time
+            return self._failed(id_, time, error)
+        try:
+            return self._change(self.delayed.without(id_, delta), self.store.apply, time, id_)
+        except ClientError as error:  # the reasoner does not take it
+            return self._failed(id_, time, error)
+
+    def _failed(self, id_: str, time: int, error: Exception) -> Outcome:
+        """A delayed UPDATE that failed is off the list as well."""
+        self.statistics.delayed_failed += 1
+        log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
+        return self._change(self.delayed.without(id_), self.store.apply, time, id_)
+
+    def _notify(
+        self, delta: Delta, entailed: Delta, time: int, arrived: Arrived = NOTHING
+    ) -> tuple[Notification, ...]:
+        if self.workers is not None:
+            self.workers.post(delta, time)
+        queues = self.asserted.match(delta)
+        if not delta.is_empty:
+            self.store.mark_current(self.asserted.tables)
+        changes = self.asserted.process(queues)
+        if self.view is not None:
+            changes += self.view.changes(entailed, time)
+        if not self.windowed.is_idle:
+            changes += self.windowed.step(delta, entailed, arrived)
+        notifications = tuple(self.subscriptions.address(changes, time))
+        self.statistics.notifications += len(notifications)
+        return notifications

@@ -1,0 +1,91 @@
+"""`WindowGraph`: a window's triples as the quads of a named graph, as far as a LUTT wants them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import NamedNode, Quad, Triple
+
+from gateway.engine.lutt import LuttEntry
+from gateway.rdf.namespaces import GW
+from gateway.rdf.terms import Term
+from gateway.store.quad_index import QuadIndex
+from gateway.windows.content import Change, Content
+
+_START, _END = NamedNode(GW + "windowStart"), NamedNode(GW + "windowEnd")
+
+
+class WindowGraph:
+    """One window under one name. It keeps the quads of wanted predicates, and nothing before.
+
+    `users` counts the SPUs that have it.
+    """
+
+    def __init__(self, node: NamedNode, content: Content) -> None:
+        self.node = node
+        self.content = content
+        self.users = 0
+        self._wanted: Counter[Term | None] = Counter()
+        self._index = QuadIndex()
+        self._bounds: tuple[Quad, ...] = self._bound_quads()
+        self.match = self._index.match
+
+    def __len__(self) -> int:
+        """The quads that it keeps."""
+        return len(self._index.quads)
+
+    def want(self, entries: Iterable[LuttEntry]) -> bool:
+        """Keep what these match from now on; whether that is more than before."""
+        predicates = [entry.predicate for entry in entries if self._is_of(entry)]
+        new = {each for each in predicates if not self._keeps(each)}
+        self._wanted.update(predicates)
+        if new:
+            self._index.add(
+                quad
+                for quad in (*map(self._quad, self.content), *self._bounds)
+                if None in new or quad.predicate in new
+            )
+        return bool(new)
+
+    def unwant(self, entries: Iterable[LuttEntry]) -> None:
+        """The reverse of `want`."""
+        self._wanted.subtract(entry.predicate for entry in entries if self._is_of(entry))
+        self._wanted += Counter()
+        for quad in [each for each in self._index.quads if not self._keeps(each.predicate)]:
+            self._index.discard(quad)
+
+    def take(self, change: Change) -> tuple[Sequence[Quad], Sequence[Quad]]:
+        """Take up what entered and left; the quads of it that are wanted: added, removed."""
+        if not self._wanted:
+            return (), ()
+        removed = [self._quad(each) for each in change.removed if self._keeps(each.predicate)]
+        added = [self._quad(each) for each in change.added if self._keeps(each.predicate)]
+        if self.content.window.bounds:
+            before, self._bounds = self._bounds, self._bound_quads()
+            removed += [q for q in before if q not in self._bounds and self._keeps(q.predicate)]
+            added += [q for q in self._bounds if q not in before and self._keeps(q.predicate)]
+        for quad in removed:
+            self._index.discard(quad)
+        self._index.add(added)
+        return added, removed
+
+    def quads(self) -> Iterable[Quad]:
+        """All that it keeps."""
+        return self._index.quads
+
+    def _is_of(self, entry: LuttEntry) -> bool:
+        return entry.graph is None or entry.graph == self.node
+
+    def _keeps(self, predicate: Term | None) -> bool:
+        return predicate in self._wanted or None in self._wanted
+
+    def _quad(self, triple: Triple) -> Quad:
+        return Quad(triple.subject, triple.predicate, triple.object, self.node)
+
+    def _bound_quads(self) -> tuple[Quad, ...]:
+        bounds = self.content.bounds
+        if bounds is None:
+            return ()
+        return tuple(
+            Quad(self.node, predicate, value, self.node)
+            for predicate, value in zip((_START, _END), bounds, strict=True)
+        )

@@ -1,0 +1,164 @@
+"""`WindowedProcessing`: the units of subscriptions that have windows by the same names.
+
+    Delta of the view and what entered and left windows -> LUTT -> units, as in `Processing`
+
+Place: one or few under `WindowedView`. Subscriptions share it unless one calls another window, or a
+graph of the store, by a name that is taken here.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pyoxigraph import NamedNode, Quad
+
+from gateway.engine.processing import MakeCompiler, Processing
+from gateway.engine.spu import Change as Told
+from gateway.engine.spu import Spu, Subject, Unit
+from gateway.engine.statistics import EngineStatistics
+from gateway.engine.windowed.window_graph import WindowGraph
+from gateway.engine.windowed.windowed_source import View, WindowedSource
+from gateway.rdf.delta import Delta
+from gateway.rdf.solutions import ResultsDelta
+from gateway.rdf.terms import GraphName
+from gateway.sparql.hidden_graphs import without_graphs
+from gateway.sparql.parser import parse_query
+from gateway.sparql.patterns import graphs_looked_at
+from gateway.store.quad_store import QuadStore
+from gateway.windows.content import Change, Content
+
+Contents = Mapping[NamedNode, Content]
+"""The windows of a subscription, by their names."""
+
+
+class WindowedProcessing(Processing):
+    """Units on a view and windows. With `is_own` it is for one set of windows alone.
+
+    That is for texts with `GRAPH ?g`, which must not range over windows that others have here.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        store: QuadStore,
+        compiler: MakeCompiler,
+        statistics: EngineStatistics,
+        *,
+        is_own: bool,
+    ) -> None:
+        self._source = WindowedSource(view, store)
+        super().__init__(self._source, compiler, statistics)
+        self._view = view
+        self._is_own = is_own
+        self._plain: Counter[GraphName] = Counter()
+        self._needs: dict[Spu, tuple[Contents, frozenset[GraphName]]] = {}
+
+    def takes(self, contents: Contents, plain: frozenset[GraphName] | None) -> bool:
+        """Whether these windows, beside graphs of the view, mean here what they mean alone."""
+        graphs = self._source.graphs
+        if self._is_own or plain is None:
+            here = {node: graph.content for node, graph in graphs.items()}
+            return self._is_own and plain is None and (not here or here == dict(contents))
+        if any(node in graphs and graphs[node].content is not of for node, of in contents.items()):
+            return False
+        return plain.isdisjoint(graphs) and contents.keys().isdisjoint(self._plain)
+
+    def serve(
+        self, subject: Subject, contents: Contents, plain: frozenset[GraphName] | None
+    ) -> tuple[Spu, ResultsDelta]:
+        """As `add`, with the windows of the subject."""
+        for node, content in contents.items():
+            graph = self._source.graphs.get(node)
+            if graph is None:
+                graph = self._source.graphs[node] = WindowGraph(node, content)
+            graph.users += 1
+        try:
+            spu, results = self.add(subject)
+        except Exception:
+            self._release(contents)
+            raise
+        self._needs[spu] = contents, plain or frozenset()
+        self._plain.update(plain or ())
+        return spu, results
+
+    def remove(self, spu: Spu) -> None:
+        """The reverse of `serve`."""
+        super().remove(spu)
+        if spu in self._needs:  # else `serve` itself gives back what it took
+            contents, plain = self._needs.pop(spu)
+            self._plain.subtract(plain)
+            self._plain += Counter()
+            self._release(contents)
+
+    def _release(self, contents: Contents) -> None:
+        for node in contents:
+            graph = self._source.graphs[node]
+            graph.users -= 1
+            if not graph.users:
+                del self._source.graphs[node]
+
+    def _register(self, unit: Unit) -> None:
+        self._source.want(unit.lutt)
+        super()._register(unit)
+
+    def _deregister(self, unit: Unit) -> None:
+        super()._deregister(unit)
+        self._source.unwant(unit.lutt)
+
+    def step(self, delta: Delta, changes: Sequence[Change]) -> list[Told]:
+        """What a change of the view, and of windows, changed in the answers."""
+        delta = self._with_windows(self._visible(delta), changes)
+        if delta.is_empty and not self.reads_clock:
+            return []
+        self._source.take(delta)
+        return self.process(self.match(delta))
+
+    def _with_windows(self, delta: Delta, changes: Sequence[Change]) -> Delta:
+        added: list[Quad] = []
+        removed: list[Quad] = []
+        by_content = {change.content: change for change in changes}
+        for graph in self._source.graphs.values():
+            change = by_content.get(graph.content)
+            if change is not None:
+                plus, minus = graph.take(change)
+                added += plus
+                removed += minus
+        if not (added or removed):
+            return delta
+        return Delta(
+            (*delta.added, *added),
+            (*delta.removed, *removed),
+            delta.graphs_created,
+            delta.graphs_dropped,
+        )
+
+    def _visible(self, delta: Delta) -> Delta:
+        """Without graphs of the view whose name a window has here."""
+        hidden = [node for node in self._source.graphs if self._view.contains_graph(node)]  # type: ignore[arg-type]
+        hidden += [graph for graph in delta.graphs_dropped if graph in self._source.graphs]
+        if not hidden:
+            return delta
+        return Delta(
+            tuple(quad for quad in delta.added if quad.graph_name not in hidden),
+            tuple(quad for quad in delta.removed if quad.graph_name not in hidden),
+            tuple(graph for graph in delta.graphs_created if graph not in hidden),
+            tuple(graph for graph in delta.graphs_dropped if graph not in hidden),
+        )
+
+
+def plain_graphs(subject: Subject, windows: Iterable[NamedNode]) -> frozenset[GraphName] | None:
+    """The graphs of the store that the query looks at beside its windows; None is all of them.
+
+    Raises SparqlSyntaxError.
+    """
+    graphs = graphs_looked_at(parse_query(subject.text), subject.dataset)
+    return None if graphs is None else graphs - set(windows)
+
+
+def evaluated_text(subject: Subject, windows: Iterable[NamedNode]) -> str:
+    """The text with `GRAPH ?g` ranging over the store alone, where no dataset says over what.
+
+    Raises SparqlSyntaxError.
+    """
+    if subject.dataset is not None or parse_query(subject.text).dataset is not None:
+        return subject.text
+    return without_graphs(subject.text, windows)
