@@ -44,7 +44,7 @@ class Explanation:
     a change only once it is known to concern them. `in_worker`: it is served by another process,
     which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
     `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
-    `windows` are those that it looks at, by IRI; `automaton` says how one completes its patterns.
+    `windows` are those that it looks at, by IRI; `automaton` counts what an automaton has of it.
     """
 
     query: str
@@ -62,7 +62,7 @@ class Explanation:
     view: str = "asserted"
     fed_by: Mapping[LuttEntry, Sequence[Axiom]] = field(default_factory=dict)
     windows: Mapping[str, WindowInfo] = field(default_factory=dict)
-    automaton: str = ""
+    automaton: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -75,7 +75,8 @@ class Explanation:
             lines.append(f"  on the {self.view} view")
         lines += [f"  window {iri}: {info}" for iri, info in self.windows.items()]
         if self.automaton:
-            lines += [f"  {line}" for line in self.automaton.splitlines()]
+            parts = ", ".join(f"{count} {name}" for name, count in self.automaton.items())
+            lines.append(f"  automaton: {parts}")
         lines += self._looked_at()
         if self.in_worker:
             lines.append("  in a worker process, which keeps its own costs")

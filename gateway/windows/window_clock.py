@@ -10,11 +10,15 @@ from collections.abc import Callable
 from typing import Self
 
 
+JUMP_S = 2.0
+"""A wall clock that is off by no more is followed by nobody, where nobody says otherwise."""
+
+
 def _wall() -> int:
     return time.time_ns() // 1000
 
 
-def _steady() -> int:
+def steady_microseconds() -> int:
     """Goes on while the machine is suspended, where it can tell: time has passed then."""
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return time.clock_gettime_ns(clock) // 1000
@@ -35,7 +39,16 @@ class WindowClock:
     @classmethod
     def system(cls, jump_s: float = 2.0) -> Self:
         """By the clocks of the machine."""
-        return cls(_wall, _steady, jump_s)
+        return cls(_wall, steady_microseconds, jump_s)
+
+    @property
+    def lead(self) -> int:
+        """How far the wall clock is ahead of this one now, µs."""
+        return self._wall() - self.now()
+
+    def now(self) -> int:
+        """The time, as no jump is noted, µs since the epoch."""
+        return self._steady() + self._offset
 
     def reading(self) -> tuple[int, int]:
         """The time, µs since the epoch, and by how much it was put forward since the last reading.

@@ -6,7 +6,7 @@ Place: beside the processing of `WindowedView`, without quads, LUTT and units. S
 query share its number in the automaton whatever they are told of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyoxigraph import NamedNode
 
@@ -63,6 +63,16 @@ class Automata:
         del self._served[content][number]
         if not self._served[content]:
             del self._served[content], self._automata[content]
+
+    def explain(self, spu: Spu) -> Mapping[str, int]:
+        """How an SPU is served, counted: its patterns and conditions, and who shares them."""
+        content, number = self._numbers[spu]
+        found = self._automata[content].explain(number)
+        return {
+            "patterns": found.patterns,
+            "conditions": found.conditions,
+            "sharers": found.sharers,
+        }
 
     def step(self, changes: Iterable[Change]) -> list[Told]:
         """What changed in the answers."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode
 
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
+from gateway.engine.compile import parse_subscribed
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -239,7 +240,9 @@ class WindowedView:
         return self.entailed.entailed
 
     def _opened(self, subject: Subject) -> Contents:
-        now = self.clock.now()
+        now, due = self.clock.now(), self.streams.next_due()
+        if due is not None and due <= now:
+            now = due - 1  # as everybody was told: the next step tells what is due by now
         opened: dict[NamedNode, Content] = {}
         try:
             for iri, window in subject.windows:
@@ -256,7 +259,8 @@ class WindowedView:
     def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         query = self._as_automaton(subject)
         if isinstance(query, AutomatonQuery):
-            spu = Spu(subject, query.form, query.variables)
+            parsed = parse_subscribed(subject)
+            spu = Spu(subject, parsed.form.name, parsed.variables)
             (content,) = contents.values()
             results = self.automata.add(spu, query, content)
             self._count_automaton(+1)
@@ -298,9 +302,11 @@ class WindowedView:
         if isinstance(query, AutomatonQuery):
             (content,) = contents.values()
             shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
-            automaton = self.automata.of(content)
-            shape = "" if automaton is None else automaton.explain(spu is not None)
-            return replace(shown, is_subscribed=spu is not None, windows=infos, automaton=shape)
+            known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
+            served = None if spu is None else self.automata.explain(spu)
+            return replace(
+                shown, is_subscribed=spu is not None, windows=infos, automaton=served or known
+            )
         processing = self._home[spu] if spu is not None else self._processing(subject, contents)
         try:
             shown = processing.explain(subject, spu)
