@@ -19,7 +19,6 @@ from gateway.engine.compile import parse_subscribed
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
-from gateway.engine.processing import MakeCompiler
 from gateway.engine.request import SubscribeRequest
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
@@ -28,7 +27,6 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
 from gateway.engine.windowed.outputs import Outputs
-from gateway.engine.windowed.window_compiler import WindowTierCompiler
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
@@ -89,9 +87,7 @@ class WindowedView:
         self.automata = Automata()
         self._store = store
         self._is_exact_only = options.oracle or not options.lutt
-        self._compiler: MakeCompiler = (
-            options.compiler if self._is_exact_only else WindowTierCompiler
-        )
+        self._compiler = options.compiler
         self._statistics = statistics
         self._subscriptions = subscriptions
         self._delivery = delivery

@@ -27,12 +27,8 @@ from tests.gateway.windows.script import (
 
 pytestmark = pytest.mark.property
 BEGIN = 1_000
-_FEW = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-_MANY = settings(
-    max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+_FEW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_MANY = settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class World:
