@@ -26,6 +26,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
+from gateway.engine.windowed.declared import Declared
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
@@ -83,6 +84,7 @@ class WindowedView:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = _itself
+        self.declared = Declared()
         self.entailed: EntailedView | None = None
         self.automata = Automata()
         self._store = store
