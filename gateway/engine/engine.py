@@ -13,8 +13,8 @@ from typing import Self
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from gateway.engine.delayed import DelayedUpdate, DelayedUpdates
-from gateway.engine.delivery import Delivery, Listener
+from gateway.engine.delayed import DelayedUpdate
+from gateway.engine.delivery import Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.notification import Notification, Outcome
@@ -27,14 +27,10 @@ from gateway.engine.request import (
     Update,
     UpdateRequest,
 )
-from gateway.engine.served import Served
+from gateway.engine.serving.parts import Parts
+from gateway.engine.serving.steps import RightsOf
 from gateway.engine.spu import Subject
-from gateway.engine.statistics import EngineStatistics
-from gateway.engine.steps import RightsOf, Steps
-from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.views.processings import Processings
-from gateway.engine.windowed.windowed_view import NOTHING, WindowedView
 from gateway.engine.workers.workers import (
     ARTQ,
     WorkerCount,
@@ -42,18 +38,16 @@ from gateway.engine.workers.workers import (
     WorkersStatistics,
 )
 from gateway.errors import NoReasoningError
-from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning
 from gateway.reasoning.why import Proof
-from gateway.store.clock import Clock, microseconds
+from gateway.store.clock import microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
-from gateway.windows.element import Element
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 
@@ -80,45 +74,21 @@ class Engine:
         on_notification: Listener | None = None,
     ) -> None:
         """An engine on a store that is open; for `workers` and `on_notification` see `open`."""
+        parts = Parts(store, workers, options, on_notification)
         self.store = store
-        self.statistics = EngineStatistics()
+        self.statistics = parts.statistics
         self.performance = options.performance
-        self._clock = store.clock = Clock(options.clock)
-        self._subscriptions = subscriptions = Subscriptions()
-        self.delivery = Delivery(subscriptions, on_notification)
-        processings = Processings(workers, options, self.statistics, self.delivery)
-        self._processing, self.workers = processings.open(store)
-        store.attach_cache(self._processing.tables)
-        self._opened = self._clock()
+        self.delivery = parts.delivery
+        self.workers = parts.workers
+        self.view = parts.view
+        self.windowed = parts.windowed
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
-        self._delayed = DelayedUpdates(store)
-        self._processing.watch(self._delayed)
-        self.windowed = WindowedView(store, options, self.statistics, subscriptions, self.delivery)
-        self._served = Served(
-            self._clock,
-            options.limits,
-            self.delivery,
-            subscriptions,
-            asserted=self._processing,
-            windows=self.windowed,
-        )
-        self.view: EntailedView | None = None
-        if options.reasoning is not None:
-            parts = (self._processing, subscriptions, processings)
-            self.view = self._served.view = EntailedView(store, options.reasoning, *parts)
-            self.windowed.entailed = self.view
-        self._steps = Steps(
-            store,
-            self._clock,
-            self.statistics,
-            self._delayed,
-            subscriptions,
-            self.delivery,
-            self._processing,
-            self.workers,
-            self.view,
-            self.windowed,
-        )
+        self._clock = parts.clock
+        self._subscriptions = parts.subscriptions
+        self._delayed = parts.delayed
+        self._served = parts.served
+        self._steps = parts.steps
+        self._opened = self._clock()
 
     @classmethod
     def open(
@@ -151,17 +121,8 @@ class Engine:
         the notifications. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
-        options = EngineOptions(
-            clock,
-            oracle,
-            lutt,
-            performance,
-            limits,
-            artq,
-            reasoning=reasoning,
-            steady=steady,
-            windows=windows,
-        )
+        known = (clock, oracle, lutt, performance, limits, artq)
+        options = EngineOptions(*known, reasoning=reasoning, steady=steady, windows=windows)
         return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
@@ -262,13 +223,11 @@ class Engine:
         It is stored nowhere: windows over the stream have it. Without a time it is that of the
         engine's clock.
         """
-        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
-        element = Element(distinct, time, is_gateway_time=time is None)
-        return self._steps.finished(self._steps.let_in({stream: (element,)}))
+        return self._steps.finished(self._steps.push(stream, triples, time))
 
     def advance(self) -> Outcome:
         """What time alone changed in the answers over windows."""
-        return self._steps.finished(self._steps.let_in(NOTHING))
+        return self._steps.finished(self._steps.let_in())
 
     def require_view(self) -> EntailedView:
         """The entailed view. Raises NoReasoningError where there is none."""

@@ -63,7 +63,7 @@ class Change(NamedTuple):
 
 
 def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:
-    """What came and what went, of triples that in turn came and went; what did both, did neither."""
+    """What came and what went, of triples that came and went in turn; what did both did neither."""
     balance = dict.fromkeys(gained, 0)
     for triple in gained:
         balance[triple] += 1

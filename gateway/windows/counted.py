@@ -147,6 +147,7 @@ class Counted(Content):
         return []
 
     def info(self) -> WindowInfo:
+        """What the runs have together."""
         items = [each for run in self._runs.values() for each in run.held]
         times = [each[2] for each in sorted(items, key=lambda item: item[4])]
         told = self._run.told if self.window.per is None else 0

@@ -85,6 +85,7 @@ class RangeContent(Content):
 
     @property
     def bounds(self) -> tuple[Literal, Literal] | None:
+        """Start and end as `xsd:dateTime`, where the window asks for them and has come so far."""
         upper = self.holder.upper
         if not self.window.bounds or upper is None or self.full is not None:
             return None
@@ -92,6 +93,7 @@ class RangeContent(Content):
         return None if start is None or end is None else (start, end)
 
     def info(self) -> WindowInfo:
+        """What of the timeline is in the range."""
         timeline, since = self.holder, self.since
         upper = None if self.full else timeline.upper
         held = [] if self.full else timeline.records[self.start :]

@@ -79,13 +79,13 @@ class Streams:
         *,
         complete_since: int | None = None,
     ) -> Content:
-        """The content of a window; an equal one that is open already, as it was after the last step.
+        """The content of a window; an equal one that is open already, as after the last step.
 
         To be called with nothing due, after a `step` at this `now`. `past`: what arrived in the
         stream before, of all its keys, in that order, at least what reaches into the range; a new
-        content knows nothing else of before. `complete_since`: of what time on `past` has everything,
-        0 for all that there ever was; None: of nothing before now. Costs O(n log n) of `past`.
-        Raises WindowFullError where that is too much.
+        content knows nothing else of before. `complete_since`: of what time on `past` has
+        everything, 0 for all that there ever was; None: of nothing before now. Costs O(n log n) of
+        `past`. Raises WindowFullError where that is too much.
         """
         seen = self._seen.get(window)
         if seen is not None:
@@ -144,7 +144,7 @@ class Streams:
         return changes
 
     def next_due(self) -> int | None:
-        """When a step is due though nothing arrives; None: never. Costs O(log n) at most, in the mean."""
+        """When a step is due though nothing arrives; None: never. Costs O(log n) in the mean."""
         schedule = self._schedule
         while schedule and schedule[0][0] != schedule[0][2].scheduled:
             heappop(schedule)

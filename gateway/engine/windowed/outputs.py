@@ -1,8 +1,10 @@
 """`Outputs`: of what changed in an answer over windows, what its subscribers want to be told.
 
 Place: behind the units, before the subscribers. `changes` is all of it; `added` and `removed` one
-side; `whole` the answer itself at each change, and of a stepped window at each boundary. Source: Arasu et al., "The CQL continuous query language", 2006, section 6: Istream,
-Dstream and Rstream.
+side; `whole` the answer itself at each change, and of a stepped window at each boundary.
+
+Source: Arasu et al., "The CQL continuous query language", 2006, section 6: Istream, Dstream and
+Rstream.
 """
 
 from collections import Counter

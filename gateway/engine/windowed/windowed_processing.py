@@ -15,12 +15,12 @@ from gateway.engine.processing import MakeCompiler, Processing
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
+from gateway.engine.windowed.hidden_graphs import without_graphs
 from gateway.engine.windowed.window_graph import WindowGraph
 from gateway.engine.windowed.windowed_source import View, WindowedSource
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.rdf.terms import GraphName
-from gateway.sparql.hidden_graphs import without_graphs
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore

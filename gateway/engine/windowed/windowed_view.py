@@ -298,7 +298,6 @@ class WindowedView:
         query = self._as_automaton(subject)
         infos = {node.value: each.info() for node, each in contents.items()}
         if isinstance(query, AutomatonQuery):
-            (content,) = contents.values()
             shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
             known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
             served = None if spu is None else self.automata.explain(spu)

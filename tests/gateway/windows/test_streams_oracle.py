@@ -130,8 +130,10 @@ class World:
             after = model.triples(self.now)
             change = told.pop(content, None)
             if model.is_full:
-                assert change is not None and change.full is not None, content.window
-                assert list(content) == [] and len(content) == 0
+                assert change is not None, content.window
+                assert change.full is not None, content.window
+                assert list(content) == []
+                assert len(content) == 0
                 self.streams.close(content)
                 del self.open[content]
                 self.forget(content.window, model)

@@ -7,9 +7,11 @@ Place: under `Engine`, in its thread. A step has one place in the order of all a
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+
+from pyoxigraph import Triple
 
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
@@ -22,6 +24,7 @@ from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.windowed_view import NOTHING, Arrived, WindowedView
 from gateway.engine.workers.workers import Workers
 from gateway.errors import ClientError, NoReasoningError, StorageError
+from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.store.clock import Clock
@@ -32,6 +35,8 @@ from gateway.store.update import (
     evaluate_inferring,
     require_where_first,
 )
+from gateway.windows.element import Element
+
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +73,13 @@ class Steps:
             apply = self.store.defer if request.is_deferred else self.store.apply
             return self._change(delta, apply, time, arrived=request.elements)
 
-    def let_in(self, arrived: Arrived) -> Outcome:
+    def push(self, stream: str, triples: Iterable[Triple], time: int | None) -> Outcome:
+        """A step in which one element enters; without a `time`, µs, it is that of the clock."""
+        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
+        element = Element(distinct, time, is_gateway_time=time is None)
+        return self.let_in({stream: (element,)})
+
+    def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
         with self.writing() as time:
             if self.windowed.is_idle:

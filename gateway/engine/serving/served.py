@@ -17,25 +17,15 @@ from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.views.processings import first_answer
+from gateway.engine.views.processings import Answering, first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
 from gateway.errors import NoReasoningError
-from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
 
 
-class Serving(Protocol):
-    """What makes SPUs and answers for them: the processing of a view, or windows beside one."""
-
-    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
-        """A new SPU and its whole answer; where this raises, nothing is registered."""
-
-    def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer of a known SPU now."""
-
-    def remove(self, spu: Spu) -> None:
-        """The reverse of `add`."""
+class Serving(Answering, Protocol):
+    """What tells of them too how they are served."""
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""
@@ -56,8 +46,9 @@ class Served:
         *,
         asserted: Serving,
         windows: WindowedView,
+        view: EntailedView | None,
     ) -> None:
-        self.view: EntailedView | None = None
+        self.view = view
         self._clock = clock
         self._limits = limits
         self._delivery = delivery
