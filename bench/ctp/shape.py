@@ -46,11 +46,13 @@ def measure() -> Iterator[Outcome]:
     members = {"few": few, "many": many}
     yield Experiment("ctp shape", figures, many["digest"], many["reference"], members=members)
     more = _told({"queries": _AMONG, "more": _MORE})
-    figures = (
+    figures_of_more = (
         Figure(f"one more among {_AMONG:,}, p50", more["p50_ms"], "ms"),
         Figure(f"one more among {_AMONG:,}, p99", more["p99_ms"], "ms"),
     )
-    yield Experiment("ctp one more", figures, more["digest"], more["reference"], members=more)
+    yield Experiment(
+        "ctp one more", figures_of_more, more["digest"], more["reference"], members=more
+    )
 
 
 def _told(wanted: Mapping[str, int]) -> Mapping[str, Any]:

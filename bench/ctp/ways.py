@@ -46,8 +46,14 @@ class Way(Protocol):
 
     parsing_s: float
     construction_s: float
-    distinct: int | None
-    plans: int | None
+
+    @property
+    def distinct(self) -> int | None:
+        """Queries that are not equal, or that it takes for that."""
+
+    @property
+    def plans(self) -> int | None:
+        """Plans, where it has some."""
 
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """One triple more; for each size of window those that leave it: what is told to whom."""
@@ -160,6 +166,10 @@ def _apart(plan: Plan, query: int) -> Plan:
     return replace(plan, steps=steps)
 
 
+def _quad(triple: Triple) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, _GRAPH)
+
+
 class Naive:
     """The store has the window as a graph and is asked again."""
 
@@ -171,7 +181,7 @@ class Naive:
         self._is_told_of_leaving = point.output == "changes"
         self._store = Store()
         for triple in window[-point.window :]:
-            self._store.add(Quad(*triple, _GRAPH))
+            self._store.add(_quad(triple))
         self._size = point.window
         self._answers = [self._answer(text) for text in texts]
 
@@ -198,8 +208,8 @@ class Naive:
 
     def _slide(self, leaving: Sequence[Triple], come: Triple) -> None:
         for triple in leaving:
-            self._store.remove(Quad(*triple, _GRAPH))
-        self._store.add(Quad(*come, _GRAPH))
+            self._store.remove(_quad(triple))
+        self._store.add(_quad(come))
 
     def _answer(self, text: str) -> Counter[Row]:
         results = self._store.query(text)
