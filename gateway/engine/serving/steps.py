@@ -37,7 +37,6 @@ from gateway.store.update import (
 )
 from gateway.windows.element import Element
 
-
 log = logging.getLogger(__name__)
 
 _NO_CHANGE = Delta()

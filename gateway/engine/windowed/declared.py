@@ -5,10 +5,21 @@
 Place: beside `WindowedView`, which knows it; whoever reads the graph of mappings sets it whole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pyoxigraph import NamedNode
+
+from gateway.rdf.terms import GraphName
 from gateway.windows.window import Window
+
+Written = Callable[[str], Iterable[GraphName]]
+"""The graphs whose readers may read a stream."""
+
+
+def itself(stream: str) -> Iterable[GraphName]:
+    """The graph of a client's stream, which has its IRI."""
+    return (NamedNode(stream),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ step, once the store has the change. In parallel mode too these SPUs are served 
 process. Meaning: docs/windows.md.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode
@@ -26,7 +26,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
-from gateway.engine.windowed.declared import Declared
+from gateway.engine.windowed.declared import Declared, Written, itself
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
@@ -45,7 +45,6 @@ from gateway.errors import (
 )
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
-from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
@@ -57,13 +56,6 @@ Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
 
 NOTHING: Arrived = {}
-
-Written = Callable[[str], Iterable[GraphName]]
-"""The graphs whose readers may read a stream."""
-
-
-def _itself(stream: str) -> Iterable[GraphName]:
-    return (NamedNode(stream),)
 
 
 class WindowedView:
@@ -83,7 +75,7 @@ class WindowedView:
     ) -> None:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
-        self.written: Written = _itself
+        self.written: Written = itself
         self.declared = Declared()
         self.entailed: EntailedView | None = None
         self.automata = Automata()
