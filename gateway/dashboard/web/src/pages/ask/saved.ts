@@ -2,11 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { api } from "../../protocol/http";
+import type { Windows } from "../../protocol/subscription";
 
 export interface Named {
   name: string;
   sparql: string;
   label: string;
+  /** What it looks at beside the store. */
+  windows: Windows;
   /** Whether somebody saved it; others stand in a profile. */
   isSaved: boolean;
 }
@@ -22,7 +25,7 @@ export async function load(): Promise<void> {
   try {
     const [{ saved }, { queries }] = await Promise.all([
       api.get<{ saved: Omit<Named, "isSaved">[] }>("/saved"),
-      api.get<{ queries: { name: string; sparql: string }[] }>("/profiles/queries"),
+      api.get<{ queries: Pick<Named, "name" | "sparql" | "windows">[] }>("/profiles/queries"),
     ]);
     named.value = [
       ...saved.map((each) => ({ ...each, isSaved: true })),
@@ -35,8 +38,8 @@ export async function load(): Promise<void> {
 }
 
 /** Keep a query. Raises ApiError: a name that a profile has, a text that is none. */
-export async function keep(name: string, sparql: string, label: string): Promise<void> {
-  await api.put(`/saved/${encodeURIComponent(name)}`, { sparql, label });
+export async function keep(name: string, { sparql, label, windows }: Pick<Named, "sparql" | "label" | "windows">): Promise<void> {
+  await api.put(`/saved/${encodeURIComponent(name)}`, { sparql, label, windows });
   await load();
 }
 
