@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Literal, RdfFormat, parse
+from pyoxigraph import RdfFormat, parse
 
 from gateway.engine import Engine, Outcome
 from gateway.engine.request import UpdateRequest
@@ -88,7 +88,8 @@ class House:
         triples = tuple(canonical_triple(quad.triple) for quad in parsed)
         key = (f"urn:s:{sensor}", PROPERTY + property_, f"urn:room:{room}")
         element = Element(triples, self.now, key, unit or None)
-        gone = f"?o ?p ?v . ?o sosa:madeBySensor <urn:s:{sensor}> ; sosa:observedProperty p:{property_}"
+        of_stream = f"sosa:madeBySensor <urn:s:{sensor}> ; sosa:observedProperty p:{property_}"
+        gone = f"?o ?p ?v . ?o {of_stream}"
         self._take(
             self.engine.update(
                 UpdateRequest(
@@ -133,7 +134,7 @@ class House:
         span = 60 * question["span"]
         if question["over"] == "mean":
             recent = [Decimal(each.value) for each in own if each.at > self.second - span]
-            mean = sum(recent) / len(recent) if recent else None
+            mean = sum(recent, Decimal(0)) / len(recent) if recent else None
             is_so = mean is not None and self._is_so(mean)
             return [f"{stream[0]} {mean:.6f}"] if is_so else []
         # Since one that is old enough, of those that are looked at, the last one among them.

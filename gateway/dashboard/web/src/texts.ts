@@ -424,7 +424,7 @@ export const texts = {
       `Whether somebody is there is told in ${some} of ${all} places; the others are left out.`,
     notWatched: "No sensor tells whether somebody is there, so the answer stays empty.",
     forNote: (count: number) =>
-      `It is so now, and every reading says so since one that is at least ${minutes(count)} old: the last one, or one of the ${minutes(count)} before. So a first reading alone is not enough.`,
+      `It is so now, and has been since a reading that is at least ${minutes(count)} old: none since says otherwise. Looked at are the last ${minutes(2 * count)}, and the last reading where that is older.`,
     meanNote: (count: number) =>
       `The mean of each sensor's readings of the last ${minutes(count)}, each counted once, however long it held. A sensor that told nothing in that time is left out.`,
     clockNote: "Time passes without a message: while it is watched, this is looked at again with whatever is heard next.",
@@ -446,7 +446,8 @@ export const texts = {
       whole: "complete",
       wholeMeans: "Nothing of its time is missing.",
       part: "not complete",
-      partMeans: (since: string) => `It is known from ${since} on: the gateway did not run before, or does not keep so much.`,
+      partMeans: (since: string) =>
+        `It is known from ${since} on: the gateway did not run before, or does not keep so much. Until it is complete, a mean is of fewer readings, and “for” may be told too early.`,
       partNothing: "Of its time nothing is known yet.",
       from: (time: string) => `since ${time}`,
       late: (count: string) => `${count} late`,

@@ -37,25 +37,34 @@ const DRAW_MS = 100;
 
 export const answer = signal<Answer | null>(null);
 
-let end: (() => void) | null = null;
+/** What is asked: `silence` lets it say nothing any more, `end` gives it up as well. */
+interface Asked {
+  silence(): void;
+  end(): void;
+}
+
+let current: Asked | null = null;
+
+function leave(): void {
+  current?.silence();
+  current?.end();
+  current = null;
+}
 
 /** Forget the answer and end what stands. */
 export function clear(): void {
-  end?.();
-  end = null;
+  leave();
   answer.value = null;
 }
 
 /** End the subscription; what it told last stays to be seen. */
 export function stopWatching(): void {
   const before = answer.peek();
-  end?.();
-  end = null;
+  leave();
   if (before?.isLive) answer.value = { ...before, isLive: false };
 }
 
 function begun(text: string, over: Windows, isLive: boolean): Answer {
-  clear();
   return {
     text,
     over,
@@ -78,9 +87,10 @@ export async function run(text: string, over: Windows = {}): Promise<void> {
     watch(text, over, true);
     return;
   }
+  clear();
   const asked = begun(text, over, false);
   const ends = new AbortController();
-  end = () => ends.abort();
+  current = { silence: () => undefined, end: () => ends.abort() };
   answer.value = asked;
   const start = performance.now();
   try {
@@ -102,6 +112,13 @@ function shown(told: Results): Partial<Answer> {
 
 /** Ask, and be told of every change; or `once`. */
 export function watch(text: string, over: Windows = {}, once = false): void {
+  // What was watched ends when this is answered: a window that both look at stays open.
+  let before = current;
+  const replace = (): void => {
+    before?.end();
+    before = null;
+  };
+  before?.silence();
   const asked = begun(text, over, !once);
   answer.value = asked;
   const table = new LiveTable();
@@ -111,6 +128,7 @@ export function watch(text: string, over: Windows = {}, once = false): void {
   let tookMs = -1;
   let windows: Record<string, WindowNow> = {};
   let drawing: ReturnType<typeof setTimeout> | undefined;
+  let isSilent = false;
   const draw = (): void => {
     drawing = undefined;
     const total = table.total;
@@ -121,7 +139,14 @@ export function watch(text: string, over: Windows = {}, once = false): void {
   const sweeping = setInterval(() => {
     if (table.sweep(Date.now())) drawing ??= setTimeout(draw, 0);
   }, SWEEP_MS);
+  const silence = (): void => {
+    isSilent = true;
+    clearInterval(sweeping);
+    clearTimeout(drawing);
+  };
   const onChange = (change: Change): void => {
+    replace();
+    if (isSilent) return;
     if (tookMs < 0) tookMs = performance.now() - start;
     if (change.first) {
       columns = change.added.head.vars ?? [];
@@ -130,18 +155,21 @@ export function watch(text: string, over: Windows = {}, once = false): void {
     table.take(told(change), Date.now());
     if (change.first) draw();
     else drawing ??= setTimeout(draw, DRAW_MS);
-    if (once) end?.();
+    if (once) leave();
   };
   const onError = (problem: string): void => {
-    clearInterval(sweeping);
-    clearTimeout(drawing);
+    replace();
+    if (isSilent) return;
+    silence();
     answer.value = { ...(answer.peek() ?? asked), isLive: false, problem };
   };
   const held = subscriptions.subscribe(text, { onChange, onError }, over);
-  end = () => {
-    clearInterval(sweeping);
-    clearTimeout(drawing);
-    held.end();
+  current = {
+    silence,
+    end: () => {
+      held.end();
+      replace();
+    },
   };
 }
 
