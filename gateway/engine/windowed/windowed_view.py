@@ -194,7 +194,7 @@ class WindowedView:
         """How a query is served, or would be if it were subscribed."""
         contents = self._contents[spu] if spu is not None else self._opened(subject)
         try:
-            return self._explained(subject, spu, contents)
+            return replace(self._explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
                 self._close(contents)
