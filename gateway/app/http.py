@@ -24,6 +24,7 @@ from gateway.gates.http.operations import Load, ServerSettings, application, ser
 from gateway.gates.http.page import PageGate
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
+from gateway.gates.sparql.elements import ElementsGate, StreamNames
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
@@ -31,6 +32,7 @@ from gateway.gates.sparql.query_pool import QueryLimits, QueryPool
 from gateway.gates.sparql.service_description import ServiceDescription
 from gateway.gates.subscriptions.event_stream import EventStreamGate
 from gateway.gates.subscriptions.websocket import WebSocketGate
+from gateway.rdf.namespaces import GW
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 
@@ -59,8 +61,10 @@ async def serving(
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(_refusals(pool, load)))
         sparql = SparqlGates(scheduler, pool, config, security.guard, alarming.mappings.of_update)
+        elements = elements_gate(stages, pool, security.guard, limits)
         http: list[BaseRoute] = [
             *sparql.routes(),
+            *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
             *json_interface(stages, health, pool, security, config).routes(),
             *PageGate(STATIC).routes(),
@@ -80,6 +84,21 @@ async def serving(
             finally:
                 await streams.close()
                 await flow.close()
+
+
+def elements_gate(
+    stages: Stages, pool: QueryPool, guard: Guard, limits: RequestLimits
+) -> ElementsGate:
+    """The endpoint /elements: the streams of mappings are not for clients."""
+    scheduler, mappings = stages.storage.scheduler, stages.reception.mappings
+    engine = scheduler.engine
+
+    def is_observed(iri: str) -> bool:
+        return iri.startswith(GW) or any(each.iri == iri for each in mappings.mappings)
+
+    streams = StreamNames(lambda: engine.windowed.declared, is_observed)
+    documents = engine.store.remote.documents
+    return ElementsGate(scheduler, pool, documents, streams, guard=guard, limits=limits)
 
 
 @asynccontextmanager
