@@ -17,6 +17,7 @@ from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.app.subscribers import rendering_limits
+from gateway.app.windows import elements_gate
 from gateway.config.settings import Config, LimitsSettings
 from gateway.dashboard import STATIC
 from gateway.gates.http.http_connection import ConnectionLimits
@@ -24,7 +25,6 @@ from gateway.gates.http.operations import Load, ServerSettings, application, ser
 from gateway.gates.http.page import PageGate
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.request_load import LoadLimits
-from gateway.gates.sparql.elements import ElementsGate, StreamNames
 from gateway.gates.sparql.explain import ExplainGate
 from gateway.gates.sparql.graph_store import GraphStoreGate
 from gateway.gates.sparql.protocol import HttpGate, SubscribeAddress, Warnings
@@ -32,7 +32,6 @@ from gateway.gates.sparql.query_pool import QueryLimits, QueryPool
 from gateway.gates.sparql.service_description import ServiceDescription
 from gateway.gates.subscriptions.event_stream import EventStreamGate
 from gateway.gates.subscriptions.websocket import WebSocketGate
-from gateway.rdf.namespaces import GW
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.guard import Guard
 
@@ -84,21 +83,6 @@ async def serving(
             finally:
                 await streams.close()
                 await flow.close()
-
-
-def elements_gate(
-    stages: Stages, pool: QueryPool, guard: Guard, limits: RequestLimits
-) -> ElementsGate:
-    """The endpoint /elements: the streams of mappings are not for clients."""
-    scheduler, mappings = stages.storage.scheduler, stages.reception.mappings
-    engine = scheduler.engine
-
-    def is_observed(iri: str) -> bool:
-        return iri.startswith(GW) or any(each.iri == iri for each in mappings.mappings)
-
-    streams = StreamNames(lambda: engine.windowed.declared, is_observed)
-    documents = engine.store.remote.documents
-    return ElementsGate(scheduler, pool, documents, streams, guard=guard, limits=limits)
 
 
 @asynccontextmanager

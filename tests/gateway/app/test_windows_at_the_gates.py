@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Generator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -13,6 +13,8 @@ from pyoxigraph import NamedNode
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app.gateway import Gateway
+from gateway.cli.asking import service
+from gateway.cli.command import main
 from gateway.engine.windowed.declared import Declared
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.windows import Window
@@ -301,3 +303,89 @@ async def test_explained_over_windows(tmp_path: Path) -> None:
         other = (await client.get("/explain", params=counted, headers=headers)).json()
         assert other["tier"] != "automaton"
         assert "automaton" in other["refused"]
+
+
+async def test_windows_are_shown_with_what_they_hold(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        empty = (await client.get("/windows")).json()
+        assert empty["windows"] == []
+        assert empty["declared"] == {NAMED: {"stream": STREAM, "triples": 5}}
+        assert [each["stream"] for each in empty["streams"]] == [STREAM, OTHER]
+        await subscribe(subscriber)
+        await subscribe(subscriber, COUNTED)
+        await send(opened, 1, 2, 3)
+        shown = (await client.get("/windows")).json()
+        (window,) = shown["windows"]
+        assert window["window"] == LAST_TWO[W]
+        assert (window["names"], window["subscriptions"], window["spus"]) == ([W], 2, 2)
+        assert (window["elements"], window["triples"], window["expired"]) == (2, 2, 1)
+        assert window["from"].endswith("Z")
+        assert window["automaton"] == {"patterns": 1, "plans": 1, "matches": 2}
+        assert {"stream": STREAM, "declared": True, "elements": 3} in shown["streams"]
+        assert shown["held"]["elements"] == 2
+        assert shown["limits"]["elements"] == 1_000_000
+
+
+async def test_windows_are_for_operators(tmp_path: Path) -> None:
+    config = settings(tmp_path, write_profile(tmp_path))
+    policies = {"boss": EVERYTHING, "guest": Policy(query=None, subscribe=None)}
+    async with guarded(config, tmp_path, policies) as (_, asked_by):
+        for who, status in (("boss", 200), ("guest", 403), ("nobody", 401)):
+            assert (await asked_by(who, "GET", "/windows")).status_code == status
+
+
+async def test_windows_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with gateway(tmp_path) as opened, socket(opened) as subscriber:
+        url = f"http://{LOOPBACK}:{opened.http_port}"
+        await subscribe(subscriber)
+        await send(opened, 1, 2, 3)
+        assert await asyncio.to_thread(main, ["windows", "--url", url]) == 0
+        told = capsys.readouterr().out
+        assert f"{W}\n  stream {STREAM}, triples 2\n  1 subscriptions; 2 elements" in told
+        assert f"{NAMED}: declared, nobody sees it" in told
+        assert f"stream {STREAM}: declared, windows saw 3 elements" in told
+        assert await asyncio.to_thread(main, ["windows", "--json", "--url", url]) == 0
+        assert json.loads(capsys.readouterr().out)["windows"][0]["names"] == [W]
+        declared = tmp_path / "windows.json"
+        declared.write_text(json.dumps(LAST_TWO))
+        asked = ["explain", ALL, "--windows", f"@{declared}", "--output", "added", "--url", url]
+        assert await asyncio.to_thread(main, asked) == 0
+        assert f"window {W}: 2 elements" in capsys.readouterr().out
+        wrong = ["explain", ALL, "--windows", "{", "--url", url]
+        assert await asyncio.to_thread(main, wrong) == 1
+        assert "--windows: is no JSON" in capsys.readouterr().err
+
+
+async def test_command_subscribes_over_windows(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened:
+
+        def first() -> tuple[Json, Json]:
+            url = f"ws://{LOOPBACK}:{opened.http_port}/subscribe"
+            told = service.notifications(url, ALL, over={"windows": LAST_TWO, "output": "added"})
+            with closing(cast("Generator[Json]", told)) as notifications:
+                begun = next(notifications)
+                asyncio.run_coroutine_threadsafe(send(opened, 5), loop).result(WAIT_S)
+                return begun, next(notifications)
+
+        loop = asyncio.get_running_loop()
+        begun, told = await asyncio.to_thread(first)
+        assert begun["windows"][W]["elements"] == 0
+        assert rows(told) == ["5"]
+
+
+async def test_counted_by_the_names_of_windows(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        await subscribe(subscriber)
+        await send(opened, 1, 2, 3)
+        text = (await client.get("/metrics")).text
+        for line in (
+            f'sosa_gateway_window_elements{{window="{W}"}} 2.0',
+            f'sosa_gateway_window_expired_total{{window="{W}"}} 1.0',
+            f'sosa_gateway_automaton_matches_total{{window="{W}"}} 2.0',
+            f'sosa_gateway_automaton_plans{{window="{W}"}} 1.0',
+            f'sosa_gateway_stream_elements_total{{stream="{STREAM}"}} 3.0',
+            "sosa_gateway_clock_jumps_total 0.0",
+        ):
+            assert line in text, text
