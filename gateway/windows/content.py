@@ -43,6 +43,14 @@ class Content(ABC):
         """
         return None
 
+    @property
+    @abstractmethod
+    def held(self) -> tuple[int, int]:
+        """Elements and bytes that are held for it, what others see too included; at no cost.
+
+        As any thread may ask, and not as exact as `info`.
+        """
+
     @abstractmethod
     def info(self) -> WindowInfo:
         """What there is, from when to when, and whether that is all; linear in what is held."""

@@ -146,6 +146,11 @@ class Counted(Content):
             return [Change(self, gained, lost, is_boundary)]
         return []
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """What waits for a boundary is held too."""
+        return self.elements, self.weight
+
     def info(self) -> WindowInfo:
         """What the runs have together."""
         items = [each for run in self._runs.values() for each in run.held]

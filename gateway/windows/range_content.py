@@ -92,6 +92,11 @@ class RangeContent(Content):
         start, end = _date_time(self.low), _date_time(upper)
         return None if start is None or end is None else (start, end)
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """The bytes are those of the timeline, which windows of other ranges share."""
+        return (0, 0) if self.full else (max(self.holder.end - self.start, 0), self.holder.weight)
+
     def info(self) -> WindowInfo:
         """What of the timeline is in the range."""
         timeline, since = self.holder, self.since

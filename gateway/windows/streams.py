@@ -19,6 +19,10 @@ from gateway.windows.stream import Holder, Stream
 from gateway.windows.window import Window
 
 _NOTHING: Mapping[str, Sequence[Element]] = {}
+OTHERS = "other"
+_MOST_COUNTED = 64
+"""Streams that are counted one by one."""
+
 _FEW = 64
 """So many outdated entries of the schedule are not worth being cleared away."""
 
@@ -46,11 +50,17 @@ class Streams:
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
+        self._arrived: dict[str, int] = {}
 
     @property
     def contents(self) -> list[Content]:
         """Every content that is open and not full."""
         return [seen.content for seen in self._seen.values()]
+
+    @property
+    def limits(self) -> WindowLimits:
+        """What all of them may hold."""
+        return self._budget.limits
 
     @property
     def elements(self) -> int:
@@ -61,6 +71,11 @@ class Streams:
     def bytes(self) -> int:
         """How many bytes these are, by estimate."""
         return self._budget.bytes
+
+    @property
+    def arrived(self) -> Mapping[str, int]:
+        """How many elements came into streams that somebody saw then; beyond so many, together."""
+        return dict(self._arrived)
 
     @property
     def is_idle(self) -> bool:
@@ -125,6 +140,7 @@ class Streams:
             stream = self._streams.get(name)
             if stream is not None:
                 stream.arrive(elements, now, arriving)
+                self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:
@@ -159,6 +175,12 @@ class Streams:
             for holder in stream.jump(by):
                 holder.due = self._now
                 self._plan(holder)
+
+    def _count(self, name: str, elements: int) -> None:
+        counts = self._arrived
+        if name not in counts and len(counts) > _MOST_COUNTED:
+            name = OTHERS
+        counts[name] = counts.get(name, 0) + elements
 
     def _clock(self, now: int) -> int:
         if self._now is None or now > self._now:

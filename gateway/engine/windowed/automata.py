@@ -7,6 +7,7 @@ query share its number in the automaton whatever they are told of it.
 """
 
 from collections.abc import Iterable, Mapping
+from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode
 
@@ -27,6 +28,7 @@ class Automata:
         self._automata: dict[Content, Automaton] = {}
         self._served: dict[Content, dict[int, Spu]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
+        self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
 
     def __contains__(self, spu: Spu) -> bool:
         return spu in self._numbers
@@ -62,7 +64,13 @@ class Automata:
         self._automata[content].remove(number)
         del self._served[content][number]
         if not self._served[content]:
+            self._matches[content] = self.matches(content)
             del self._served[content], self._automata[content]
+
+    def matches(self, content: Content) -> int:
+        """How many matches were found in a window, by automata that are gone too."""
+        automaton = self._automata.get(content)
+        return self._matches.get(content, 0) + (0 if automaton is None else automaton.matches)
 
     def explain(self, spu: Spu) -> Mapping[str, int]:
         """How an SPU is served, counted: its patterns and conditions, and who shares them."""

@@ -9,7 +9,7 @@ step, once the store has the change. In parallel mode too these SPUs are served 
 process. Meaning: docs/windows.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode
@@ -28,6 +28,7 @@ from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
 from gateway.engine.windowed.declared import Declared, Written, itself
 from gateway.engine.windowed.outputs import Outputs
+from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
@@ -63,6 +64,7 @@ class WindowedView:
 
     `written` says where what enters a stream is written to: a client's stream has its own IRI for
     that. `entailed` is the entailed view, where there is one. `is_idle` while nobody subscribes.
+    `lag` is how late the last step was that time asked for, µs.
     """
 
     def __init__(
@@ -79,6 +81,8 @@ class WindowedView:
         self.declared = Declared()
         self.entailed: EntailedView | None = None
         self.automata = Automata()
+        self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
+        self.lag = 0
         self._store = store
         self._is_exact_only = options.oracle or not options.lutt
         self._compiler = options.compiler
@@ -160,6 +164,7 @@ class WindowedView:
             self._close(contents)
             raise
         self._contents[spu] = contents
+        self.counts.opened(_named(contents))
         self._outputs.add(spu, results)
         return spu, results
 
@@ -171,6 +176,7 @@ class WindowedView:
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
+        self.counts.closed(_named(self._contents[spu]))
         if spu in self.automata:
             self.automata.remove(spu)
             self._count_automaton(-1)
@@ -186,7 +192,7 @@ class WindowedView:
         """How a query is served, or would be if it were subscribed."""
         contents = self._contents[spu] if spu is not None else self._opened(subject)
         try:
-            return self._explained(subject, spu, contents)
+            return replace(self._explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
                 self._close(contents)
@@ -305,6 +311,10 @@ class WindowedView:
         refused = {"automaton": str(query), **shown.refused}
         return replace(shown, refused=refused, windows=infos)
 
+    def _counted(self, content: Content) -> dict[str, int]:
+        told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
+        return {**told, "matches": self.automata.matches(content)}
+
     def _count_automaton(self, difference: int) -> None:
         tiers = self._statistics.spus
         tiers["automaton"] = tiers.get("automaton", 0) + difference
@@ -314,6 +324,9 @@ class WindowedView:
     def step(self, asserted: Delta, entailed: Delta, arrived: Arrived) -> list[Told]:
         """What an UPDATE, elements and the passing of time changed; view and store have it."""
         now, jumped = self.clock.reading()
+        due = self.streams.next_due()
+        if due is not None and due <= now:
+            self.lag = now - due
         if jumped:
             self.streams.jumped(jumped)
         changes = self.streams.step(now, arrived)
@@ -339,6 +352,7 @@ class WindowedView:
 
     def _end_over(self, content: Content, error: GatewayError) -> None:
         """End the subscriptions over a window that can no longer be kept."""
+        self.counts.ended(content)
         for spu, contents in list(self._contents.items()):
             if content in contents.values():
                 self._end(spu, error)
@@ -357,6 +371,10 @@ class WindowedView:
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:
                 self.remove(last)
+
+
+def _named(contents: Contents) -> Iterator[tuple[str, Content]]:
+    return ((node.value, each) for node, each in contents.items())
 
 
 def _names(subject: Subject) -> list[NamedNode]:

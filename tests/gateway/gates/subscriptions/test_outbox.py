@@ -11,7 +11,8 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.engine import Notification
 from gateway.gates.subscriptions.kept import Addressed, KeptBytes, KeptLimits
-from gateway.gates.subscriptions.outbox import Outbox, OutboxLimits, merge
+from gateway.gates.subscriptions.merging import merge
+from gateway.gates.subscriptions.outbox import Outbox, OutboxLimits
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
 
 SPUID = "sepa://subscription/1"
