@@ -17,7 +17,7 @@ from gateway.engine.delayed import DelayedUpdate
 from gateway.engine.delivery import Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
-from gateway.engine.notification import Notification, Outcome
+from gateway.engine.notification import Notification, Outcome, SharedListener
 from gateway.engine.options import DEFAULT_OPTIONS, DEFAULT_WINDOWS, EngineOptions
 from gateway.engine.performance import Performance
 from gateway.engine.request import (
@@ -298,12 +298,15 @@ class Engine:
         rights: Rights | None = None,
         windows: Mapping[str, Window] | None = None,
         output: str = "changes",
+        listener: SharedListener | None = None,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
         What else is given is for a text. A graph that rights do not let read is as if it did not
         exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
-        is "changes", "added", "removed" or "whole" (docs/windows.md).
+        is "changes", "added", "removed" or "whole" (docs/windows.md). Over windows a subscription
+        may have a `listener` of its own, told in the engine's thread instead of `on_notification`
+        by one object for all who share the answer.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
@@ -319,7 +322,7 @@ class Engine:
                 windows=tuple(sorted((windows or {}).items())),
                 output=output,
             )
-        first = self._served.subscribe(query)
+        first = self._served.subscribe(query, listener)
         self.statistics.subscriptions += 1
         return first
 

@@ -12,14 +12,14 @@ from typing import Protocol
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import Limits
-from gateway.engine.notification import Notification
+from gateway.engine.notification import Notification, SharedListener
 from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Answering, first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
-from gateway.errors import NoReasoningError
+from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
 
@@ -57,15 +57,22 @@ class Served:
         self._windows = windows
         self._clocked = count(1)
 
-    def subscribe(self, request: SubscribeRequest) -> Notification:
+    def subscribe(
+        self, request: SubscribeRequest, listener: SharedListener | None = None
+    ) -> Notification:
         """The first notification: sequence 0 and the whole answer. Raises as Engine.subscribe."""
+        if listener is not None and not request.windows:
+            raise WindowError(
+                "a listener of its own is for a subscription over windows",
+                "give the engine one for all: on_notification",
+            )
         clocked = next(self._clocked) if calls_clock(request.text) else 0
         subject = self._subject(request, clocked)
         with self._clock.held() as time:
             home = self._home(subject)
             known, serving = self._subscriptions.spu(home), self._serving(home)
             spu, results = first_answer(serving, home, known, self._limits)
-        subscription = self._delivery.add(spu, request.alias)
+        subscription = self._delivery.add(spu, request.alias, listener)
         if self.view is not None and not subject.windows:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None

@@ -15,9 +15,10 @@ from pyoxigraph import Triple
 
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
-from gateway.engine.notification import Notification, Outcome
+from gateway.engine.notification import Outcome, Told
 from gateway.engine.processing import Processing
 from gateway.engine.request import DueTime, UpdateRequest
+from gateway.engine.spu import Change
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
@@ -84,16 +85,15 @@ class Steps:
             if self.windowed.is_idle:
                 return Outcome(_NO_CHANGE, (), time)
             changes = self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
-            notifications = tuple(self.subscriptions.address(changes, time))
-            self.statistics.notifications += len(notifications)
-            return Outcome(_NO_CHANGE, notifications, time)
+            told = self._addressed(changes, time)
+            return _outcome(_NO_CHANGE, told, time)
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
         view = self._require_view()
         with self.writing() as time:
             entailed = view.resume()
-            return Outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
+            return _outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
@@ -125,6 +125,9 @@ class Steps:
                 told = view.settled(outcome.notifications, outcome.time)
             outcome = replace(outcome, notifications=told)
             self.statistics.subscriptions = len(self.subscriptions)
+        if outcome.shared:
+            self.delivery.deliver_shared(outcome.shared)
+            outcome = replace(outcome, shared=())
         if not outcome.notifications or self.delivery.listener is None:
             return outcome
         self.delivery.deliver(outcome.notifications)
@@ -185,7 +188,7 @@ class Steps:
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
+        return _outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
 
     def _is_time_seen(self) -> bool:
         """Whether an answer may change by a step that changes no quad."""
@@ -217,9 +220,7 @@ class Steps:
         log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
         return self._change(self.delayed.without(id_), self.store.apply, time, id_)
 
-    def _notify(
-        self, delta: Delta, entailed: Delta, time: int, arrived: Arrived = NOTHING
-    ) -> tuple[Notification, ...]:
+    def _notify(self, delta: Delta, entailed: Delta, time: int, arrived: Arrived = NOTHING) -> Told:
         if self.workers is not None:
             self.workers.post(delta, time)
         queues = self.asserted.match(delta)
@@ -230,6 +231,16 @@ class Steps:
             changes += self.view.changes(entailed, time)
         if not self.windowed.is_idle:
             changes += self.windowed.step(delta, entailed, arrived)
-        notifications = tuple(self.subscriptions.address(changes, time))
-        self.statistics.notifications += len(notifications)
-        return notifications
+        return self._addressed(changes, time)
+
+    def _addressed(self, changes: Sequence[Change], time: int) -> Told:
+        told = self.subscriptions.address(changes, time)
+        count = len(told.notifications)
+        for _, listeners in told.shared:
+            count += len(listeners)
+        self.statistics.notifications += count
+        return told
+
+
+def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:
+    return Outcome(delta, tuple(told.notifications), time, id_, shared=told.shared)

@@ -202,7 +202,7 @@ class WindowedView:
         spu = subscription.spu
         if spu in self.automata:
             known = (subscription.spuid, subscription.alias, spu.subject.text)
-            return Standing(*known, subscription.sequence, tier="automaton", members=1)
+            return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
         return self._home[spu].standing(subscription)
 
     def statuses(self) -> list[WindowStatus]:
