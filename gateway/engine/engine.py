@@ -56,6 +56,7 @@ from gateway.store.update import (
 from gateway.windows.element import Element
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
+from gateway.windows.window_clock import JUMP_S
 
 log = logging.getLogger(__name__)
 
@@ -136,11 +137,12 @@ class Engine:
         reasoning: Reasoning | None = None,
         steady: Callable[[], int] | None = None,
         windows: WindowLimits = DEFAULT_WINDOWS,
+        jump_s: float = JUMP_S,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError, OntologyError.
 
-        For clock, oracle, lutt, performance, limits, artq, reasoning, steady and windows see
-        EngineOptions.
+        For clock, oracle, lutt, performance, limits, artq, reasoning, steady, windows and jump_s
+        see EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
@@ -160,6 +162,7 @@ class Engine:
             artq,
             reasoning=reasoning,
             steady=steady,
+            jump_s=jump_s,
             windows=windows,
         )
         return cls(store, workers, options=options, on_notification=on_notification)
@@ -288,9 +291,14 @@ class Engine:
     @property
     def next_due(self) -> int | None:
         """When the next of them falls due, or a window changes by time, µs since the epoch."""
-        first, windows = self._delayed.first, self.windowed.next_due
-        delayed = None if first is None else first[0]
-        return min((each for each in (delayed, windows) if each is not None), default=None)
+        dues = (self.next_delayed, self.windowed.next_due)
+        return min((each for each in dues if each is not None), default=None)
+
+    @property
+    def next_delayed(self) -> int | None:
+        """When the next of them falls due, µs since the epoch."""
+        first = self._delayed.first
+        return None if first is None else first[0]
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""

@@ -9,6 +9,7 @@ step, once the store has the change. In parallel mode too these SPUs are served 
 process. Meaning: docs/windows.md.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -52,6 +53,8 @@ from gateway.windows.element import Element
 from gateway.windows.info import WindowInfo
 from gateway.windows.streams import Streams
 from gateway.windows.window_clock import WindowClock
+
+log = logging.getLogger(__name__)
 
 Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
@@ -106,8 +109,12 @@ class WindowedView:
     @property
     def next_due(self) -> int | None:
         """When time alone changes something, µs since the epoch on the engine's clock."""
-        due = None if self.is_idle else self.streams.next_due()
-        return None if due is None else due + self.clock.lead
+        if self.is_idle:
+            return None
+        lead, due = self.clock.lead, self.streams.next_due()
+        if self.clock.is_off:
+            return self.clock.now() + lead
+        return None if due is None else due + lead
 
     def wants(self, stream: str) -> bool:
         """Whether anybody has a window over the stream."""
@@ -324,6 +331,7 @@ class WindowedView:
         """What an UPDATE, elements and the passing of time changed; view and store have it."""
         now, jumped = self.clock.reading()
         if jumped:
+            log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
             self.streams.jumped(jumped)
         changes = self.streams.step(now, arrived)
         if self.entailed is not None and self.entailed.reasoner.suspended:
