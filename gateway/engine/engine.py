@@ -34,6 +34,7 @@ from gateway.engine.steps import RightsOf, Steps
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Processings
+from gateway.engine.windowed.declared import read_declared
 from gateway.engine.windowed.windowed_view import NOTHING, WindowedView
 from gateway.engine.workers.workers import (
     ARTQ,
@@ -95,6 +96,7 @@ class Engine:
         self._delayed = DelayedUpdates(store)
         self._processing.watch(self._delayed)
         self.windowed = WindowedView(store, options, self.statistics, subscriptions, self.delivery)
+        self.windowed.declare(read_declared(store))
         self._served = Served(
             self._clock,
             options.limits,
@@ -328,11 +330,12 @@ class Engine:
         """Evaluate a QUERY now, on whole updates only. May be called from any thread.
 
         Graphs and rights are for a text. A graph that rights do not let read is as if it did not
-        exist.
+        exist. Raises UnsupportedQueryError for one that names a window or a stream.
         """
         if isinstance(query, str):
             query = QueryRequest.of(query, default_graphs, named_graphs, rights)
         self.store.remote.require_services(query.text)
+        self.windowed.names.require_answerable(query)
         if not query.infer:
             return query.answer(self.store)
         return query.answer(self.require_view().known())

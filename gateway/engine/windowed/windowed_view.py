@@ -28,6 +28,7 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
 from gateway.engine.windowed.declared import Declared
+from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
@@ -87,7 +88,7 @@ class WindowedView:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = _itself
-        self.declared = Declared()
+        self.names = Names(store)
         self.entailed: EntailedView | None = None
         self.automata = Automata()
         self._store = store
@@ -100,6 +101,29 @@ class WindowedView:
         self._contents: dict[Spu, Contents] = {}
         self._processings: dict[bool, list[WindowedProcessing]] = {False: [], True: []}
         self._home: dict[Spu, WindowedProcessing] = {}
+
+    @property
+    def declared(self) -> Declared:
+        """The windows and streams that have names of their own."""
+        return self.names.declared
+
+    @declared.setter
+    def declared(self, declared: Declared) -> None:
+        self.declare(declared)
+
+    def declare(self, declared: Declared) -> None:
+        """Say what is declared from now on; subscriptions of a window that goes or changes end."""
+        before = self.names.declared.windows
+        self.names.declare(declared)
+        changed = {
+            iri: window for iri, window in before.items() if declared.windows.get(iri) != window
+        }
+        for spu in list(self._contents) if changed else ():
+            for iri, window in spu.subject.windows:
+                if changed.get(iri) == window:
+                    what = "another one now" if iri in declared.windows else "declared no more"
+                    self._end(spu, WindowError(iri, f"the window is {what}", "subscribe again"))
+                    break
 
     @property
     def is_idle(self) -> bool:
@@ -175,6 +199,7 @@ class WindowedView:
             self._close(contents)
             raise
         self._contents[spu] = contents
+        self.names.opened(contents)
         self._outputs.add(spu, results)
         return spu, results
 
@@ -195,7 +220,9 @@ class WindowedView:
             if processing.is_idle:
                 self._processings[spu.subject.infer].remove(processing)
         self._outputs.remove(spu)
-        self._close(self._contents.pop(spu))
+        contents = self._contents.pop(spu)
+        self.names.closed(contents)
+        self._close(contents)
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""

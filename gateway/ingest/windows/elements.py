@@ -77,7 +77,7 @@ class ObservationElements:
         )
 
     def written(self, stream: str, templates: ObservationTemplates) -> frozenset[GraphName] | None:
-        """The graphs that the observations of a stream are written to; None: it is none of these."""
+        """The graphs that a stream of observations is written to; None: it is another stream."""
         if stream not in self.streams:
             return None
         graphs: frozenset[GraphName] = frozenset()

@@ -13,10 +13,7 @@ from adapters.values.mapping import Mapping, MappingError
 from adapters.values.observation import StreamKey
 from adapters.values.stream import StreamTemplate
 from adapters.values.topic_filter import TopicFilter
-from gateway.rdf.namespaces import GW
-
-OBSERVATIONS = f"{GW}observations"
-"""The stream of every observation."""
+from gateway.rdf.namespaces import OBSERVATIONS
 
 _REMEMBERED = 50_000
 

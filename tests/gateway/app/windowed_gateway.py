@@ -11,7 +11,7 @@ from gateway.app.gateway import Gateway
 from gateway.config.settings import Config, WindowsSettings
 from gateway.engine import SubscribeRequest
 from gateway.errors import GatewayError
-from gateway.ingest.windows.stream_names import OBSERVATIONS
+from gateway.rdf.namespaces import OBSERVATIONS
 from gateway.runtime.clocks import Clocks
 from gateway.windows import Window
 from tests.kit.gateways import PREFIXES, Watch, mapping, publish, settings, text, write_profile
