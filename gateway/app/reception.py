@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+
+from pyoxigraph import NamedNode
 
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
@@ -24,6 +26,8 @@ from gateway.ingest.sensor_classes import SensorClasses
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
+from gateway.ingest.windows.stream_names import MappedStreams
+from gateway.rdf.terms import GraphName
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -59,9 +63,19 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
+        self.mappings.on_change(self._rename_streams)
+        storage.engine.windowed.written = self._written
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
+
+    def _rename_streams(self, _: frozenset[str]) -> None:
+        self.ingest.elements.streams = MappedStreams(self.mappings.mappings)
+
+    def _written(self, stream: str) -> Iterable[GraphName]:
+        """The graphs of a stream's observations; a client's stream is one itself."""
+        graphs = self.ingest.elements.written(stream, self.current_state.templates)
+        return (NamedNode(stream),) if graphs is None else graphs
 
     @property
     def scheduler(self) -> Scheduler:

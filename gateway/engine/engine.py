@@ -50,6 +50,7 @@ from gateway.store.update import (
 )
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
+from gateway.windows.window_clock import JUMP_S
 
 log = logging.getLogger(__name__)
 
@@ -106,11 +107,12 @@ class Engine:
         reasoning: Reasoning | None = None,
         steady: Callable[[], int] | None = None,
         windows: WindowLimits = DEFAULT_WINDOWS,
+        jump_s: float = JUMP_S,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError, OntologyError.
 
-        For clock, oracle, lutt, performance, limits, artq, reasoning, steady and windows see
-        EngineOptions.
+        For clock, oracle, lutt, performance, limits, artq, reasoning, steady, windows and jump_s
+        see EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
@@ -122,7 +124,9 @@ class Engine:
         """
         store = QuadStore.open(None if path is None else Path(path))
         known = (clock, oracle, lutt, performance, limits, artq)
-        options = EngineOptions(*known, reasoning=reasoning, steady=steady, windows=windows)
+        options = EngineOptions(
+            *known, reasoning=reasoning, steady=steady, jump_s=jump_s, windows=windows
+        )
         return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
@@ -247,9 +251,14 @@ class Engine:
     @property
     def next_due(self) -> int | None:
         """When the next of them falls due, or a window changes by time, µs since the epoch."""
-        first, windows = self._delayed.first, self.windowed.next_due
-        delayed = None if first is None else first[0]
-        return min((each for each in (delayed, windows) if each is not None), default=None)
+        dues = (self.next_delayed, self.windowed.next_due)
+        return min((each for each in dues if each is not None), default=None)
+
+    @property
+    def next_delayed(self) -> int | None:
+        """When the next of them falls due, µs since the epoch."""
+        first = self._delayed.first
+        return None if first is None else first[0]
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
@@ -279,11 +288,12 @@ class Engine:
         """Evaluate a QUERY now, on whole updates only. May be called from any thread.
 
         Graphs and rights are for a text. A graph that rights do not let read is as if it did not
-        exist.
+        exist. Raises UnsupportedQueryError for one that names a window or a stream.
         """
         if isinstance(query, str):
             query = QueryRequest.of(query, default_graphs, named_graphs, rights)
         self.store.remote.require_services(query.text)
+        self.windowed.names.require_answerable(query)
         if not query.infer:
             return query.answer(self.store)
         return query.answer(self.require_view().known())

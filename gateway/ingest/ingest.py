@@ -34,6 +34,7 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.statistics import IngestStatistics
+from gateway.ingest.windows.elements import ObservationElements
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
 from gateway.scheduler.scheduler import Scheduler, Submission, is_refused
@@ -79,6 +80,7 @@ class Ingest:
         kept: KeptMessages,
     ) -> None:
         self.statistics = IngestStatistics()
+        self.elements = ObservationElements()
         self._mappings = mappings
         self._current_state = current_state
         self._absences = absences
@@ -164,6 +166,7 @@ class Ingest:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
+        self.elements.entered = self._current_state.applied
         engine.store.expect_new(self._current_state.identity.fresh_namespace(self._journal.epoch))
 
     def run(self) -> None:
@@ -308,11 +311,14 @@ class Ingest:
 
     def _submissions(self, accepted: Iterable[_Accepted]) -> Iterator[Submission]:
         """One UPDATE for each message with observations; the others are settled."""
+        wants = self._scheduler.engine.windowed.wants
         for each in accepted:
             if each.records:
                 request = self._current_state.request(each.records)
                 done = partial(self._settle, each)
-                yield Submission(request.updates, done, request.remainders)
+                templates = self._current_state.templates
+                elements = partial(self.elements.entering, each.records, templates, wants)
+                yield Submission(request.updates, done, request.remainders, elements)
             else:
                 each.delivery.settle(None)
             yield from _unawaited(each.absences)

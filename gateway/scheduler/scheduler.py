@@ -12,7 +12,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -33,9 +33,10 @@ from gateway.engine import (
 from gateway.engine.request import Update
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
-from gateway.scheduler.limits import SRQ, URQ
+from gateway.scheduler.limits import SRQ, TICK_MS, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
+from gateway.windows import Element
 
 log = logging.getLogger(__name__)
 
@@ -60,15 +61,24 @@ the same, unless it was refused and had fallbacks."""
 T = TypeVar("T")
 
 
+Arrived = Mapping[str, Sequence[Element]]
+"""Elements by the IRI of the stream that they enter."""
+
+Elements = Callable[[], Arrived]
+"""Asked in the scheduler's thread for what enters streams in the step of an UPDATE."""
+
+
 class Submission(NamedTuple):
     """An UPDATE of several bound ones for `Scheduler.submit`.
 
-    Where it is refused, `fallbacks` are tried in order, in its place, until one is not.
+    Where it is refused, `fallbacks` are tried in order, in its place, until one is not; the
+    `elements` enter with the one that is not.
     """
 
     updates: Sequence[BoundUpdate]
     done: Done
     fallbacks: Iterable[Sequence[BoundUpdate]] = ()
+    elements: Elements = dict
 
 
 def is_refused(result: Outcome | GatewayError) -> bool:
@@ -91,10 +101,13 @@ class _Request:
 class Scheduler:
     """Runs an engine in a thread of its own; a context manager.
 
-    `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests.
+    `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests. What time alone changes in
+    windows is looked at once in `tick_ms`.
     """
 
-    def __init__(self, engine: Engine, *, urq: int = URQ, srq: int = SRQ) -> None:
+    def __init__(
+        self, engine: Engine, *, urq: int = URQ, srq: int = SRQ, tick_ms: int = TICK_MS
+    ) -> None:
         self.engine = engine
         self._limits = {True: urq, False: srq}
         self._waiting = {True: 0, False: 0}
@@ -110,7 +123,7 @@ class Scheduler:
         self._flush_at: float | None = None
         engine.delivery.listener = self._tell
         engine.delivery.on_end = self._ended
-        self._timers = Timers(engine)
+        self._timers = Timers(engine, tick_ms / 1000)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
@@ -301,24 +314,26 @@ class Scheduler:
 
     def _run_submitted(self, submission: Submission) -> None:
         """Run it or what may take its place, and tell how that ended."""
-        first = last = self._tried(submission.updates)
+        elements = submission.elements()
+        first = last = self._tried(submission.updates, elements)
         if is_refused(first):
             for instead in submission.fallbacks:
-                last = self._tried(instead)
+                last = self._tried(instead, elements)
                 if not is_refused(last):
                     break
         submission.done(first, last)
 
-    def _tried(self, updates: Sequence[BoundUpdate]) -> Outcome | GatewayError:
+    def _tried(self, updates: Sequence[BoundUpdate], elements: Arrived) -> Outcome | GatewayError:
+        request = UpdateRequest(updates, is_deferred=True, elements=elements)
         try:
-            return self._update_at_last(updates)
+            return self._update_at_last(request)
         except GatewayError as error:
             return error
         except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
             log.exception("update_crashed")
             return GatewayError(f"internal error: {error!r}", "report this defect")
 
-    def _update_at_last(self, updates: Sequence[BoundUpdate]) -> Outcome:
+    def _update_at_last(self, request: UpdateRequest) -> Outcome:
         """What ingest submits is journalled and has its place: wait until the disk takes it.
 
         Once one was given up, none behind it is tried: the next start replays all of them.
@@ -326,7 +341,7 @@ class Scheduler:
         pause_s = 0.1
         while self._missing is None:
             try:
-                outcome = self.engine.update(UpdateRequest(updates, is_deferred=True))
+                outcome = self.engine.update(request)
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
                 with self._changed:

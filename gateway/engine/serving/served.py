@@ -107,9 +107,13 @@ class Served:
         return self.view.explained(explanation, query) if self.view is not None else explanation
 
     def _subject(self, query: QueryRequest, clocked: int = 0) -> Subject:
-        """What a request is about. Raises ForbiddenError for a window that may not be read."""
+        """What a request is about, declared windows that it names included.
+
+        Raises ForbiddenError for a window that may not be read.
+        """
         if not isinstance(query, SubscribeRequest):
             query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
+        query = self._windows.names.completed(query)
         if query.windows:
             self._windows.require_readable(query)
         return Subject(

@@ -22,6 +22,7 @@ from gateway.engine.spu import Change
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
+from gateway.engine.windowed.declared import declared_after
 from gateway.engine.windowed.windowed_view import NOTHING, Arrived, WindowedView
 from gateway.engine.workers.workers import Workers
 from gateway.errors import ClientError, NoReasoningError, StorageError
@@ -69,9 +70,17 @@ class Steps:
         with self.writing() as time:
             if request.at is not None:
                 return self._delay(request, bound, request.at, time)
-            delta = self._evaluated(bound, request.rights, infer=request.infer)
-            apply = self.store.defer if request.is_deferred else self.store.apply
-            return self._change(delta, apply, time, arrived=request.elements)
+            delta, arrived = self._evaluated(
+                bound, request.rights, infer=request.infer, texts=_texts(request)
+            )
+            if request.is_deferred:
+                return self._change(delta, self.store.defer, time, arrived=request.elements)
+            declared = declared_after(self.store, delta)
+            arrived = {**request.elements, **arrived}
+            outcome = self._change(delta, self.store.apply, time, arrived=arrived)
+            if declared is not None:
+                self.windowed.declare(declared)
+            return outcome
 
     def push(self, stream: str, triples: Iterable[Triple], time: int | None) -> Outcome:
         """A step in which one element enters; without a `time`, µs, it is that of the clock."""
@@ -148,15 +157,30 @@ class Steps:
             raise NoReasoningError
         return self.view
 
-    def _evaluated(self, bound: Sequence[BoundUpdate], rights: Rights, *, infer: bool) -> Delta:
-        """The change that an UPDATE would make now."""
+    def _evaluated(
+        self,
+        bound: Sequence[BoundUpdate],
+        rights: Rights,
+        *,
+        infer: bool,
+        texts: Iterable[str] = (),
+    ) -> tuple[Delta, Arrived]:
+        """The change that an UPDATE would make now, and what it lets into streams."""
         if self.view is not None:
             self.view.require_writable(bound)
+        names = self.windowed.names
+        diverted = names.diverted(texts)
         if not infer:
-            return evaluate(self.store, bound, rights)
-        view = self._require_view()
-        view.require()
-        return evaluate_inferring(self.store, view.entailed, bound, rights)
+            delta = evaluate(self.store, bound, rights, diverted)
+        else:
+            view = self._require_view()
+            view.require()
+            delta = evaluate_inferring(self.store, view.entailed, bound, rights, diverted)
+        names.require_stored(delta)
+        if diverted is None or not diverted.elements:
+            return delta, NOTHING
+        entering = diverted.elements.items()
+        return delta, {stream: list(map(Element, triples)) for stream, triples in entering}
 
     def _delay(
         self, request: UpdateRequest, bound: Sequence[BoundUpdate], at: DueTime, time: int
@@ -204,15 +228,22 @@ class Steps:
             request = self.delayed.request(id_)
             present = rights_of(request.owner) if request.owner else ALL_RIGHTS
             rights = request.rights.within(present)
-            delta = self._evaluated(request.bound(), rights, infer=request.infer)
+            texts = [text for text, _ in request.updates]
+            bound, infer = request.bound(), request.infer
+            delta, arrived = self._evaluated(bound, rights, infer=infer, texts=texts)
+            declared = declared_after(self.store, delta)
         except StorageError:
             raise
         except Exception as error:  # whatever is wrong with it, those behind it have their time
             return self._failed(id_, time, error)
         try:
-            return self._change(self.delayed.without(id_, delta), self.store.apply, time, id_)
+            change = self.delayed.without(id_, delta)
+            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived)
         except ClientError as error:  # the reasoner does not take it
             return self._failed(id_, time, error)
+        if declared is not None:
+            self.windowed.declare(declared)
+        return outcome
 
     def _failed(self, id_: str, time: int, error: Exception) -> Outcome:
         """A delayed UPDATE that failed is off the list as well."""
@@ -244,3 +275,8 @@ class Steps:
 
 def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:
     return Outcome(delta, tuple(told.notifications), time, id_, shared=told.shared)
+
+
+def _texts(request: UpdateRequest) -> Iterable[str]:
+    """What somebody has written; prepared updates are the gateway's own."""
+    return (request.update,) if isinstance(request.update, str) else ()

@@ -9,6 +9,7 @@ step, once the store has the change. In parallel mode too these SPUs are served 
 process. Meaning: docs/windows.md.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of
 from gateway.engine.windowed.declared import Declared, Written, itself
+from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.window_status import WindowStatus
@@ -53,6 +55,8 @@ from gateway.windows.info import WindowInfo
 from gateway.windows.streams import Streams
 from gateway.windows.window_clock import WindowClock
 
+log = logging.getLogger(__name__)
+
 Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
 
@@ -78,7 +82,7 @@ class WindowedView:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
-        self.declared = Declared()
+        self.names = Names(store)
         self.entailed: EntailedView | None = None
         self.automata = Automata()
         self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
@@ -95,6 +99,29 @@ class WindowedView:
         self._home: dict[Spu, WindowedProcessing] = {}
 
     @property
+    def declared(self) -> Declared:
+        """The windows and streams that have names of their own."""
+        return self.names.declared
+
+    @declared.setter
+    def declared(self, declared: Declared) -> None:
+        self.declare(declared)
+
+    def declare(self, declared: Declared) -> None:
+        """Say what is declared from now on; subscriptions of a window that goes or changes end."""
+        before = self.names.declared.windows
+        self.names.declare(declared)
+        changed = {
+            iri: window for iri, window in before.items() if declared.windows.get(iri) != window
+        }
+        for spu in list(self._contents) if changed else ():
+            for iri, window in spu.subject.windows:
+                if changed.get(iri) == window:
+                    what = "another one now" if iri in declared.windows else "declared no more"
+                    self._end(spu, WindowError(iri, f"the window is {what}", "subscribe again"))
+                    break
+
+    @property
     def is_idle(self) -> bool:
         """Whether nobody subscribes, so that no step need be looked at."""
         return not self._contents
@@ -102,8 +129,12 @@ class WindowedView:
     @property
     def next_due(self) -> int | None:
         """When time alone changes something, µs since the epoch on the engine's clock."""
-        due = None if self.is_idle else self.streams.next_due()
-        return None if due is None else due + self.clock.lead
+        if self.is_idle:
+            return None
+        lead, due = self.clock.lead, self.streams.next_due()
+        if self.clock.is_off:
+            return self.clock.now() + lead
+        return None if due is None else due + lead
 
     def wants(self, stream: str) -> bool:
         """Whether anybody has a window over the stream."""
@@ -165,6 +196,7 @@ class WindowedView:
             raise
         self._contents[spu] = contents
         self.counts.opened(_named(contents))
+        self.names.opened(contents)
         self._outputs.add(spu, results)
         return spu, results
 
@@ -186,7 +218,9 @@ class WindowedView:
             if processing.is_idle:
                 self._processings[spu.subject.infer].remove(processing)
         self._outputs.remove(spu)
-        self._close(self._contents.pop(spu))
+        contents = self._contents.pop(spu)
+        self.names.closed(contents)
+        self._close(contents)
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""
@@ -328,6 +362,7 @@ class WindowedView:
         if due is not None and due <= now:
             self.lag = now - due
         if jumped:
+            log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
             self.streams.jumped(jumped)
         changes = self.streams.step(now, arrived)
         if self.entailed is not None and self.entailed.reasoner.suspended:
