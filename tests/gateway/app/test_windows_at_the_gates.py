@@ -21,7 +21,16 @@ from gateway.windows import Window
 from tests.gateway.gates.looking.guarded import guarded
 from tests.gateway.gates.subscriptions.test_event_stream import Stream
 from tests.gateway.gates.subscriptions.test_mqtt import ask, listening, needs_mosquitto
-from tests.kit.gateways import LOOPBACK, WAIT_S, mapping, running, settings, write_profile
+from tests.kit.gateways import (
+    LOOPBACK,
+    WAIT_S,
+    Device,
+    JsonObject,
+    mapping,
+    running,
+    settings,
+    write_profile,
+)
 
 Json = dict[str, Any]
 
@@ -389,3 +398,37 @@ async def test_counted_by_the_names_of_windows(tmp_path: Path) -> None:
             "sosa_gateway_clock_jumps_total 0.0",
         ):
             assert line in text, text
+
+
+async def test_rules_and_pages_have_the_windows_of_a_query(tmp_path: Path) -> None:
+    rule: JsonObject = {
+        "id": "urn:rule:1",
+        "query": "LAST",
+        "on": "added",
+        "topic": "told/{o}",
+        "payload": "{o}",
+    }
+    profile = write_profile(tmp_path, rules=[rule])
+    members = json.loads(profile.read_text())
+    members["namespaces"]["my"] = "urn:"
+    windows = {"my:w": {"stream": "my:building", "triples": 2}}
+    members["queries"] = {"LAST": {"sparql": ALL, "windows": windows, "output": "added"}}
+    profile.write_text(json.dumps(members))
+    async with running(settings(tmp_path, profile)) as opened, http(opened) as client:
+        declare(opened)
+
+        def work() -> tuple[str, bytes]:
+            with Device(opened.mqtt_port) as device:
+                device.subscribe("told/+")
+                asyncio.run_coroutine_threadsafe(send(opened, 5), loop).result(WAIT_S)
+                return device.receive()
+
+        loop = asyncio.get_running_loop()
+        assert await asyncio.to_thread(work) == ("told/5", b"5")
+        listed = (await client.get("/profiles/queries")).json()["queries"]
+        (last,) = [each for each in listed if each["name"] == "LAST"]
+        assert last["windows"] == LAST_TWO
+        assert last["output"] == "added"
+        quiet = await client.post("/why/quiet", json={"name": "LAST"})
+        assert quiet.status_code == 400
+        assert "over windows" in quiet.json()["error_description"]
