@@ -18,21 +18,18 @@ from gateway.actuation.rules import rule_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.admin.mapping_graph import node_conditions
 from gateway.admin.onboarding.migration import inverted
+from gateway.admin.window_checks import window_defects
 from gateway.engine import Engine, Notification
-from gateway.errors import GatewayError, SparqlSyntaxError, WindowError
+from gateway.errors import GatewayError, SparqlSyntaxError
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.profiles import Profiles
-from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import quads_delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.parser import parse_query, parse_update
-from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore
-from gateway.windows import OverWindows
-from gateway.windows.of_template import over_of
 from jsap.errors import JsapError
 from jsap.forced_bindings import BindingType, Term
 from jsap.profile import Profile
@@ -81,7 +78,11 @@ def profile_warnings(profile: Profile) -> Iterator[Finding]:
 def template_findings(profile: Profile | Profiles) -> Iterator[Finding]:
     """What is wrong with the SPARQL of the entries."""
     yield from _syntax(profile.places, "queries", profile.queries, parse_query)
-    yield from _windows(profile.places, profile.queries)
+    for place, defect in window_defects(profile.places, profile.queries):
+        if isinstance(defect, GatewayError):
+            yield Finding.of(place, defect)
+        else:
+            yield Finding(place, defect, is_error=False)
     yield from _syntax(profile.places, "updates", profile.updates, parse_update)
 
 
@@ -97,36 +98,6 @@ def _syntax(
         except (SparqlSyntaxError, JsapError) as error:
             path = f"{member}.{key}"
             yield Finding(f"{places.get(path, '')}: {path}.sparql", str(error))
-
-
-def _windows(places: Mapping[str, str], queries: Mapping[str, Template]) -> Iterator[Finding]:
-    """Declarations that cannot be, and those that say nothing."""
-    for key, template in queries.items():
-        place = f"{places.get(f'queries.{key}', '')}: queries.{key}"
-        try:
-            over = over_of(template)
-        except WindowError as error:
-            yield Finding.of(place, error)
-            continue
-        for iri in _unseen(template, over):
-            reason = f"the text looks at no graph <{iri}>, so the window says nothing"
-            yield Finding(f"{place}.windows", reason, False, "write GRAPH, or FROM, with its IRI")
-
-
-def _unseen(template: Template, over: OverWindows) -> Iterator[str]:
-    """Windows that the text does not name; none where the graph may be a bound variable."""
-    if not over.windows or template.forced_bindings:
-        return
-    try:
-        graphs = template.graphs
-        names = graphs.default_graph_uri, graphs.named_graph_uri
-        dataset = Dataset.chosen(*(tuple(map(NamedNode, each)) for each in names))
-        seen = graphs_looked_at(parse_query(template.text), dataset)
-    except (SparqlSyntaxError, ValueError):
-        return  # which is told elsewhere
-    for iri, _ in over.windows:
-        if seen is not None and NamedNode(iri) not in seen:
-            yield iri
 
 
 def _bound(template: Template) -> str:

@@ -9,6 +9,7 @@ operations; what the query reads is restricted as a subscription of the same cli
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from starlette.requests import Request
@@ -80,6 +81,7 @@ class ExplainGate:
                 output=over.output,
             )
         )
+        explanation = replace(explanation, output=over.output)
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:
             return JSONResponse(described(explanation))
