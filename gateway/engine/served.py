@@ -19,10 +19,11 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
-from gateway.errors import NoReasoningError
+from gateway.errors import NoReasoningError, WindowError
 from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
+from gateway.windows.window import OUTPUTS
 
 
 class Serving(Protocol):
@@ -114,6 +115,8 @@ class Served:
             query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
         if query.windows:
             self._windows.require_readable(query)
+        elif query.output != OUTPUTS[0]:
+            raise WindowError("output", "is for windows, and there is none", "leave it out")
         return Subject(
             query.text,
             query.dataset,

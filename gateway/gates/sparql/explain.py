@@ -9,7 +9,6 @@ operations; what the query reads is restricted as a subscription of the same cli
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Protocol
 
 from starlette.requests import Request
@@ -81,7 +80,6 @@ class ExplainGate:
                 output=over.output,
             )
         )
-        explanation = replace(explanation, output=over.output)
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:
             return JSONResponse(described(explanation))

@@ -172,6 +172,7 @@ async def test_output_says_what_is_told(
         ({"windows": {W: {"stream": STREAM, "range": 60}}}, "range: is no text"),
         ({"windows": [1]}, "windows: is no JSON object"),
         ({"output": "all"}, "output: 'all' is none (give changes"),
+        ({"windows": None, "output": "added"}, "output: is for windows"),
         ({"windows": {f"urn:{n}": LAST_TWO[W] for n in range(17)}}, "windows: there are 17"),
     ],
 )
@@ -432,3 +433,34 @@ async def test_rules_and_pages_have_the_windows_of_a_query(tmp_path: Path) -> No
         quiet = await client.post("/why/quiet", json={"name": "LAST"})
         assert quiet.status_code == 400
         assert "over windows" in quiet.json()["error_description"]
+
+
+async def test_full_window_ends_its_subscriptions_alone(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        small = {W: {"stream": STREAM, "range": "PT1H", "limit": 2}}
+        asked = {"query": ALL, "windows": json.dumps(small)}
+        async with client.stream("GET", "/subscribe", params=asked) as response:
+            stream = Stream(response)
+            await stream.event()
+            spuid = (await subscribe(subscriber, windows=small))["spuid"]
+            other = (await subscribe(subscriber))["spuid"]
+            await send(opened, 1, 2, 3)
+            told = [await message(subscriber) for _ in range(2)]
+            (ended,) = [each for each in told if "error" in each]
+            assert (ended["spuid"], ended["error"]) == (spuid, "window_full")
+            assert ended["status_code"] == 507
+            (going_on,) = [each["notification"] for each in told if "error" not in each]
+            assert (going_on["spuid"], rows(going_on)) == (other, ["2", "3"])
+            event = await stream.event()
+            assert (event.name, event.data["error"]) == ("end", "window_full")
+        metrics = (await client.get("/metrics")).text
+        assert f'sosa_gateway_window_full_total{{window="{W}"}} 1.0' in metrics
+
+
+async def test_standing_subscriptions_over_windows_are_listed(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        spuids = {(await subscribe(subscriber, text))["spuid"]: text for text in (ALL, COUNTED)}
+        listed = (await client.get("/subscriptions")).json()["subscriptions"]
+        tiers = {each["spuid"]: each["tier"] for each in listed if each["spuid"] in spuids}
+        assert len(tiers) == 2
+        assert "automaton" in tiers.values()
