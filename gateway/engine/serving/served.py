@@ -22,6 +22,7 @@ from gateway.engine.windowed.windowed_view import WindowedView
 from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
+from gateway.windows.window import OUTPUTS
 
 
 class Serving(Answering, Protocol):
@@ -116,6 +117,8 @@ class Served:
         query = self._windows.names.completed(query)
         if query.windows:
             self._windows.require_readable(query)
+        elif query.output != OUTPUTS[0]:
+            raise WindowError("output", "is for windows, and there is none", "leave it out")
         return Subject(
             query.text,
             query.dataset,

@@ -21,7 +21,16 @@ from gateway.windows import Window
 from tests.gateway.gates.looking.guarded import guarded
 from tests.gateway.gates.subscriptions.test_event_stream import Stream
 from tests.gateway.gates.subscriptions.test_mqtt import ask, listening, needs_mosquitto
-from tests.kit.gateways import LOOPBACK, WAIT_S, mapping, running, settings, write_profile
+from tests.kit.gateways import (
+    LOOPBACK,
+    WAIT_S,
+    Device,
+    JsonObject,
+    mapping,
+    running,
+    settings,
+    write_profile,
+)
 
 Json = dict[str, Any]
 
@@ -163,6 +172,7 @@ async def test_output_says_what_is_told(
         ({"windows": {W: {"stream": STREAM, "range": 60}}}, "range: is no text"),
         ({"windows": [1]}, "windows: is no JSON object"),
         ({"output": "all"}, "output: 'all' is none (give changes"),
+        ({"windows": None, "output": "added"}, "output: is for windows"),
         ({"windows": {f"urn:{n}": LAST_TWO[W] for n in range(17)}}, "windows: there are 17"),
     ],
 )
@@ -389,3 +399,68 @@ async def test_counted_by_the_names_of_windows(tmp_path: Path) -> None:
             "sosa_gateway_clock_jumps_total 0.0",
         ):
             assert line in text, text
+
+
+async def test_rules_and_pages_have_the_windows_of_a_query(tmp_path: Path) -> None:
+    rule: JsonObject = {
+        "id": "urn:rule:1",
+        "query": "LAST",
+        "on": "added",
+        "topic": "told/{o}",
+        "payload": "{o}",
+    }
+    profile = write_profile(tmp_path, rules=[rule])
+    members = json.loads(profile.read_text())
+    members["namespaces"]["my"] = "urn:"
+    windows = {"my:w": {"stream": "my:building", "triples": 2}}
+    members["queries"] = {"LAST": {"sparql": ALL, "windows": windows, "output": "added"}}
+    profile.write_text(json.dumps(members))
+    async with running(settings(tmp_path, profile)) as opened, http(opened) as client:
+        declare(opened)
+
+        def work() -> tuple[str, bytes]:
+            with Device(opened.mqtt_port) as device:
+                device.subscribe("told/+")
+                asyncio.run_coroutine_threadsafe(send(opened, 5), loop).result(WAIT_S)
+                return device.receive()
+
+        loop = asyncio.get_running_loop()
+        assert await asyncio.to_thread(work) == ("told/5", b"5")
+        listed = (await client.get("/profiles/queries")).json()["queries"]
+        (last,) = [each for each in listed if each["name"] == "LAST"]
+        assert last["windows"] == LAST_TWO
+        assert last["output"] == "added"
+        quiet = await client.post("/why/quiet", json={"name": "LAST"})
+        assert quiet.status_code == 400
+        assert "over windows" in quiet.json()["error_description"]
+
+
+async def test_full_window_ends_its_subscriptions_alone(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        small = {W: {"stream": STREAM, "range": "PT1H", "limit": 2}}
+        asked = {"query": ALL, "windows": json.dumps(small)}
+        async with client.stream("GET", "/subscribe", params=asked) as response:
+            stream = Stream(response)
+            await stream.event()
+            spuid = (await subscribe(subscriber, windows=small))["spuid"]
+            other = (await subscribe(subscriber))["spuid"]
+            await send(opened, 1, 2, 3)
+            told = [await message(subscriber) for _ in range(2)]
+            (ended,) = [each for each in told if "error" in each]
+            assert (ended["spuid"], ended["error"]) == (spuid, "window_full")
+            assert ended["status_code"] == 507
+            (going_on,) = [each["notification"] for each in told if "error" not in each]
+            assert (going_on["spuid"], rows(going_on)) == (other, ["2", "3"])
+            event = await stream.event()
+            assert (event.name, event.data["error"]) == ("end", "window_full")
+        metrics = (await client.get("/metrics")).text
+        assert f'sosa_gateway_window_full_total{{window="{W}"}} 1.0' in metrics
+
+
+async def test_standing_subscriptions_over_windows_are_listed(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as opened, http(opened) as client, socket(opened) as subscriber:
+        spuids = {(await subscribe(subscriber, text))["spuid"]: text for text in (ALL, COUNTED)}
+        listed = (await client.get("/subscriptions")).json()["subscriptions"]
+        tiers = {each["spuid"]: each["tier"] for each in listed if each["spuid"] in spuids}
+        assert len(tiers) == 2
+        assert "automaton" in tiers.values()
