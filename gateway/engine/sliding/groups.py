@@ -17,10 +17,11 @@ from gateway.rdf.solutions import Row
 
 
 class Shown(NamedTuple):
-    """What a group shows: `seen` has keys and aggregates, `columns` those of the answer."""
+    """What a group shows: `seen` has keys and aggregates, `columns` and `row` what it projects."""
 
     seen: Solution
     columns: Solution
+    row: Row
 
 
 class Group:
@@ -35,10 +36,17 @@ class Group:
 
 
 class Groups:
-    """The groups of rows that have `names`, in their order."""
+    """The groups of rows that have `names`, in their order; they show `variables`."""
 
-    def __init__(self, grouping: Grouping, recipes: Recipes, names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        grouping: Grouping,
+        recipes: Recipes,
+        names: Sequence[str],
+        variables: Sequence[str],
+    ) -> None:
         self._grouping = grouping
+        self._variables = variables
         self._key = picker([names.index(name) for name in grouping.keys])
         self._places = [names.index(grouping.arguments[place]) for place, _ in recipes.states]
         self._makers = [make for _, make in recipes.states]
@@ -97,7 +105,8 @@ class Groups:
             value = Literal(group.count) if read is None else read[1](group.states[read[0]])
             if value is not None:
                 seen[name] = value
-        return Shown(seen, self._columns(seen))
+        columns = self._columns(seen)
+        return Shown(seen, columns, tuple([columns.get(name) for name in self._variables]))
 
     def _columns(self, seen: Solution) -> Solution:
         if self._plain is not None:
