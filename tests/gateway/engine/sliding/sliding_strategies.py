@@ -1,7 +1,7 @@
 """Random aggregates over a window, readings of all sorts, and a store beside them.
 
-Place: under the oracle test of this tier. Doubles are multiples of a quarter, whose sums are exact in
-any order: so the store's answer is the one that is defined.
+Place: under the oracle test of this tier. Doubles are multiples of a quarter, whose sums are exact
+in any order: so the store's answer is the one that is defined.
 """
 
 from hypothesis import strategies as st
@@ -187,9 +187,7 @@ def texts(draw: st.DrawFn) -> str:
     shown = key.replace("(?v > 2 AS ?big)", "?big")
     group = f"GROUP BY {key}" if key else ""
     star = draw(st.sampled_from(_STARS))
-    grouped = (
-        f"SELECT {shown} {columns} {{ GRAPH <urn:g> {{ {star} }} {within} }} {group} {having}"
-    )
+    grouped = f"SELECT {shown} {columns} {{ GRAPH <urn:g> {{ {star} }} {within} }} {group} {having}"
     if draw(st.booleans()):
         return f"PREFIX : <urn:> {grouped}"
     around = " ".join(draw(st.lists(st.sampled_from(_AROUND), max_size=2, unique=True)))

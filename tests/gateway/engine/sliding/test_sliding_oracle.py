@@ -33,16 +33,17 @@ quick = settings(
 long = settings(max_examples=10_000, deadline=None, suppress_health_check=_ALL_CHECKS)
 
 _S = 1_000_000
-_SIZES: tuple[dict[str, int], ...] = (
-    {"triples": 7},
-    {"triples": 30},
-    {"elements": 4},
-    {"range": 3 * _S},
-    {"range": 6 * _S},
-    {"range": 4 * _S, "step": 2 * _S},
-    {"triples": 9, "step": 3},
-)
-declared = st.sampled_from(_SIZES).map(lambda size: {"urn:g": Window("urn:s", **size)})
+declared = st.sampled_from(
+    [
+        Window("urn:s", triples=7),
+        Window("urn:s", triples=30),
+        Window("urn:s", elements=4),
+        Window("urn:s", range=3 * _S),
+        Window("urn:s", range=6 * _S),
+        Window("urn:s", range=4 * _S, step=2 * _S),
+        Window("urn:s", triples=9, step=3),
+    ]
+).map(lambda window: {"urn:g": window})
 subscribes = st.builds(Subscribe, st.integers(0, 5), st.integers(0, 2), st.sampled_from(OUTPUTS))
 
 
