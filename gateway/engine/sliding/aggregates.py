@@ -23,7 +23,6 @@ from gateway.engine.sliding.measured import (
     ULP_BITS,
     Kind,
     decimal_literal,
-    double_literal,
     measured,
     parts,
 )
@@ -111,7 +110,7 @@ class Total:
         if unknown or self._magnitude >= _MOST:
             raise UnsureError
         if doubles:
-            return double_literal(self._real())
+            return Literal(self._real())
         return decimal_literal(self._sum) if decimals else Literal(self._sum // PLACES)
 
     def mean(self) -> Term | None:
@@ -125,7 +124,7 @@ class Total:
         if not count:
             return Literal(0)
         if doubles:
-            return double_literal(self._real() / count)
+            return Literal(self._real() / count)
         quotient = abs(self._sum) // count  # the store cuts off behind 18 places
         return decimal_literal(-quotient if self._sum < 0 else quotient)
 

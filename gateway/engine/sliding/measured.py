@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
 from gateway.rdf.values import is_number_type, number
@@ -105,9 +104,3 @@ def decimal_literal(places: int) -> Literal:
     sign = "-" if places < 0 else ""
     digits = f".{fraction:018}".rstrip("0") if fraction else ""
     return Literal(f"{sign}{whole}{digits}", datatype=_DECIMAL)
-
-
-def double_literal(real: float) -> Literal:
-    """An xsd:double as the store writes it."""
-    found = canonical(Literal(real))
-    return found if isinstance(found, Literal) else Literal(real)

@@ -172,6 +172,7 @@ class Members:
         self._checks: dict[Spu, Checks] = {}
         self._sorted: dict[tuple[bool, str, str], _Sorted] = {}
         self._others: dict[Spu, Checks] = {}
+        self._always: dict[Spu, None] = {}
 
     def __len__(self) -> int:
         return len(self._checks)
@@ -185,7 +186,9 @@ class Members:
         """A further member."""
         self._checks[spu] = checks
         first = checks[0].threshold if checks else None
-        if first is None:
+        if not checks:
+            self._always[spu] = None
+        elif first is None:
             self._others[spu] = checks
         else:
             self._sorted.setdefault(_place(checks), _Sorted()).add(first, spu)
@@ -193,7 +196,9 @@ class Members:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         checks = self._checks.pop(spu)
-        if self._others.pop(spu, None) is None:
+        if not checks:
+            del self._always[spu]
+        elif self._others.pop(spu, None) is None:
             place = _place(checks)
             self._sorted[place].remove(spu)
             if not self._sorted[place]:
@@ -201,11 +206,10 @@ class Members:
 
     def passing(self, shown: Shown) -> list[Spu]:
         """Whose answers have what this group shows."""
-        found = [
-            spu
-            for spu, checks in self._others.items()
-            if all(each.passes(shown) for each in checks)
-        ]
+        found = list(self._always)
+        for spu in self._others:
+            if self.passes(spu, shown):
+                found.append(spu)  # noqa: PERF401 - mostly there are none
         for (is_outer, name, operator), members in self._sorted.items():
             solution = shown.columns if is_outer else shown.seen
             candidates = members.passing(operator, solution.get(name))

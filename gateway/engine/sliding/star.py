@@ -5,9 +5,10 @@ What a subject has is kept by subject, in the order of the patterns; a row is th
 pattern has something. Nothing else of the window is kept here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from operator import itemgetter
+from typing import Any
 
 from pyoxigraph import Triple
 
@@ -22,8 +23,8 @@ class Several(tuple[Term, ...]):
     __slots__ = ()
 
 
-Entry = tuple[Term | Several | None, ...]
-"""What the patterns have of a subject."""
+Entry = tuple[Any, ...]
+"""What each pattern has of a subject: a term, Several or None."""
 
 _MOST_SHARED = 65_536
 
@@ -71,7 +72,8 @@ class Star:
         touched: dict[Term, Entry] = {}
         for subject, place, object_ in self._found(removed):
             entry = held[subject]
-            touched.setdefault(subject, entry)
+            if subject not in touched:
+                touched[subject] = entry
             entry = _without(entry, place, object_)
             if entry == nothing:
                 del held[subject]
@@ -79,17 +81,22 @@ class Star:
                 held[subject] = entry
         for subject, place, object_ in self._found(added):
             entry = held.get(subject, nothing)
-            touched.setdefault(subject, entry)
+            if subject not in touched:
+                touched[subject] = entry
             held[subject] = _with(entry, place, object_)
         gone: list[Row] = []
         come: list[Row] = []
         for subject, before in touched.items():
-            gone += self._rows(subject, before)
-            come += self._rows(subject, held.get(subject, nothing))
+            if before is not nothing:
+                gone += self._rows(subject, before)
+            after = held.get(subject, nothing)
+            if after is not nothing:
+                come += self._rows(subject, after)
         return gone, come
 
-    def _found(self, triples: Iterable[Triple]) -> Iterator[tuple[Term, int, Term]]:
+    def _found(self, triples: Iterable[Triple]) -> list[tuple[Term, int, Term]]:
         wanted, shared = self._wanted, self._shared
+        found: list[tuple[Term, int, Term]] = []
         for triple in triples:
             places = wanted.get(triple.predicate)
             if places is None:
@@ -98,23 +105,25 @@ class Star:
             object_ = shared.setdefault(object_, object_)
             for place, constant in places:
                 if constant is None or constant == object_:
-                    yield triple.subject, place, object_
+                    found.append((triple.subject, place, object_))
         if len(shared) > _MOST_SHARED:
             shared.clear()
+        return found
 
     def _rows(self, subject: Term, entry: Entry) -> Iterable[Row]:
         if None in entry:
             return ()
         if Several not in map(type, entry):
-            if all(entry[one] == entry[other] for one, other in self._equal):
-                return (self._pick((*entry, subject)),)
-            return ()
+            if self._equal and not self._agrees(entry):
+                return ()
+            return (self._pick((*entry, subject)),)
         sides = [each if isinstance(each, Several) else (each,) for each in entry]
         return [
-            self._pick((*chosen, subject))
-            for chosen in product(*sides)
-            if all(chosen[one] == chosen[other] for one, other in self._equal)
+            self._pick((*chosen, subject)) for chosen in product(*sides) if self._agrees(chosen)
         ]
+
+    def _agrees(self, entry: Sequence[Term | None]) -> bool:
+        return all(entry[one] == entry[other] for one, other in self._equal)
 
 
 def _with(entry: Entry, place: int, object_: Term) -> Entry:

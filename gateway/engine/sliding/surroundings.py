@@ -19,9 +19,8 @@ Rows = tuple[Row, ...]
 class Surroundings:
     """The rows of groups, by the groups' keys; `change` says what each shows."""
 
-    def __init__(self, rest: Rest | None, variables: tuple[str, ...], store: Quads) -> None:
+    def __init__(self, rest: Rest | None, store: Quads) -> None:
         self._rest = rest
-        self._variables = variables
         self._store = store
         self._groups: dict[Key, dict[Row, None]] = {}
         self._ends: dict[Key, Ends] = {}
@@ -51,7 +50,7 @@ class Surroundings:
     def rows(self, group: Row, shown: Shown) -> Rows:
         """The rows of a group that shows this, as they were when they were first asked for."""
         if self._rest is None:
-            return (tuple([shown.columns.get(name) for name in self._variables]),)
+            return (shown.row,)
         found = self._rows.get(group)
         if found is None:
             found = self._rows[group] = self.rows_now(shown)
@@ -60,11 +59,10 @@ class Surroundings:
     def rows_now(self, shown: Shown) -> Rows:
         """The rows that a group has that shows this, looking at the store."""
         if self._rest is None:
-            return (tuple([shown.columns.get(name) for name in self._variables]),)
+            return (shown.row,)
         self.look([shown])
-        columns = [shown.columns.get(name) for name in self._variables]
         return tuple(
-            tuple([new or own for new, own in zip(end, columns, strict=True)])
+            tuple([new or own for new, own in zip(end, shown.row, strict=True)])
             for end in self._ends[self._key(shown)]
         )
 

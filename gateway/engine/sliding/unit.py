@@ -42,8 +42,8 @@ class SlidingUnit:
         self._variables = query.variables
         self._members = Members()
         self._feed = Feed(query.rows, store)
-        self._groups = Groups(query.grouping, query.recipes, self._feed.names)
-        self._around = Surroundings(query.outer, query.variables, store)
+        self._groups = Groups(query.grouping, query.recipes, self._feed.names, query.variables)
+        self._around = Surroundings(query.outer, store)
         self._shown: dict[Row, Shown] = {}
         self._waiting: list[Sides] = []
         self._hits = 0
@@ -195,6 +195,10 @@ class _Told:
     def changes(self) -> list[Change]:
         """Net, by member."""
         return [
-            (spu, consolidate(self._variables, added, removed))
-            for spu, (added, removed) in self._sides.items()
+            (spu, self._netted(added, removed)) for spu, (added, removed) in self._sides.items()
         ]
+
+    def _netted(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
+        if len(added) == len(removed) == 1 and added != removed:
+            return ResultsDelta(self._variables, tuple(added), tuple(removed))
+        return consolidate(self._variables, added, removed)

@@ -126,12 +126,16 @@ class WindowedProcessing(Processing):
 
     def step(self, delta: Delta, changes: Sequence[Change]) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
-        delta = self._with_windows(self._visible(delta), changes)
+        if not delta.is_empty:
+            delta = self._visible(delta)
+        delta = self._with_windows(delta, changes)
         moved = self._moved(changes) if self._sliding else ()
-        if delta.is_empty and not self.reads_clock and not moved:
+        queues: dict[Unit, Artq] = {}
+        if not delta.is_empty or self.reads_clock:
+            self._source.take(delta)
+            queues.update(self.match(delta))
+        elif not moved:
             return []
-        self._source.take(delta)
-        queues = dict(self.match(delta))
         for unit in moved:
             queues.setdefault(unit, Artq())
         told = self.process(queues)
