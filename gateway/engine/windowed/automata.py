@@ -6,10 +6,12 @@ Place: beside the processing of `WindowedView`, without quads, LUTT and units. S
 query share its number in the automaton whatever they are told of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.automaton.alike import likeness
 from gateway.engine.automaton.automaton import Automaton
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError, automaton_query
 from gateway.engine.compile import parse_subscribed
@@ -19,6 +21,9 @@ from gateway.engine.spu import Spu, Subject
 from gateway.rdf.solutions import ResultsDelta
 from gateway.windows.content import Change, Content
 
+_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
+"""A third of the time of calling the class."""
+
 
 class Automata:
     """All of them; `spus` are whom they serve."""
@@ -27,6 +32,8 @@ class Automata:
         self._automata: dict[Content, Automaton] = {}
         self._served: dict[Content, dict[int, Spu]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
+        self._homes: dict[Hashable, Subject] = {}
+        self._alike: dict[Subject, Hashable] = {}
 
     def __contains__(self, spu: Spu) -> bool:
         return spu in self._numbers
@@ -34,6 +41,10 @@ class Automata:
     def of(self, content: Content) -> Automaton | None:
         """The automaton of a window, if it has one."""
         return self._automata.get(content)
+
+    def home(self, subject: Subject, query: AutomatonQuery) -> Subject:
+        """The subject that is served of those whose rows are told alike; else this one."""
+        return self._homes.get(_likeness(subject, query), subject)
 
     def add(self, spu: Spu, query: AutomatonQuery, content: Content) -> ResultsDelta:
         """Serve an SPU; its whole answer. Raises what a limit in force raises."""
@@ -44,6 +55,8 @@ class Automata:
         number = automaton.add(query, removals=spu.subject.output != "added")
         self._served[content][number] = spu
         self._numbers[spu] = content, number
+        alike = self._alike[spu.subject] = _likeness(spu.subject, query)
+        self._homes.setdefault(alike, spu.subject)
         try:
             return self.initial(spu)
         except Exception:
@@ -59,6 +72,9 @@ class Automata:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         content, number = self._numbers.pop(spu)
+        alike = self._alike.pop(spu.subject)
+        if self._homes.get(alike) is spu.subject:
+            del self._homes[alike]
         self._automata[content].remove(number)
         del self._served[content][number]
         if not self._served[content]:
@@ -84,8 +100,13 @@ class Automata:
             served = self._served[change.content]
             for number, added, removed in automaton.step(change.removed, change.added):
                 spu = served[number]
-                found.append((spu, ResultsDelta(spu.variables, tuple(added), tuple(removed))))
+                found.append((spu, _results(ResultsDelta, (spu.variables, added, removed))))
         return found
+
+
+def _likeness(subject: Subject, query: AutomatonQuery) -> Hashable:
+    parsed = parse_subscribed(subject)
+    return likeness(query), parsed.form, parsed.variables, replace(subject, text="")
 
 
 def automaton_of(subject: Subject) -> AutomatonQuery:

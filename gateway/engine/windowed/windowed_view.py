@@ -126,11 +126,16 @@ class WindowedView:
     def home(self, subject: Subject) -> Subject:
         """The subject of the SPU that serves one: its `GRAPH ?g` is about the store alone.
 
+        That of an equal query, where an automaton has one.
         Raises NoReasoningError and SuspendedError where it cannot be had with `infer`.
         """
         if subject.infer:
             self._require_known(subject)
-        return replace(subject, text=evaluated_text(subject, _names(subject)))
+        home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        query = self._as_automaton(home)
+        if isinstance(query, AutomatonQuery):
+            return self.automata.home(home, query)
+        return home
 
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
@@ -168,7 +173,8 @@ class WindowedView:
             self._close(contents)
             raise
         self._contents[spu] = contents
-        self._outputs.add(spu, results)
+        is_told_all = spu in self.automata and subject.output == "added"
+        self._outputs.add(spu, results, is_told_all=is_told_all)
         return spu, results
 
     def initial(self, spu: Spu) -> ResultsDelta:
@@ -259,8 +265,7 @@ class WindowedView:
         if isinstance(query, AutomatonQuery):
             parsed = parse_subscribed(subject)
             spu = Spu(subject, parsed.form.name, parsed.variables)
-            (content,) = contents.values()
-            results = self.automata.add(spu, query, content)
+            results = self.automata.add(spu, query, *contents.values())
             self._count_automaton(+1)
             return spu, results
         processing = self._processing(subject, contents)
@@ -298,7 +303,6 @@ class WindowedView:
         query = self._as_automaton(subject)
         infos = {node.value: each.info() for node, each in contents.items()}
         if isinstance(query, AutomatonQuery):
-            (content,) = contents.values()
             shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
             known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
             served = None if spu is None else self.automata.explain(spu)
@@ -339,10 +343,12 @@ class WindowedView:
 
     def _at_boundary(self, changes: Sequence[Change]) -> list[Spu]:
         """The SPUs that are told whole answers and of which a window reached a boundary."""
+        if not self._outputs.whole:
+            return []
         reached = {change.content for change in changes if change.is_boundary}
         return [
             spu
-            for spu in (self._outputs.whole if reached else ())
+            for spu in self._outputs.whole
             if not reached.isdisjoint(self._contents[spu].values())
         ]
 
