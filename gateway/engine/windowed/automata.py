@@ -8,6 +8,7 @@ query share its number in the automaton whatever they are told of it.
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from pyoxigraph import NamedNode
 
@@ -19,6 +20,7 @@ from gateway.engine.limits import bounded
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
 from gateway.rdf.solutions import ResultsDelta
+from gateway.sparql.algebra import Query
 from gateway.windows.content import Change, Content
 
 _results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
@@ -34,6 +36,7 @@ class Automata:
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._homes: dict[Hashable, Subject] = {}
         self._alike: dict[Subject, Hashable] = {}
+        self._asked: tuple[Subject | None, Hashable] = None, None
 
     def __contains__(self, spu: Spu) -> bool:
         return spu in self._numbers
@@ -44,7 +47,9 @@ class Automata:
 
     def home(self, subject: Subject, query: AutomatonQuery) -> Subject:
         """The subject that is served of those whose rows are told alike; else this one."""
-        return self._homes.get(_likeness(subject, query), subject)
+        alike = _likeness(subject, query)
+        self._asked = subject, alike
+        return self._homes.get(alike, subject)
 
     def add(self, spu: Spu, query: AutomatonQuery, content: Content) -> ResultsDelta:
         """Serve an SPU; its whole answer. Raises what a limit in force raises."""
@@ -55,7 +60,10 @@ class Automata:
         number = automaton.add(query, removals=spu.subject.output != "added")
         self._served[content][number] = spu
         self._numbers[spu] = content, number
-        alike = self._alike[spu.subject] = _likeness(spu.subject, query)
+        asked, alike = self._asked
+        if asked is not spu.subject:
+            alike = _likeness(spu.subject, query)
+        self._alike[spu.subject] = alike
         self._homes.setdefault(alike, spu.subject)
         try:
             return self.initial(spu)
@@ -105,17 +113,24 @@ class Automata:
 
 
 def _likeness(subject: Subject, query: AutomatonQuery) -> Hashable:
-    parsed = parse_subscribed(subject)
+    parsed = parsed_of(subject)
     return likeness(query), parsed.form, parsed.variables, replace(subject, text="")
 
 
+@lru_cache(maxsize=2)
+def parsed_of(subject: Subject) -> Query:
+    """As `parse_subscribed`; one subscription asks several times."""
+    return parse_subscribed(subject)
+
+
+@lru_cache(maxsize=2)
 def automaton_of(subject: Subject) -> AutomatonQuery:
     """The query as an automaton takes it. Raises NotAnAutomatonError, and as `parse_subscribed`."""
     if subject.readable is not None:
         raise NotAnAutomatonError("graphs that are hidden")
     if len(subject.windows) != 1:
         raise NotAnAutomatonError("it has several windows")
-    query = parse_subscribed(subject)
+    query = parsed_of(subject)
     ((iri, window),) = subject.windows
     if window.bounds:
         raise NotAnAutomatonError("its window tells its bounds")

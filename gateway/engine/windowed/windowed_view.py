@@ -15,7 +15,6 @@ from dataclasses import replace
 from pyoxigraph import NamedNode
 
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
-from gateway.engine.compile import parse_subscribed
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -25,7 +24,7 @@ from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.windowed.automata import Automata, automaton_of
+from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
 from gateway.engine.windowed.declared import Declared
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_status import WindowStatus
@@ -132,6 +131,8 @@ class WindowedView:
         if subject.infer:
             self._require_known(subject)
         home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        if self._subscriptions.spu(home) is not None:
+            return home
         query = self._as_automaton(home)
         if isinstance(query, AutomatonQuery):
             return self.automata.home(home, query)
@@ -209,7 +210,7 @@ class WindowedView:
         """How a subscription is served now."""
         spu = subscription.spu
         if spu in self.automata:
-            known = (subscription.spuid, subscription.alias, spu.subject.text)
+            known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
             return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
         return self._home[spu].standing(subscription)
 
@@ -263,7 +264,7 @@ class WindowedView:
     def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         query = self._as_automaton(subject)
         if isinstance(query, AutomatonQuery):
-            parsed = parse_subscribed(subject)
+            parsed = parsed_of(subject)
             spu = Spu(subject, parsed.form.name, parsed.variables)
             results = self.automata.add(spu, query, *contents.values())
             self._count_automaton(+1)
