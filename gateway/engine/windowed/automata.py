@@ -106,9 +106,10 @@ class Automata:
             if automaton is None:
                 continue
             served = self._served[change.content]
-            for number, added, removed in automaton.step(change.removed, change.added):
-                spu = served[number]
-                found.append((spu, _results(ResultsDelta, (spu.variables, added, removed))))
+            found += [
+                (spu := served[number], _results(ResultsDelta, (spu.variables, added, removed)))
+                for number, added, removed in automaton.step(change.removed, change.added)
+            ]
         return found
 
 
