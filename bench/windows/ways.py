@@ -238,9 +238,7 @@ class Asked:
         for each in before - content:
             for triple in triples(each):
                 store.remove(Quad(*triple, _GRAPH))
-        store.extend(
-            Quad(*triple, _GRAPH) for each in content - before for triple in triples(each)
-        )
+        store.extend(Quad(*triple, _GRAPH) for each in content - before for triple in triples(each))
         self._contents[place] = content
 
     def _changes(self) -> Told:

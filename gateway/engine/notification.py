@@ -66,9 +66,10 @@ class Told(NamedTuple):
 class Outcome:
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
-    `notifications` are those that no listener was told; `shared` are for listeners of their own. `id` is that of a delayed UPDATE: the
-    change is that of delaying or of executing it. `due` is when one that was delayed just now is
-    to be executed, µs since the epoch.
+    `notifications` are those that no listener was told, `shared` those of listeners that
+    subscriptions have of their own. `id` is that of a delayed UPDATE: the change is that of
+    delaying or of executing it. `due` is when one that was delayed just now is to be executed, µs
+    since the epoch.
     """
 
     delta: Delta

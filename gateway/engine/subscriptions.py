@@ -24,11 +24,13 @@ class Audience:
     """Those who share an SPU and have listeners of their own: they are told by one object.
 
     `told` counts what they were told, so that nothing is counted for each of them. `listeners` is
-    None where they have to be looked up, when some came or went.
+    None where they have to be looked up, when some came or went. With `is_all` nobody else shares
+    the SPU.
     """
 
     told: int = 0
     listeners: tuple[SharedListener, ...] | None = None
+    is_all: bool = False
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Subscription:
     sequence: int = 0
     listener: SharedListener | None = None
     audience: Audience | None = None
+    text: str | None = None
+    """Where it is another than that of the SPU, which means the same."""
 
     @property
     def last_sequence(self) -> int:
@@ -120,9 +124,12 @@ class Subscriptions:
         spu, listener = subscription.spu, subscription.listener
         self._spus[spu.subject] = spu
         self._subscribers.setdefault(spu, []).append(subscription)
-        if listener is not None:
-            audience = self._audiences.setdefault(spu, Audience())
+        audience = self._audiences.get(spu)
+        if audience is None and listener is not None:
+            audience = self._audiences[spu] = Audience()
+        if audience is not None:
             audience.listeners = None
+        if audience is not None and listener is not None:
             subscription.audience = audience
             subscription.sequence -= audience.told
 
@@ -134,8 +141,9 @@ class Subscriptions:
         sharing.remove(subscription)
         if audience is not None:
             subscription.sequence, subscription.audience = subscription.last_sequence, None
-            audience.listeners = None
         if sharing:
+            if spu in self._audiences:
+                self._audiences[spu].listeners = None
             return None
         self._audiences.pop(spu, None)
         del self._subscribers[spu], self._spus[spu.subject]
@@ -157,10 +165,10 @@ class Subscriptions:
                 audience.told += 1
                 listeners = audience.listeners
                 if listeners is None:
-                    listeners = audience.listeners = self._listeners(spu)
+                    listeners = self._look_up(audience, spu)
                 told = _shared(SharedNotification, (time, results, form))
                 shared.append((told, listeners))
-                if len(listeners) == len(self._subscribers[spu]):
+                if audience.is_all:
                     continue
             for each in self._subscribers.get(spu, ()):
                 if each.listener is None:
@@ -169,6 +177,8 @@ class Subscriptions:
                     notifications.append(_notification(Notification, own))
         return Told(notifications, shared)
 
-    def _listeners(self, spu: Spu) -> tuple[SharedListener, ...]:
+    def _look_up(self, audience: Audience, spu: Spu) -> tuple[SharedListener, ...]:
         sharing = self._subscribers.get(spu, ())
-        return tuple([each.listener for each in sharing if each.listener is not None])
+        found = tuple([each.listener for each in sharing if each.listener is not None])
+        audience.listeners, audience.is_all = found, len(found) == len(sharing)
+        return found

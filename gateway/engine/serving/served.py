@@ -6,6 +6,7 @@ Place: beside the way of an UPDATE, in the engine's thread. There are the assert
 entailed one where reasoning is on, and windows beside either.
 """
 
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
@@ -74,6 +75,8 @@ class Served:
             known, serving = self._subscriptions.spu(home), self._serving(home)
             spu, results = first_answer(serving, home, known, self._limits)
         subscription = self._delivery.add(spu, request.alias, listener)
+        if spu.subject.text != subject.text:
+            subscription.text = subject.text
         if self.view is not None and not subject.windows:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None
@@ -103,8 +106,11 @@ class Served:
 
     def explain(self, query: QueryRequest) -> Explanation:
         """Which tier serves a query. Raises as Engine.explain."""
-        subject = self._home(self._subject(query))
+        asked = self._subject(query)
+        subject = self._home(asked)
         explanation = self._serving(subject).explain(subject, self._subscriptions.spu(subject))
+        if asked.windows:  # another may have asked the same in other words
+            explanation = replace(explanation, query=asked.text)
         return self.view.explained(explanation, query) if self.view is not None else explanation
 
     def _subject(self, query: QueryRequest, clocked: int = 0) -> Subject:

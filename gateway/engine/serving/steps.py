@@ -7,9 +7,10 @@ Place: under `Engine`, in its thread. A step has one place in the order of all a
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from types import TracebackType
 
 from pyoxigraph import Triple
 
@@ -136,21 +137,20 @@ class Steps:
             self.statistics.subscriptions = len(self.subscriptions)
         if outcome.shared:
             self.delivery.deliver_shared(outcome.shared)
-            outcome = replace(outcome, shared=())
         if not outcome.notifications or self.delivery.listener is None:
             return outcome
         self.delivery.deliver(outcome.notifications)
-        return Outcome(outcome.delta, (), outcome.time, outcome.id, outcome.due)
+        return replace(outcome, notifications=())
 
-    @contextmanager
-    def writing(self) -> Iterator[int]:
+    def writing(self) -> AbstractContextManager[int]:
         """The place of a step in the order of all, and its time; then workers get their part."""
-        with self.store.writing, self.clock.held() as time:
-            yield time
-        if self.workers is not None:
-            for workers in (self.workers, None if self.view is None else self.view.workers):
-                if workers is not None:
-                    workers.pump()
+        return _Writing(self)
+
+    def pump(self) -> None:
+        """Let workers have what they have not got yet."""
+        for workers in (self.workers, None if self.view is None else self.view.workers):
+            if workers is not None:
+                workers.pump()
 
     def _require_view(self) -> EntailedView:
         if self.view is None:
@@ -271,6 +271,37 @@ class Steps:
             count += len(listeners)
         self.statistics.notifications += count
         return told
+
+
+class _Writing:
+    """A generator would take thrice the time, and each step has one."""
+
+    __slots__ = ("_held", "_steps")
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> int:
+        steps = self._steps
+        steps.store.writing.acquire()
+        try:
+            self._held = steps.clock.held()
+            return self._held.__enter__()
+        except BaseException:
+            steps.store.writing.release()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        steps = self._steps
+        self._held.__exit__(kind, error, trace)
+        steps.store.writing.release()
+        if kind is None and steps.workers is not None:
+            steps.pump()
 
 
 def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:

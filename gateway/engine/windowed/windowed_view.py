@@ -16,7 +16,6 @@ from dataclasses import replace
 from pyoxigraph import NamedNode
 
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
-from gateway.engine.compile import parse_subscribed
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -26,7 +25,7 @@ from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.windowed.automata import Automata, automaton_of
+from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
 from gateway.engine.windowed.declared import Declared, Written, itself
 from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
@@ -153,11 +152,18 @@ class WindowedView:
     def home(self, subject: Subject) -> Subject:
         """The subject of the SPU that serves one: its `GRAPH ?g` is about the store alone.
 
+        That of an equal query, where an automaton has one.
         Raises NoReasoningError and SuspendedError where it cannot be had with `infer`.
         """
         if subject.infer:
             self._require_known(subject)
-        return replace(subject, text=evaluated_text(subject, _names(subject)))
+        home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        if self._subscriptions.spu(home) is not None:
+            return home
+        query = self._as_automaton(home)
+        if isinstance(query, AutomatonQuery):
+            return self.automata.home(home, query)
+        return home
 
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
@@ -197,7 +203,8 @@ class WindowedView:
         self._contents[spu] = contents
         self.counts.opened(_named(contents))
         self.names.opened(contents)
-        self._outputs.add(spu, results)
+        is_told_all = spu in self.automata and subject.output == "added"
+        self._outputs.add(spu, results, is_told_all=is_told_all)
         return spu, results
 
     def initial(self, spu: Spu) -> ResultsDelta:
@@ -235,7 +242,7 @@ class WindowedView:
         """How a subscription is served now."""
         spu = subscription.spu
         if spu in self.automata:
-            known = (subscription.spuid, subscription.alias, spu.subject.text)
+            known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
             return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
         return self._home[spu].standing(subscription)
 
@@ -289,10 +296,9 @@ class WindowedView:
     def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         query = self._as_automaton(subject)
         if isinstance(query, AutomatonQuery):
-            parsed = parse_subscribed(subject)
+            parsed = parsed_of(subject)
             spu = Spu(subject, parsed.form.name, parsed.variables)
-            (content,) = contents.values()
-            results = self.automata.add(spu, query, content)
+            results = self.automata.add(spu, query, *contents.values())
             self._count_automaton(+1)
             return spu, results
         processing = self._processing(subject, contents)
@@ -378,10 +384,12 @@ class WindowedView:
 
     def _at_boundary(self, changes: Sequence[Change]) -> list[Spu]:
         """The SPUs that are told whole answers and of which a window reached a boundary."""
+        if not self._outputs.whole:
+            return []
         reached = {change.content for change in changes if change.is_boundary}
         return [
             spu
-            for spu in (self._outputs.whole if reached else ())
+            for spu in self._outputs.whole
             if not reached.isdisjoint(self._contents[spu].values())
         ]
 
