@@ -35,6 +35,7 @@ from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Processings
 from gateway.engine.windowed.declared import read_declared
+from gateway.engine.windowed.warming import Warming
 from gateway.engine.windowed.windowed_view import NOTHING, WindowedView
 from gateway.engine.workers.workers import (
     ARTQ,
@@ -55,6 +56,7 @@ from gateway.store.update import (
     compile_update,
 )
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 from gateway.windows.window_clock import JUMP_S
@@ -372,6 +374,16 @@ class Engine:
                 output=output,
             )
         first = self._served.subscribe(query)
+        self.statistics.subscriptions += 1
+        return first
+
+    def warm(self, request: SubscribeRequest, fillings: Mapping[Window, Filling]) -> Warming:
+        """Begin a subscription whose windows are filled bit by bit. Raises as `subscribe` does."""
+        return Warming(self._served, self._steps, request, fillings)
+
+    def finish(self, warming: Warming) -> Notification:
+        """The first notification of a subscription whose windows are filled."""
+        first = warming.finish()
         self.statistics.subscriptions += 1
         return first
 

@@ -8,6 +8,7 @@ writes. Nothing here reads a clock.
 
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo, WindowLimits
 from gateway.windows.streams import Streams
 from gateway.windows.window import OUTPUTS, Window, parse_windows
@@ -18,6 +19,7 @@ __all__ = [
     "Change",
     "Content",
     "Element",
+    "Filling",
     "Streams",
     "Window",
     "WindowClock",
