@@ -29,6 +29,7 @@ from gateway.engine.request import (
 )
 from gateway.engine.serving.parts import Parts
 from gateway.engine.serving.steps import RightsOf
+from gateway.engine.serving.warming import Warming
 from gateway.engine.spu import Subject
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.workers.workers import (
@@ -48,6 +49,7 @@ from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 from gateway.windows.window_clock import JUMP_S
@@ -333,6 +335,16 @@ class Engine:
                 output=output,
             )
         first = self._served.subscribe(query, listener)
+        self.statistics.subscriptions += 1
+        return first
+
+    def warm(self, request: SubscribeRequest, fillings: Mapping[Window, Filling]) -> Warming:
+        """Begin a subscription whose windows are filled bit by bit. Raises as `subscribe` does."""
+        return Warming(self._served, self._steps, request, fillings)
+
+    def finish(self, warming: Warming) -> Notification:
+        """The first notification of a subscription whose windows are filled."""
+        first = warming.finish()
         self.statistics.subscriptions += 1
         return first
 

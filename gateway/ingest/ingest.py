@@ -81,6 +81,7 @@ class Ingest:
     ) -> None:
         self.statistics = IngestStatistics()
         self.elements = ObservationElements()
+        self.applied_before: Position | None = None
         self._mappings = mappings
         self._current_state = current_state
         self._absences = absences
@@ -159,7 +160,7 @@ class Ingest:
         known.of_store(engine, query_text, now())
         if self._current_state.applied is not None:
             self._journal.begin_after(self._current_state.applied.epoch)
-        self._journal.space.applied = self._current_state.applied
+        self._journal.space.applied = self.applied_before = self._current_state.applied
         for chunk in _chunks(self._journal.after(self._current_state.applied), _REPLAY):
             self._replay(chunk)
             for record in chunk:

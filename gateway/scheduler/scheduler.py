@@ -12,7 +12,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from gateway.engine import (
     UpdateRequest,
 )
 from gateway.engine.request import Update
+from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
 from gateway.scheduler.limits import SRQ, TICK_MS, URQ
@@ -57,6 +58,12 @@ Ended = Callable[[GatewayError], None]
 Done = Callable[[Outcome | GatewayError, Outcome | GatewayError], None]
 """Told in the scheduler's thread how an UPDATE ended, and how the last that was tried for it did:
 the same, unless it was refused and had fallbacks."""
+
+Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
+"""How subscriptions begin; the spuid."""
+
+_FILLED = 200
+"""Elements that enter a window that is filled with one place in the queue: some 10 ms."""
 
 T = TypeVar("T")
 
@@ -120,6 +127,7 @@ class Scheduler:
         self._taken: Sequence[_Request] = ()
         self._sinks: dict[str, Sink] = {}
         self._on_end: dict[str, Ended] = {}
+        self.opening: Opening | None = None
         self._flush_at: float | None = None
         engine.delivery.listener = self._tell
         engine.delivery.on_end = self._ended
@@ -206,8 +214,36 @@ class Scheduler:
     async def subscribe(
         self, query: str | SubscribeRequest, *, sink: Sink, ended: Ended | None = None
     ) -> str:
-        """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
+        """Subscribe; the sink gets sequence 0 first. Returns the spuid.
+
+        Windows begin with what came before, where `opening` knows that.
+        """
+        request = SubscribeRequest(query) if isinstance(query, str) else query
+        if self.opening is not None:
+            return await self.opening(request, sink, ended)
+        return await self.subscribe_at_once(request, sink=sink, ended=ended)
+
+    async def subscribe_at_once(
+        self, query: SubscribeRequest, *, sink: Sink, ended: Ended | None = None
+    ) -> str:
+        """The same, of windows that begin now."""
         return await self._call(lambda: self._subscribe(query, sink, ended), is_update=False)
+
+    async def warm(
+        self, begin: Callable[[], Warming], *, sink: Sink, ended: Ended | None = None
+    ) -> str:
+        """The same, of windows that are filled bit by bit, each bit with a place of its own."""
+        warming = await self._call(begin, is_update=False)
+        try:
+            while not warming.is_done:
+                await self._call(lambda: warming.fill(_FILLED), is_update=False, is_own=True)
+            told = partial(self._finish, warming, sink, ended)
+            return await self._call(told, is_update=False, is_own=True)
+        except BaseException:
+            with self._changed:
+                if not self._closing:
+                    self._enqueue(_Request(warming.close, False))
+            raise
 
     async def explain(self, query: QueryRequest) -> Explanation:
         """How a query is served, or would be. Raises as `Engine.explain` does."""
@@ -363,7 +399,12 @@ class Scheduler:
                 future.set_exception(_copy(error))
 
     def _subscribe(self, query: str | SubscribeRequest, sink: Sink, ended: Ended | None) -> str:
-        first = self.engine.subscribe(query)
+        return self._begin(self.engine.subscribe(query), sink, ended)
+
+    def _finish(self, warming: Warming, sink: Sink, ended: Ended | None) -> str:
+        return self._begin(self.engine.finish(warming), sink, ended)
+
+    def _begin(self, first: Notification, sink: Sink, ended: Ended | None) -> str:
         self._sinks[first.spuid] = sink
         if ended is not None:
             self._on_end[first.spuid] = ended

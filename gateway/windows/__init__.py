@@ -8,6 +8,7 @@ writes. Nothing here reads a clock.
 
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo, WindowLimits
 from gateway.windows.over import OVER_NOTHING, OverWindows
 from gateway.windows.streams import Streams
@@ -20,6 +21,7 @@ __all__ = [
     "Change",
     "Content",
     "Element",
+    "Filling",
     "OverWindows",
     "Streams",
     "Window",

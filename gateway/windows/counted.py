@@ -47,7 +47,6 @@ class Counted(Content):
 
     def __init__(self, window: Window, budget: Budget, since: int | None) -> None:
         super().__init__(window)
-        self.full: WindowFullError | None = None
         self.contents = [self]
         self.weight = 0
         self.elements = 0

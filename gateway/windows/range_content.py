@@ -37,7 +37,6 @@ class RangeContent(Content):
         self.gained: list[Triple] = []
         self.lost: list[Triple] = []
         self.is_mixed = False
-        self.full: WindowFullError | None = None
 
     def __iter__(self) -> Iterator[Triple]:
         if self.full is None:

@@ -13,6 +13,7 @@ from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.range_content import RangeContent
 from gateway.windows.stream import Holder, Stream
@@ -120,6 +121,40 @@ class Streams:
                 raise change.full
         self._plan(holder)
         return content
+
+    def is_open(self, window: Window) -> bool:
+        """Whether somebody sees an equal window."""
+        return window in self._seen
+
+    def open_filling(self, filling: Filling, now: int) -> Content:
+        """As `open`, of a window by range whose past is put into it by `fill`."""
+        now = self._clock(now)
+        window = filling.window
+        stream = self._streams.get(window.stream)
+        if stream is None:
+            stream = self._streams[window.stream] = Stream(self._budget)
+        content = stream.open_filling(filling, now)
+        self._seen[window] = _Seen(content)
+        content.holder.finish()
+        self._plan(content.holder)
+        return content
+
+    def fill(self, content: Content, filling: Filling, most: int) -> list[Change]:
+        """Let the next `most` of its past in, between two steps; what that did, as of a step."""
+        seen = self._seen.get(content.window)
+        if seen is None or seen.content is not content or not isinstance(content, RangeContent):
+            return []
+        holder = content.holder
+        self._streams[content.window.stream].fill(content, filling, most)
+        if self._budget.is_exceeded():
+            self._shed([holder])
+        changes = holder.finish()
+        if holder.due != holder.scheduled:
+            self._plan(holder)
+        for change in changes:
+            if change.full is not None:
+                self._forget(change.content.window)
+        return changes
 
     def close(self, content: Content) -> None:
         """One less sees it; with the last one it is forgotten. One that is full already is."""

@@ -94,6 +94,13 @@ class Window:
         except WindowError as error:
             raise error.within(where) from None
 
+    def sees(self, key: tuple[str, str, str] | None) -> bool:
+        """Whether the elements of a key are seen; a window that narrows nothing sees all."""
+        wanted = (self.sensor, self.property, self.feature)
+        if key is None:
+            return not any(wanted)
+        return all(not iris or iri in iris for iris, iri in zip(wanted, key, strict=True))
+
     def members(self) -> dict[str, object]:
         """The declaration as JSON: durations as text, and only what is not so by default."""
         found = {each: getattr(self, each) for each in MEMBERS}

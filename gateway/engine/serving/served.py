@@ -6,13 +6,14 @@ Place: beside the way of an UPDATE, in the engine's thread. There are the assert
 entailed one where reasoning is on, and windows beside either.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
-from gateway.engine.limits import Limits
+from gateway.engine.limits import Limits, limited
 from gateway.engine.notification import Notification, SharedListener
 from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Spu, Subject
@@ -23,7 +24,9 @@ from gateway.engine.windowed.windowed_view import WindowedView
 from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
-from gateway.windows.window import OUTPUTS
+from gateway.windows.content import Content
+from gateway.windows.filling import Filling
+from gateway.windows.window import OUTPUTS, Window
 
 
 class Serving(Answering, Protocol):
@@ -52,7 +55,7 @@ class Served:
     ) -> None:
         self.view = view
         self._clock = clock
-        self._limits = limits
+        self.limits = limits
         self._delivery = delivery
         self._subscriptions = subscriptions
         self._asserted = asserted
@@ -73,7 +76,7 @@ class Served:
         with self._clock.held() as time:
             home = self._home(subject)
             known, serving = self._subscriptions.spu(home), self._serving(home)
-            spu, results = first_answer(serving, home, known, self._limits)
+            spu, results = first_answer(serving, home, known, self.limits)
         subscription = self._delivery.add(spu, request.alias, listener)
         if spu.subject.text != subject.text:
             subscription.text = subject.text
@@ -82,6 +85,30 @@ class Served:
         windows = self._windows.known(spu) if subject.windows else None
         known_as = (subscription.spuid, 0, request.alias)
         return Notification(*known_as, time, results, spu.form, windows)
+
+    def begin(
+        self, request: SubscribeRequest, fillings: Mapping[Window, Filling]
+    ) -> tuple[Spu, dict[Content, Filling]]:
+        """A new SPU over windows that are still to be filled, and these; nobody subscribes yet.
+
+        Raises as `subscribe` does.
+        """
+        home = self._windows.home(self._subject(request))
+        with limited(self.limits):
+            return self._windows.begin(home, fillings)
+
+    def finish(self, request: SubscribeRequest, spu: Spu) -> Notification:
+        """The first notification of who waited for the SPU of `begin`."""
+        results = self._windows.initial(spu)
+        self.limits.require(len(results.added))
+        known = self._subscriptions.spu(spu.subject)
+        if known is not None:  # somebody else was quicker
+            self._windows.remove(spu)
+            spu = known
+        subscription = self._delivery.add(spu, request.alias)
+        known_as = (subscription.spuid, 0, request.alias)
+        time = self._clock()
+        return Notification(*known_as, time, results, spu.form, self._windows.known(spu))
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""

@@ -10,7 +10,7 @@ process. Meaning: docs/windows.md.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode
@@ -50,8 +50,10 @@ from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_store import QuadStore
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo
 from gateway.windows.streams import Streams
+from gateway.windows.window import Window
 from gateway.windows.window_clock import WindowClock
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,15 @@ Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
 
 NOTHING: Arrived = {}
+
+NOT_FILLED: Mapping[Window, Filling] = {}
+
+PastOf = Callable[[Window], tuple[Iterable[Element], int | None]]
+"""What came before a window is opened, and from when on that is everything, None: from nothing."""
+
+
+def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
+    return (), None
 
 
 class WindowedView:
@@ -81,6 +92,7 @@ class WindowedView:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
+        self.past_of: PastOf = _nothing
         self.names = Names(store)
         self.entailed: EntailedView | None = None
         self.automata = Automata()
@@ -187,14 +199,36 @@ class WindowedView:
         Raises WindowError for a window with the name of a graph of the store, WindowFullError
         where there is no room for it, and as a Processing.
         """
-        view = self._view(subject)
-        for node in _names(subject):
-            if view.contains_graph(node):
-                raise WindowError(
-                    f"the window {node.value} has the name of a graph of the store",
-                    "give it an IRI of its own",
-                )
-        contents = self._opened(subject)
+        return self._added(subject, self._opened(subject))
+
+    def begin(
+        self, subject: Subject, fillings: Mapping[Window, Filling]
+    ) -> tuple[Spu, dict[Content, Filling]]:
+        """As `add`, over windows that are still to be filled, and which these are."""
+        contents = self._opened(subject, fillings)
+        spu, _ = self._added(subject, contents)
+        return spu, {
+            content: fillings[content.window]
+            for content in contents.values()
+            if content.window in fillings and not fillings[content.window].is_done
+        }
+
+    def fill(self, content: Content, filling: Filling, most: int) -> None:
+        """Put the next `most` elements of its past into a window."""
+        changes = self.streams.fill(content, filling, most)
+        told = self.automata.step(changes) if changes else []
+        for processings in self._processings.values():
+            for processing in processings:
+                told += processing.step(Delta(), changes)
+        self._outputs.told(told, ())
+
+    def require_room(self, spu: Spu) -> None:
+        """Raise WindowFullError where a window of an SPU could not be kept."""
+        for content in self._contents[spu].values():
+            if content.full is not None:
+                raise content.full
+
+    def _added(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         try:
             spu, results = self._placed(subject, contents)
         except Exception:
@@ -276,18 +310,33 @@ class WindowedView:
             raise NoReasoningError
         return self.entailed.entailed
 
-    def _opened(self, subject: Subject) -> Contents:
+    def _opened(
+        self, subject: Subject, fillings: Mapping[Window, Filling] = NOT_FILLED
+    ) -> Contents:
+        view = self._view(subject)
+        for node in _names(subject):
+            if view.contains_graph(node):
+                raise WindowError(
+                    f"the window {node.value} has the name of a graph of the store",
+                    "give it an IRI of its own",
+                )
         now, due = self.clock.now(), self.streams.next_due()
         if due is not None and due <= now:
             now = due - 1  # as everybody was told: the next step tells what is due by now
         opened: dict[NamedNode, Content] = {}
         try:
             for iri, window in subject.windows:
-                opened[NamedNode(iri)] = self.streams.open(window, now)
+                opened[NamedNode(iri)] = self._open(window, now, fillings.get(window))
         except Exception:
             self._close(opened)
             raise
         return opened
+
+    def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
+        if filling is None or self.streams.is_open(window):
+            past, since = self.past_of(window)
+            return self.streams.open(window, now, past, complete_since=since)
+        return self.streams.open_filling(filling, now)
 
     def _close(self, contents: Contents) -> None:
         for content in contents.values():

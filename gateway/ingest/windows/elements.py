@@ -7,7 +7,8 @@ those too that come too late for the store. The triples are those of the profile
 without its graphs. Made when the step is made, and only where somebody has a window.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from gateway.ingest.sosa import ObservationTemplates, result_time, unit_in_graph
 from gateway.ingest.windows.stream_names import MappedStreams
@@ -32,6 +33,7 @@ class ObservationElements:
     def __init__(self, streams: MappedStreams | None = None) -> None:
         self.streams = streams or MappedStreams()
         self.entered: Position | None = None
+        self._noted: list[list[Record]] = []
         self._triples: dict[str, TemplateTriples] = {}
 
     def entering(
@@ -42,7 +44,19 @@ class ObservationElements:
         What a broker had kept of unknown age is none.
         """
         self.entered = records[-1].position
+        for noted in self._noted:
+            noted.extend(records)
         return self.by_stream(records, templates, wants)
+
+    @contextmanager
+    def noting(self) -> Iterator[list[Record]]:
+        """A list of the records that have their step while this lasts; in any thread."""
+        noted: list[Record] = []
+        self._noted = [*self._noted, noted]
+        try:
+            yield noted
+        finally:
+            self._noted = [each for each in self._noted if each is not noted]
 
     def by_stream(
         self, records: Iterable[Record], templates: ObservationTemplates, wants: Wants

@@ -1,13 +1,16 @@
 """Windows over observations in a running gateway, by simulated clocks."""
 
+import shutil
 from pathlib import Path
 
+from gateway.rdf.namespaces import OBSERVATIONS
 from gateway.windows import Window
 from tests.gateway.app.windowed_gateway import (
     ALL,
     LAST,
     STUFFY,
     TEMPERATURE,
+    Hand,
     answer,
     last,
     windowed,
@@ -92,3 +95,49 @@ async def test_observations_of_one_message_enter_in_one_step(tmp_path: Path) -> 
         await house.tell("a", "t", 20)
         await told.until(lambda: answer(told) == {("20",): 2})
         assert len(told.notifications) == 2
+
+
+async def test_a_window_begins_with_what_came_before(tmp_path: Path) -> None:
+    async with windowed(tmp_path) as house:
+        await house.tell("a", "t", 40)
+        await house.pass_(500)
+        await house.tell("a", "t", 36)
+        await house.tell("b", "t", 20)
+        told = await house.watch(STUFFY, last(property=[TEMPERATURE]))
+        assert answer(told) == {("urn:room:a", "38"): 1}
+        (info,) = (told.notifications[0].windows or {}).values()
+        assert (info.elements, info.complete) == (3, True)
+        await house.pass_(100)
+        await told.until(lambda: answer(told) == {("urn:room:a", "36"): 1})
+        counted = await house.watch(ALL, {LAST: Window(OBSERVATIONS, elements=2)})
+        assert answer(counted) == {("36",): 1, ("20",): 1}
+
+
+async def test_a_restart_and_a_lost_journal(tmp_path: Path) -> None:
+    hand = Hand()
+    window = last(property=[TEMPERATURE])
+    async with windowed(tmp_path, hand=hand, kind="disk") as house:
+        await house.tell("a", "t", 40)
+        await house.pass_(300)
+        await house.tell("a", "t", 36)
+    async with windowed(tmp_path, hand=hand, kind="disk") as house:
+        told = await house.watch(STUFFY, window)
+        assert answer(told) == {("urn:room:a", "38"): 1}
+        (info,) = (told.notifications[0].windows or {}).values()
+        assert info.complete
+        await house.tell("a", "t", 32)
+        await told.until(lambda: answer(told) == {("urn:room:a", "36"): 1})
+    shutil.rmtree(tmp_path / "data" / "journal")
+    async with windowed(tmp_path, hand=hand, kind="disk") as house:
+        told = await house.watch(STUFFY, window)
+        assert answer(told) == {}
+        (info,) = (told.notifications[0].windows or {}).values()
+        assert not info.complete
+        await house.tell("a", "t", 33)
+        await told.until(lambda: answer(told) == {("urn:room:a", "33"): 1})
+        await house.pass_(601)
+        await house.tell("a", "t", 35)
+        await told.until(lambda: answer(told) == {("urn:room:a", "35"): 1})
+        again = await house.watch(ALL, window)
+        (info,) = (again.notifications[0].windows or {}).values()
+        assert info.complete
