@@ -201,6 +201,10 @@ class UpdateTemplates:
         template, plan = self._templates[name]
         return plan, template.bind(values)
 
+    def texts(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The texts of some of them."""
+        return tuple(self._templates[name][1].text for name in names)
+
 
 def _ontologies(listed: Listed, profiles: Iterable[Profile], opened: Opened | None) -> Ontologies:
     """The ontologies of the configuration, then those of the profiles. Raises OntologyError."""
@@ -227,7 +231,8 @@ def _said(template: Template | None) -> object:
     """What a template means, wherever its prefixes come from."""
     if template is None:
         return None
-    return template.text, template.forced_bindings, template.graphs, template.due, template.infer
+    asked = template.graphs, template.infer, template.over
+    return template.text, template.forced_bindings, template.due, asked
 
 
 def _places(profile: Profile) -> Iterator[tuple[str, str]]:

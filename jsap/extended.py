@@ -1,4 +1,4 @@
-"""Mappings, actuators and republish rules: the member `extended` of a profile as RDF.
+"""Mappings, actuators, republish rules and windows: the member `extended` of a profile as RDF.
 
 Place on the way of the data: read at the start into the graph of mappings, which the gateway's own
 subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are shorter than they:
@@ -9,6 +9,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart infer]
+    windows, elementStreams: id, and the members of a window (docs/windows.md)
 
 The member `ontologies` is a list of words: names that ship with the gateway, or files.
 """
@@ -124,10 +125,35 @@ class _Rule(_Item):
     infer: bool | None = None
 
 
+_Iris = str | list[str] | tuple[str, ...]
+
+
+class _Window(_Item):
+    stream: str
+    range: str | None = None
+    triples: int | None = None
+    elements: int | None = None
+    step: str | int | None = None
+    per: str | None = None
+    sensor: _Iris = ()
+    property: _Iris = ()
+    feature: _Iris = ()
+    lateness: str | None = None
+    late: str | None = None
+    time: str | None = None
+    clock: str | None = None
+    zone: str | None = None
+    limit: int | None = None
+    overflow: str | None = None
+    bounds: bool | None = None
+
+
 _MODELS: Mapping[str, type[_Item]] = {
     "mappings": _Mapping,
     "actuators": _Actuator,
     "rules": _Rule,
+    "windows": _Window,
+    "elementStreams": _Item,
 }
 
 _AnyItem = TypeVar("_AnyItem", bound=_Item)
@@ -135,7 +161,7 @@ _Object = NamedNode | Literal
 
 
 def mapping_quads(profile: Profile) -> list[Quad]:
-    """The mappings, actuators and rules of a profile as quads of the graph of mappings.
+    """The mappings, actuators, rules and windows of a profile as quads of the graph of mappings.
 
     IRIs may be prefixed names; sensor and feature may have `{1}` in them and are literals then.
     Raises JsapError with the JSON path. Other members of `extended` are free.
@@ -284,7 +310,7 @@ _NUMBERS = frozenset(
 
 
 def node_paths(profile: Profile) -> dict[str, str]:
-    """Where each mapping, actuator and rule stands, by its IRI: `extended.mappings[0]`.
+    """Where each mapping, actuator, rule and window stands, by its IRI: `extended.mappings[0]`.
 
     Raises JsapError as `mapping_quads` does.
     """
@@ -325,7 +351,7 @@ def _items(
 
 
 class _Node:
-    """One mapping, actuator or rule: the quads of its IRI."""
+    """One mapping, actuator, rule or window: the quads of its IRI."""
 
     def __init__(self, namespaces: Mapping[str, str], source: str, path: str, node_id: str) -> None:
         self._namespaces = namespaces
@@ -342,6 +368,10 @@ class _Node:
                 yield from self.actuator(item)
             case _Rule():
                 yield from self.rule(item)
+            case _Window():
+                yield from self.window(item)
+            case _:
+                yield self._quad(_TYPE, NamedNode(f"{GW}ElementStream"))
 
     def mapping(self, mapping: _Mapping) -> Iterator[Quad]:
         """A gw:Mapping."""
@@ -406,6 +436,15 @@ class _Node:
             "infer": _literal(rule.infer),
         }
         yield from self._quads(objects)
+
+    def window(self, window: _Window) -> Iterator[Quad]:
+        """A gw:Window, whose member `m` is gw:windowM."""
+        yield self._quad(_TYPE, NamedNode(f"{GW}Window"))
+        for key, value in window.model_dump(exclude={"id"}, exclude_none=True).items():
+            is_iri = key in ("stream", "sensor", "property", "feature")
+            for each in (value,) if isinstance(value, str | int) else value:
+                term = self._iri(key, each) if is_iri else _literal(each)
+                yield from self._quads({f"window{key.capitalize()}": term})
 
     def _quads(self, objects: Mapping[str, _Object | None]) -> Iterator[Quad]:
         for name, value in objects.items():

@@ -38,7 +38,7 @@ class EarlierStreams:
 
         Linear in all that are known: for topics that are seen for the first time.
         """
-        expression = re.compile(_expression(template, captures))
+        expression = re.compile(stream_expression(template, captures))
         for sensor, observed_property, feature in self._keys:
             if observed_property != template.observed_property:
                 continue
@@ -48,8 +48,11 @@ class EarlierStreams:
                 yield replace(stream, sensor=sensor, feature_of_interest=feature)
 
 
-def _expression(template: StreamTemplate, captures: Sequence[str]) -> str:
-    """A pattern for sensor and feature, a line each; a wildcard is the same piece in both."""
+def stream_expression(template: StreamTemplate, captures: Sequence[str] = ()) -> str:
+    """A pattern for sensor and feature, a line each; a wildcard is the same piece in both.
+
+    The first wildcards are the `captures`.
+    """
     known = {f"w{index}": percent_encoded(each) for index, each in enumerate(captures)}
     return "\n".join(_line(each, known) for each in (template.sensor, template.feature_of_interest))
 

@@ -92,7 +92,7 @@ class InlineScheduler(Scheduler):
 
     def submit(self, submissions: Sequence[Submission]) -> None:
         """Execute them; none of the workload is refused."""
-        for request, done, _ in submissions:
+        for request, done, _, _ in submissions:
             with self._timing.stage("engine"):
                 outcome = self.engine.update(request, deferred=True)
             with self._timing.stage("wire"):

@@ -18,8 +18,9 @@ from gateway.actuation.rules import rule_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.admin.mapping_graph import node_conditions
 from gateway.admin.onboarding.migration import inverted
+from gateway.admin.window_checks import window_defects
 from gateway.engine import Engine, Notification
-from gateway.errors import GatewayError, SparqlSyntaxError
+from gateway.errors import GatewayError, SparqlSyntaxError, WindowError
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.silence import AbsenceTemplates
 from gateway.ingest.sosa import Identity, ObservationTemplates
@@ -29,6 +30,7 @@ from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
+from gateway.windows.declaration import WINDOW, declared_window
 from jsap.errors import JsapError
 from jsap.forced_bindings import BindingType, Term
 from jsap.profile import Profile
@@ -77,6 +79,11 @@ def profile_warnings(profile: Profile) -> Iterator[Finding]:
 def template_findings(profile: Profile | Profiles) -> Iterator[Finding]:
     """What is wrong with the SPARQL of the entries."""
     yield from _syntax(profile.places, "queries", profile.queries, parse_query)
+    for place, defect in window_defects(profile.places, profile.queries):
+        if isinstance(defect, GatewayError):
+            yield Finding.of(place, defect)
+        else:
+            yield Finding(place, defect, is_error=False)
     yield from _syntax(profile.places, "updates", profile.updates, parse_update)
 
 
@@ -184,6 +191,18 @@ def _graph_findings(
     yield from _mappings(places, told("MAPPINGS"))
     yield from _actuators(places, told("ACTUATORS"))
     yield from _rules(places, told("RULES"), together.queries)
+    yield from _windows(places, quads)
+
+
+def _windows(homes: Mapping[str, str], quads: Iterable[Quad]) -> Iterator[Finding]:
+    """What keeps windows from being had by their names."""
+    by_node = _by_node(quads)
+    for node, said in by_node.items():
+        if isinstance(node, NamedNode) and any(quad.object == WINDOW for quad in said):
+            try:
+                declared_window(node, said)
+            except WindowError as error:
+                yield Finding.of(homes.get(node.value, node.value), error)
 
 
 def _old_names(together: Profiles, base: str) -> Iterator[Finding]:
@@ -247,7 +266,7 @@ def _rules(
             iri = str(row["rule"])
             member = "query" if row.get("queryId") else "sparql"
             try:
-                engine.subscribe(rule_of(row, queries).sparql)
+                engine.subscribe(rule_of(row, queries).request())
             except (ValueError, GatewayError) as error:
                 place = homes.get(iri[1:-1], "")
                 yield Finding(f"{place}.{member}", f"rule {iri}: {error}")

@@ -110,7 +110,7 @@ class Gateway:
         loop_calls = LoopCalls(asyncio.get_running_loop())
         guarded = security(config)
         self._starting("store")
-        storage = starting.enter_context(open_storage(config))
+        storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
         await enter(storage.running())
         await reception.learn()

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+
+from pyoxigraph import NamedNode
 
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
@@ -24,6 +26,10 @@ from gateway.ingest.sensor_classes import SensorClasses
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
+from gateway.ingest.windows.journalled import Journalled
+from gateway.ingest.windows.opening import Opening
+from gateway.ingest.windows.stream_names import MappedStreams
+from gateway.rdf.terms import GraphName
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -59,9 +65,28 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
+        self.mappings.on_change(self._rename_streams)
+        storage.engine.windowed.written = self._written
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
+        self.opening = self._opening(config)
+        storage.scheduler.opening = self.opening.subscribe
+
+    def _opening(self, config: Config) -> Opening:
+        """What begins subscriptions over observations; the journal has been replayed."""
+        elements, state, journal = self.ingest.elements, self.current_state, self._storage.journal
+        most = config.windows.elements
+        journalled = Journalled(journal, elements, most, self.ingest.applied_before)
+        return Opening(self.scheduler, journalled, elements, state)
+
+    def _rename_streams(self, _: frozenset[str]) -> None:
+        self.ingest.elements.streams = MappedStreams(self.mappings.mappings)
+
+    def _written(self, stream: str) -> Iterable[GraphName]:
+        """The graphs of a stream's observations; a client's stream is one itself."""
+        graphs = self.ingest.elements.written(stream, self.current_state.templates)
+        return (NamedNode(stream),) if graphs is None else graphs
 
     @property
     def scheduler(self) -> Scheduler:
@@ -91,6 +116,7 @@ class Reception:
             async with tasks.task(classes.run, "sensor classes"):
                 yield
         finally:
+            self.opening.close()
             self.inbox.close()
             self.ingest.stop()
             await asyncio.to_thread(thread.join)
@@ -101,4 +127,5 @@ class Reception:
             *ingest_measures(self.ingest.statistics, self.current_state, self.inbox, self.raw),
             *absence_measures(self.absences),
             *quarantine_measures(self.quarantine),
+            *self.opening.measures(),
         )

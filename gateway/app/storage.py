@@ -5,7 +5,7 @@ the scheduler finishes what is queued, then store and journal are closed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,15 @@ from gateway.config.settings import Config
 from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.measures import engine_measures
 from gateway.engine.performance import Performance
+from gateway.engine.windowed.declared import read_declared
 from gateway.ingest.sosa import Identity
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.journal.measures import journal_measures
+from gateway.journal.record import micros
 from gateway.profiles import Listed, Profiles
 from gateway.rdf.documents import Documents
 from gateway.reasoning.reasoning import Reasoning
+from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.measures import Measure
 from gateway.runtime.process import one_core
 from gateway.scheduler.measures import scheduler_measures
@@ -30,6 +33,7 @@ from gateway.scheduler.scheduler import Scheduler, Sink
 from gateway.shipping import Shipper, open_zone, shown
 from gateway.shipping.measures import shipping_measures
 from gateway.sparql.bounds.form import set_bounds
+from gateway.store.clock import microseconds
 from gateway.store.fetch import HttpFetch
 from gateway.store.remote import Remote
 
@@ -81,18 +85,20 @@ class Storage:
 
 
 @contextmanager
-def open_storage(config: Config) -> Iterator[Storage]:
+def open_storage(config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> Iterator[Storage]:
     """Open store and journal. Raises ConfigurationError or StorageError with what to do."""
     identity = identity_of(config)
     files = profile_files(config)
     profiles = files.load()
-    engine = _open_engine(config)
+    engine = _open_engine(config, clocks)
     origin = Origin(identity.gateway, identity.base_iri)
     with one_core():
         engine.store.apply(profiles.delta(engine.store, identity.node))
+        engine.windowed.declare(read_declared(engine.store))
         folder, limits = journal_path(config), config.journal.limits()
         with Journal(folder, origin, limits) as journal:
-            scheduler = Scheduler(engine, urq=config.limits.urq, srq=config.limits.srq)
+            queues = {"urq": config.limits.urq, "srq": config.limits.srq}
+            scheduler = Scheduler(engine, **queues, tick_ms=config.windows.tick_ms)
             shipper = shipper_of(config.shipping, journal)
             yield Storage(identity, files, profiles, journal, shipper, scheduler)
 
@@ -123,10 +129,15 @@ def journal_path(config: Config) -> Path:
     return config.gateway.data_dir / "journal"
 
 
-def _open_engine(config: Config) -> Engine:
+def _open_engine(config: Config, clocks: Clocks) -> Engine:
     set_bounds(config.limits.of_form())
+    clock, steady = _engine_clocks(clocks)
     engine = Engine.open(
         store_path(config),
+        clock=clock,
+        steady=steady,
+        windows=config.windows.limits(),
+        jump_s=config.windows.jump_s,
         performance=Performance() if config.engine.performance else None,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         workers=config.engine.workers,
@@ -135,6 +146,14 @@ def _open_engine(config: Config) -> Engine:
     )
     engine.store.remote = remote_of(config)
     return engine
+
+
+def _engine_clocks(clocks: Clocks) -> tuple[Callable[[], int], Callable[[], int] | None]:
+    """Clocks of others as the engine takes them; its own where nobody has given some."""
+    if clocks is SYSTEM_CLOCKS:
+        return microseconds, None
+    now, steady = clocks.now, clocks.steady
+    return lambda: micros(now()), lambda: round(steady() * 1_000_000)
 
 
 def _reasoning(config: Config) -> Reasoning | None:

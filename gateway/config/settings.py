@@ -36,6 +36,7 @@ from gateway.config.values import (
     Token,
     TopicPrefix,
 )
+from gateway.config.windows import WindowsSettings
 from gateway.journal import Origin
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "StoreSettings",
     "TlsSettings",
     "WebSocketSettings",
+    "WindowsSettings",
     "is_loopback",
 ]
 
@@ -179,6 +181,7 @@ class Config(Section):
     security: SecuritySettings = SecuritySettings()
     jsap: JsapSettings = JsapSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
+    windows: WindowsSettings = WindowsSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

@@ -17,7 +17,7 @@ from gateway.engine.delayed import DelayedUpdate
 from gateway.engine.delivery import Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
-from gateway.engine.notification import Notification, Outcome
+from gateway.engine.notification import Notification, Outcome, SharedListener
 from gateway.engine.options import DEFAULT_OPTIONS, DEFAULT_WINDOWS, EngineOptions
 from gateway.engine.performance import Performance
 from gateway.engine.request import (
@@ -29,6 +29,7 @@ from gateway.engine.request import (
 )
 from gateway.engine.serving.parts import Parts
 from gateway.engine.serving.steps import RightsOf
+from gateway.engine.serving.warming import Warming
 from gateway.engine.spu import Subject
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.workers.workers import (
@@ -48,8 +49,10 @@ from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
+from gateway.windows.window_clock import JUMP_S
 
 log = logging.getLogger(__name__)
 
@@ -106,11 +109,12 @@ class Engine:
         reasoning: Reasoning | None = None,
         steady: Callable[[], int] | None = None,
         windows: WindowLimits = DEFAULT_WINDOWS,
+        jump_s: float = JUMP_S,
     ) -> Self:
         """An engine on the folder `path`, or in memory. Raises StorageError, OntologyError.
 
-        For clock, oracle, lutt, performance, limits, artq, reasoning, steady and windows see
-        EngineOptions.
+        For clock, oracle, lutt, performance, limits, artq, reasoning, steady, windows and jump_s
+        see EngineOptions.
 
         `workers` processes beside this one share the work (`auto`: one for each core but this
         one's): an UPDATE returns before they are done with it, as long as none has more than
@@ -122,7 +126,9 @@ class Engine:
         """
         store = QuadStore.open(None if path is None else Path(path))
         known = (clock, oracle, lutt, performance, limits, artq)
-        options = EngineOptions(*known, reasoning=reasoning, steady=steady, windows=windows)
+        options = EngineOptions(
+            *known, reasoning=reasoning, steady=steady, jump_s=jump_s, windows=windows
+        )
         return cls(store, workers, options=options, on_notification=on_notification)
 
     def close(self) -> None:
@@ -247,9 +253,14 @@ class Engine:
     @property
     def next_due(self) -> int | None:
         """When the next of them falls due, or a window changes by time, µs since the epoch."""
-        first, windows = self._delayed.first, self.windowed.next_due
-        delayed = None if first is None else first[0]
-        return min((each for each in (delayed, windows) if each is not None), default=None)
+        dues = (self.next_delayed, self.windowed.next_due)
+        return min((each for each in dues if each is not None), default=None)
+
+    @property
+    def next_delayed(self) -> int | None:
+        """When the next of them falls due, µs since the epoch."""
+        first = self._delayed.first
+        return None if first is None else first[0]
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
@@ -279,11 +290,12 @@ class Engine:
         """Evaluate a QUERY now, on whole updates only. May be called from any thread.
 
         Graphs and rights are for a text. A graph that rights do not let read is as if it did not
-        exist.
+        exist. Raises UnsupportedQueryError for one that names a window or a stream.
         """
         if isinstance(query, str):
             query = QueryRequest.of(query, default_graphs, named_graphs, rights)
         self.store.remote.require_services(query.text)
+        self.windowed.names.require_answerable(query)
         if not query.infer:
             return query.answer(self.store)
         return query.answer(self.require_view().known())
@@ -298,12 +310,15 @@ class Engine:
         rights: Rights | None = None,
         windows: Mapping[str, Window] | None = None,
         output: str = "changes",
+        listener: SharedListener | None = None,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
         What else is given is for a text. A graph that rights do not let read is as if it did not
         exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
-        is "changes", "added", "removed" or "whole" (docs/windows.md).
+        is "changes", "added", "removed" or "whole" (docs/windows.md). Over windows a subscription
+        may have a `listener` of its own, told in the engine's thread instead of `on_notification`
+        by one object for all who share the answer.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
@@ -319,7 +334,17 @@ class Engine:
                 windows=tuple(sorted((windows or {}).items())),
                 output=output,
             )
-        first = self._served.subscribe(query)
+        first = self._served.subscribe(query, listener)
+        self.statistics.subscriptions += 1
+        return first
+
+    def warm(self, request: SubscribeRequest, fillings: Mapping[Window, Filling]) -> Warming:
+        """Begin a subscription whose windows are filled bit by bit. Raises as `subscribe` does."""
+        return Warming(self._served, self._steps, request, fillings)
+
+    def finish(self, warming: Warming) -> Notification:
+        """The first notification of a subscription whose windows are filled."""
+        first = warming.finish()
         self.statistics.subscriptions += 1
         return first
 

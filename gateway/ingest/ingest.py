@@ -34,6 +34,7 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.statistics import IngestStatistics
+from gateway.ingest.windows.elements import ObservationElements
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
 from gateway.scheduler.scheduler import Scheduler, Submission, is_refused
@@ -79,6 +80,8 @@ class Ingest:
         kept: KeptMessages,
     ) -> None:
         self.statistics = IngestStatistics()
+        self.elements = ObservationElements()
+        self.applied_before: Position | None = None
         self._mappings = mappings
         self._current_state = current_state
         self._absences = absences
@@ -157,13 +160,14 @@ class Ingest:
         known.of_store(engine, query_text, now())
         if self._current_state.applied is not None:
             self._journal.begin_after(self._current_state.applied.epoch)
-        self._journal.space.applied = self._current_state.applied
+        self._journal.space.applied = self.applied_before = self._current_state.applied
         for chunk in _chunks(self._journal.after(self._current_state.applied), _REPLAY):
             self._replay(chunk)
             for record in chunk:
                 known.of_record(record)
             self.statistics.replayed += len(chunk)
             self._journal.space.applied = chunk[-1].position
+        self.elements.entered = self._current_state.applied
         engine.store.expect_new(self._current_state.identity.fresh_namespace(self._journal.epoch))
 
     def run(self) -> None:
@@ -308,11 +312,14 @@ class Ingest:
 
     def _submissions(self, accepted: Iterable[_Accepted]) -> Iterator[Submission]:
         """One UPDATE for each message with observations; the others are settled."""
+        wants = self._scheduler.engine.windowed.wants
         for each in accepted:
             if each.records:
                 request = self._current_state.request(each.records)
                 done = partial(self._settle, each)
-                yield Submission(request.updates, done, request.remainders)
+                templates = self._current_state.templates
+                elements = partial(self.elements.entering, each.records, templates, wants)
+                yield Submission(request.updates, done, request.remainders, elements)
             else:
                 each.delivery.settle(None)
             yield from _unawaited(each.absences)

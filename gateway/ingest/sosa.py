@@ -6,7 +6,7 @@ overwritten.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -109,10 +109,9 @@ def told_unit(in_graph: str | None) -> str | None:
     return None if in_graph == _UNITLESS else in_graph
 
 
+_OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "SUSPECT_CLOCK")
 _TEMPLATES = (
-    "OBSERVE_QUANTITY",
-    "OBSERVE_VALUE",
-    "SUSPECT_CLOCK",
+    *_OBSERVED,
     "FORGET_OBSERVATION",
     "END_SERIES",
     "CLASSIFY_SENSOR",
@@ -143,12 +142,21 @@ class ObservationTemplates:
 
     def entering(self, record: Record) -> Iterator[BoundUpdate]:
         """The UPDATEs that write one observation and what it says besides."""
-        yield self.observe(record)
-        if record.clock_suspect:
-            yield self.suspect(record)
+        yield from self.observed(record)
         seen = record.observation
         if seen.sensor_class is not None:
             yield self.classify(seen.sensor, seen.sensor_class)
+
+    def observed(self, record: Record) -> Iterator[BoundUpdate]:
+        """The UPDATEs that write one observation, which its record alone tells."""
+        yield self.observe(record)
+        if record.clock_suspect:
+            yield self.suspect(record)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts of what `observed` gives."""
+        return self._templates.texts(_OBSERVED)
 
     def classify(self, sensor: str, kind: str) -> BoundUpdate:
         """The UPDATE that says of which class a sensor is by its mapping."""

@@ -80,8 +80,9 @@ class Events:
         return sum(item.count for item in self.items.values() if item.name.is_gap)
 
     def summary(self) -> list[bytes]:
-        """The fewest lines that say the same of what is in the folder."""
+        """The fewest lines that say the same of what is in the folder, and that more was."""
         lines = [encode_fields({"event": "epoch", "epoch": self.epoch})]
+        lines += [event("removed", name) for name in sorted(self.gone)[-1:]]
         for name, item in self.items.items():
             lines.append(line_of(item))
             if name in self.shipped:

@@ -52,6 +52,11 @@ class Manifest:
         """How many segments and gaps are not shipped."""
         return len(self._events.items) - len(self._events.shipped)
 
+    @property
+    def has_removed(self) -> bool:
+        """Whether there were segments that are gone."""
+        return bool(self._events.gone)
+
     def sealed(self) -> list[Sealed]:
         """What is in the folder, in the journal's order."""
         with self._lock:

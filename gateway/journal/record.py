@@ -12,7 +12,7 @@ from typing import Self
 from adapters.values.observation import USUAL, Circumstances, Observation, TimeSource
 from gateway.runtime.text_cache import remembered
 
-SCHEMA = "1.2"
+SCHEMA = "1.3"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -135,14 +135,17 @@ def _told(circumstances: Circumstances) -> str:
     """What is not as usual, as members."""
     source = circumstances.time_source
     clock = "" if source is TimeSource.DEVICE else f',"z":{_write(source.value)}'
-    return clock + (',"l":1' if circumstances.historical else "")
+    historical = ',"l":1' if circumstances.historical else ""
+    return clock + historical + (',"e":1' if circumstances.seed else "")
 
 
 def _circumstances(fields: dict[str, object]) -> Circumstances:
-    if "z" not in fields and "l" not in fields:
+    if "z" not in fields and "l" not in fields and "e" not in fields:
         return USUAL
     return Circumstances(
-        TimeSource(fields.get("z", TimeSource.DEVICE.value)), bool(fields.get("l"))
+        TimeSource(fields.get("z", TimeSource.DEVICE.value)),
+        bool(fields.get("l")),
+        bool(fields.get("e")),
     )
 
 

@@ -13,6 +13,9 @@ RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 
+OBSERVATIONS = GW + "observations"
+"""The stream that every observation enters (docs/windows.md)."""
+
 MAPPINGS_GRAPH = NamedNode("https://sosa-gateway.example/graph/mappings")
 """Mappings and republish rules: configuration as data."""
 

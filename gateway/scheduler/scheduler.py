@@ -12,7 +12,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -31,11 +31,13 @@ from gateway.engine import (
     UpdateRequest,
 )
 from gateway.engine.request import Update
+from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
-from gateway.scheduler.limits import SRQ, URQ
+from gateway.scheduler.limits import SRQ, TICK_MS, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
+from gateway.windows import Element
 
 log = logging.getLogger(__name__)
 
@@ -57,18 +59,33 @@ Done = Callable[[Outcome | GatewayError, Outcome | GatewayError], None]
 """Told in the scheduler's thread how an UPDATE ended, and how the last that was tried for it did:
 the same, unless it was refused and had fallbacks."""
 
+Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
+"""How subscriptions begin; the spuid."""
+
+_FILLED = 200
+"""Elements that enter a window that is filled with one place in the queue: some 10 ms."""
+
 T = TypeVar("T")
+
+
+Arrived = Mapping[str, Sequence[Element]]
+"""Elements by the IRI of the stream that they enter."""
+
+Elements = Callable[[], Arrived]
+"""Asked in the scheduler's thread for what enters streams in the step of an UPDATE."""
 
 
 class Submission(NamedTuple):
     """An UPDATE of several bound ones for `Scheduler.submit`.
 
-    Where it is refused, `fallbacks` are tried in order, in its place, until one is not.
+    Where it is refused, `fallbacks` are tried in order, in its place, until one is not; the
+    `elements` enter with the one that is not.
     """
 
     updates: Sequence[BoundUpdate]
     done: Done
     fallbacks: Iterable[Sequence[BoundUpdate]] = ()
+    elements: Elements = dict
 
 
 def is_refused(result: Outcome | GatewayError) -> bool:
@@ -91,10 +108,13 @@ class _Request:
 class Scheduler:
     """Runs an engine in a thread of its own; a context manager.
 
-    `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests.
+    `urq` and `srq` bound the waiting UPDATE and SUBSCRIBE requests. What time alone changes in
+    windows is looked at once in `tick_ms`.
     """
 
-    def __init__(self, engine: Engine, *, urq: int = URQ, srq: int = SRQ) -> None:
+    def __init__(
+        self, engine: Engine, *, urq: int = URQ, srq: int = SRQ, tick_ms: int = TICK_MS
+    ) -> None:
         self.engine = engine
         self._limits = {True: urq, False: srq}
         self._waiting = {True: 0, False: 0}
@@ -107,10 +127,11 @@ class Scheduler:
         self._taken: Sequence[_Request] = ()
         self._sinks: dict[str, Sink] = {}
         self._on_end: dict[str, Ended] = {}
+        self.opening: Opening | None = None
         self._flush_at: float | None = None
         engine.delivery.listener = self._tell
         engine.delivery.on_end = self._ended
-        self._timers = Timers(engine)
+        self._timers = Timers(engine, tick_ms / 1000)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
@@ -193,8 +214,36 @@ class Scheduler:
     async def subscribe(
         self, query: str | SubscribeRequest, *, sink: Sink, ended: Ended | None = None
     ) -> str:
-        """Subscribe; the sink gets sequence 0 first. Returns the spuid."""
+        """Subscribe; the sink gets sequence 0 first. Returns the spuid.
+
+        Windows begin with what came before, where `opening` knows that.
+        """
+        request = SubscribeRequest(query) if isinstance(query, str) else query
+        if self.opening is not None:
+            return await self.opening(request, sink, ended)
+        return await self.subscribe_at_once(request, sink=sink, ended=ended)
+
+    async def subscribe_at_once(
+        self, query: SubscribeRequest, *, sink: Sink, ended: Ended | None = None
+    ) -> str:
+        """The same, of windows that begin now."""
         return await self._call(lambda: self._subscribe(query, sink, ended), is_update=False)
+
+    async def warm(
+        self, begin: Callable[[], Warming], *, sink: Sink, ended: Ended | None = None
+    ) -> str:
+        """The same, of windows that are filled bit by bit, each bit with a place of its own."""
+        warming = await self._call(begin, is_update=False)
+        try:
+            while not warming.is_done:
+                await self._call(lambda: warming.fill(_FILLED), is_update=False, is_own=True)
+            told = partial(self._finish, warming, sink, ended)
+            return await self._call(told, is_update=False, is_own=True)
+        except BaseException:
+            with self._changed:
+                if not self._closing:
+                    self._enqueue(_Request(warming.close, False))
+            raise
 
     async def explain(self, query: QueryRequest) -> Explanation:
         """How a query is served, or would be. Raises as `Engine.explain` does."""
@@ -301,24 +350,26 @@ class Scheduler:
 
     def _run_submitted(self, submission: Submission) -> None:
         """Run it or what may take its place, and tell how that ended."""
-        first = last = self._tried(submission.updates)
+        elements = submission.elements()
+        first = last = self._tried(submission.updates, elements)
         if is_refused(first):
             for instead in submission.fallbacks:
-                last = self._tried(instead)
+                last = self._tried(instead, elements)
                 if not is_refused(last):
                     break
         submission.done(first, last)
 
-    def _tried(self, updates: Sequence[BoundUpdate]) -> Outcome | GatewayError:
+    def _tried(self, updates: Sequence[BoundUpdate], elements: Arrived) -> Outcome | GatewayError:
+        request = UpdateRequest(updates, is_deferred=True, elements=elements)
         try:
-            return self._update_at_last(updates)
+            return self._update_at_last(request)
         except GatewayError as error:
             return error
         except Exception as error:  # a defect of ours costs this UPDATE, never the one writer
             log.exception("update_crashed")
             return GatewayError(f"internal error: {error!r}", "report this defect")
 
-    def _update_at_last(self, updates: Sequence[BoundUpdate]) -> Outcome:
+    def _update_at_last(self, request: UpdateRequest) -> Outcome:
         """What ingest submits is journalled and has its place: wait until the disk takes it.
 
         Once one was given up, none behind it is tried: the next start replays all of them.
@@ -326,7 +377,7 @@ class Scheduler:
         pause_s = 0.1
         while self._missing is None:
             try:
-                outcome = self.engine.update(UpdateRequest(updates, is_deferred=True))
+                outcome = self.engine.update(request)
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
                 with self._changed:
@@ -348,7 +399,12 @@ class Scheduler:
                 future.set_exception(_copy(error))
 
     def _subscribe(self, query: str | SubscribeRequest, sink: Sink, ended: Ended | None) -> str:
-        first = self.engine.subscribe(query)
+        return self._begin(self.engine.subscribe(query), sink, ended)
+
+    def _finish(self, warming: Warming, sink: Sink, ended: Ended | None) -> str:
+        return self._begin(self.engine.finish(warming), sink, ended)
+
+    def _begin(self, first: Notification, sink: Sink, ended: Ended | None) -> str:
         self._sinks[first.spuid] = sink
         if ended is not None:
             self._on_end[first.spuid] = ended

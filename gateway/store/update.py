@@ -26,6 +26,7 @@ from gateway.sparql.bounds.growth import require_growth
 from gateway.sparql.parameters import Parameters
 from gateway.sparql.parser import parse_update
 from gateway.sparql.shape import SharedPlans
+from gateway.store.diverted import Diverted
 from gateway.store.join_where import JoinWhere
 from gateway.store.joined_patterns import JoinedPatterns, in_graph, joined_patterns
 from gateway.store.quad_store import QuadStore
@@ -63,10 +64,16 @@ BoundUpdate = tuple[UpdatePlan, Bindings]
 
 
 def evaluate(
-    store: QuadStore, updates: Iterable[BoundUpdate], rights: Rights = ALL_RIGHTS
+    store: QuadStore,
+    updates: Iterable[BoundUpdate],
+    rights: Rights = ALL_RIGHTS,
+    diverted: Diverted | None = None,
 ) -> Delta:
-    """The net change of several bound updates as one request; the store stays as it is."""
-    return _evaluated(Working(store, rights), updates)
+    """The net change of several bound updates as one request; the store stays as it is.
+
+    What they insert into streams is `diverted`.
+    """
+    return _evaluated(Working(store, rights, diverted), updates)
 
 
 def evaluate_inferring(
@@ -74,6 +81,7 @@ def evaluate_inferring(
     entailed: Source,
     updates: Sequence[BoundUpdate],
     rights: Rights = ALL_RIGHTS,
+    diverted: Diverted | None = None,
 ) -> Delta:
     """As `evaluate`, where the WHERE of the first operation sees `entailed`.
 
@@ -82,7 +90,8 @@ def evaluate_inferring(
     """
     require_where_first(updates)
     # All that is asked of it is what a WHERE asks, which the entailed view has as the store has it.
-    return _evaluated(Inferring(store, cast(QuadStore, entailed), rights), updates)
+    seen = cast(QuadStore, entailed)
+    return _evaluated(Inferring(store, seen, rights, diverted), updates)
 
 
 def require_where_first(updates: Iterable[BoundUpdate]) -> None:
@@ -204,6 +213,9 @@ class KnownChange:
 
 def _insert(working: Working, template: QuadTemplate, rows: Sequence[Row]) -> None:
     quads = template.instantiate(rows)
+    if working.diverted is not None and template.names_graphs:
+        quads, streams = working.diverted.take(template, rows, quads)
+        working.require_write(*streams)
     working.add(quads)
     if template.names_graphs:
         for graph in {quad.graph_name for quad in quads}:

@@ -16,6 +16,7 @@ from gateway.errors import ForbiddenError
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import GraphName, Term
+from gateway.store.diverted import Diverted
 from gateway.store.pending import without
 from gateway.store.quad_index import QuadIndex, Quads
 from gateway.store.quad_store import QuadStore
@@ -30,10 +31,13 @@ class Working:
 
     __slots__ = (
         *("_added", "_created", "_dropped", "_index", "_removed", "_rights", "_whole"),
-        "store",
+        *("diverted", "store"),
     )
 
-    def __init__(self, store: QuadStore, rights: Rights = ALL_RIGHTS) -> None:
+    def __init__(
+        self, store: QuadStore, rights: Rights = ALL_RIGHTS, diverted: Diverted | None = None
+    ) -> None:
+        self.diverted = diverted
         self.store = store if rights.sees_all else ReadableStore(store, rights)
         self._whole = store
         self._rights = rights
@@ -67,6 +71,9 @@ class Working:
     def remove(self, quads: Iterable[Quad]) -> None:
         """Delete quads, those that are there; their graphs stay, be they empty."""
         added, removed, store = self._added, self._removed, self._whole
+        if self.diverted is not None:
+            quads = list(quads)
+            self.diverted.require_kept(quads)
         for quad in self._writable(quads):
             if quad in added:
                 self._index.discard(quad)
@@ -207,8 +214,14 @@ class Inferring(Working):
 
     __slots__ = ("_seen",)
 
-    def __init__(self, store: QuadStore, entailed: QuadStore, rights: Rights) -> None:
-        super().__init__(store, rights)
+    def __init__(
+        self,
+        store: QuadStore,
+        entailed: QuadStore,
+        rights: Rights,
+        diverted: Diverted | None = None,
+    ) -> None:
+        super().__init__(store, rights, diverted)
         self._seen = Working(entailed, rights)
 
     @property

@@ -15,11 +15,12 @@ class Content(ABC):
     """The triples of a window, as a set; one for all who declare it equally.
 
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
-    from then on and changes no more. `late`, `dropped`, `expired`: as in `WindowInfo`.
+    from then on and changes no more; `full` says why. `late`, `dropped`, `expired`: as in `WindowInfo`.
     """
 
     def __init__(self, window: Window) -> None:
         self.window = window
+        self.full: WindowFullError | None = None
         self.late = 0
         self.dropped = 0
         self.expired = 0
@@ -42,6 +43,14 @@ class Content(ABC):
         The window's IRI, which is their subject, only its subscriber knows.
         """
         return None
+
+    @property
+    @abstractmethod
+    def held(self) -> tuple[int, int]:
+        """Elements and bytes that are held for it, what others see too included; at no cost.
+
+        As any thread may ask, and not as exact as `info`.
+        """
 
     @abstractmethod
     def info(self) -> WindowInfo:

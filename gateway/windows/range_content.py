@@ -37,7 +37,6 @@ class RangeContent(Content):
         self.gained: list[Triple] = []
         self.lost: list[Triple] = []
         self.is_mixed = False
-        self.full: WindowFullError | None = None
 
     def __iter__(self) -> Iterator[Triple]:
         if self.full is None:
@@ -91,6 +90,11 @@ class RangeContent(Content):
             return None
         start, end = _date_time(self.low), _date_time(upper)
         return None if start is None or end is None else (start, end)
+
+    @property
+    def held(self) -> tuple[int, int]:
+        """The bytes are those of the timeline, which windows of other ranges share."""
+        return (0, 0) if self.full else (max(self.holder.end - self.start, 0), self.holder.weight)
 
     def info(self) -> WindowInfo:
         """What of the timeline is in the range."""

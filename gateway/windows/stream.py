@@ -7,15 +7,15 @@ from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element, Key
+from gateway.windows.filling import BEFORE, Filling
 from gateway.windows.jumps import put_forward
+from gateway.windows.owners import Record
 from gateway.windows.past import PastElement, missing_in, past_of
 from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 from gateway.windows.units import Units, Verdict
+from gateway.windows.watermark import Watermark
 from gateway.windows.window import Window
-
-_BEFORE = -(1 << 62)
-"""The first of past elements is numbered so: all are before those that arrive, from 1 on."""
 
 
 class Holder(Protocol):
@@ -86,12 +86,35 @@ class Stream:
             self._look_up()
         return content
 
+    def open_filling(self, filling: Filling, now: int) -> RangeContent:
+        """A new content, empty as yet, on a timeline that nobody shares before it is filled."""
+        window = filling.window
+        self._units.learn(filling.units)
+        timeline = Timeline(Watermark(window), self._budget)
+        content = RangeContent(window, timeline, now if filling.since is None else filling.since)
+        timeline.place(content, (), now)
+        self.holders[timeline] = window
+        self._look_up()
+        return content
+
+    def fill(self, content: RangeContent, filling: Filling, most: int) -> None:
+        """Let the next of its past in; told by the next `finish` of its holder."""
+        timeline = content.holder
+        timeline.fill(
+            Record(element, time, order, element.weight())
+            for element, time, order in filling.take(most, self._units)
+        )
+        if filling.is_done:
+            self._shared.setdefault(_sharing(content.window), []).append(timeline)
+
     def remove(self, holder: Holder) -> None:
         """Nobody sees it by this holder any more."""
         window = self.holders.pop(holder, None)
         holder.scheduled = None
         if window is not None and isinstance(holder, Timeline):
-            self._shared[_sharing(window)].remove(holder)
+            alike = self._shared.get(_sharing(window), [])
+            if holder in alike:  # not before it is filled
+                alike.remove(holder)
         self._look_up()
 
     def arrive(self, elements: Sequence[Element], now: int, touched: dict[Holder, None]) -> None:
@@ -122,7 +145,7 @@ class Stream:
                 self.remove(holder)
                 for timeline in put_forward(holder, by):
                     self.holders[timeline] = window
-                    self._shared[_sharing(window)].append(timeline)
+                    self._shared.setdefault(_sharing(window), []).append(timeline)
                     timelines.append(timeline)
         self._look_up()
         return timelines
@@ -164,9 +187,9 @@ class Stream:
             PastElement(
                 element,
                 arrival,
-                _BEFORE + order,
+                BEFORE + order,
                 is_admitted
-                and _sees(window, element.key)
+                and window.sees(element.key)
                 and self._is_of_now(element, order, changed),
             )
             for order, (element, arrival, is_admitted) in enumerate(arrived)
@@ -203,7 +226,7 @@ class Stream:
         return content
 
     def _match(self, key: Key | None) -> tuple[Holder, ...]:
-        found = [holder for holder, window in self.holders.items() if _sees(window, key)]
+        found = [holder for holder, window in self.holders.items() if window.sees(key)]
         holders = self._matching[key] = tuple(found)
         return holders
 
@@ -214,14 +237,6 @@ class Stream:
             for holder in self.holders
             if isinstance(holder, Timeline) and holder.watermark.is_of_stream
         ]
-
-
-def _sees(window: Window, key: Key | None) -> bool:
-    """Whether the elements of a key are seen; one that narrows nothing sees all."""
-    wanted = (window.sensor, window.property, window.feature)
-    if key is None:
-        return not any(wanted)
-    return all(not iris or iri in iris for iris, iri in zip(wanted, key, strict=True))
 
 
 def _sharing(window: Window) -> object:

@@ -13,12 +13,17 @@ from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element
+from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.range_content import RangeContent
 from gateway.windows.stream import Holder, Stream
 from gateway.windows.window import Window
 
 _NOTHING: Mapping[str, Sequence[Element]] = {}
+OTHERS = "other"
+_MOST_COUNTED = 64
+"""Streams that are counted one by one."""
+
 _FEW = 64
 """So many outdated entries of the schedule are not worth being cleared away."""
 
@@ -46,11 +51,17 @@ class Streams:
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
+        self._arrived: dict[str, int] = {}
 
     @property
     def contents(self) -> list[Content]:
         """Every content that is open and not full."""
         return [seen.content for seen in self._seen.values()]
+
+    @property
+    def limits(self) -> WindowLimits:
+        """What all of them may hold."""
+        return self._budget.limits
 
     @property
     def elements(self) -> int:
@@ -61,6 +72,11 @@ class Streams:
     def bytes(self) -> int:
         """How many bytes these are, by estimate."""
         return self._budget.bytes
+
+    @property
+    def arrived(self) -> Mapping[str, int]:
+        """How many elements came into streams that somebody saw then; beyond so many, together."""
+        return dict(self._arrived)
 
     @property
     def is_idle(self) -> bool:
@@ -106,6 +122,40 @@ class Streams:
         self._plan(holder)
         return content
 
+    def is_open(self, window: Window) -> bool:
+        """Whether somebody sees an equal window."""
+        return window in self._seen
+
+    def open_filling(self, filling: Filling, now: int) -> Content:
+        """As `open`, of a window by range whose past is put into it by `fill`."""
+        now = self._clock(now)
+        window = filling.window
+        stream = self._streams.get(window.stream)
+        if stream is None:
+            stream = self._streams[window.stream] = Stream(self._budget)
+        content = stream.open_filling(filling, now)
+        self._seen[window] = _Seen(content)
+        content.holder.finish()
+        self._plan(content.holder)
+        return content
+
+    def fill(self, content: Content, filling: Filling, most: int) -> list[Change]:
+        """Let the next `most` of its past in, between two steps; what that did, as of a step."""
+        seen = self._seen.get(content.window)
+        if seen is None or seen.content is not content or not isinstance(content, RangeContent):
+            return []
+        holder = content.holder
+        self._streams[content.window.stream].fill(content, filling, most)
+        if self._budget.is_exceeded():
+            self._shed([holder])
+        changes = holder.finish()
+        if holder.due != holder.scheduled:
+            self._plan(holder)
+        for change in changes:
+            if change.full is not None:
+                self._forget(change.content.window)
+        return changes
+
     def close(self, content: Content) -> None:
         """One less sees it; with the last one it is forgotten. One that is full already is."""
         seen = self._seen.get(content.window)
@@ -125,6 +175,7 @@ class Streams:
             stream = self._streams.get(name)
             if stream is not None:
                 stream.arrive(elements, now, arriving)
+                self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:
@@ -159,6 +210,12 @@ class Streams:
             for holder in stream.jump(by):
                 holder.due = self._now
                 self._plan(holder)
+
+    def _count(self, name: str, elements: int) -> None:
+        counts = self._arrived
+        if name not in counts and len(counts) > _MOST_COUNTED:
+            name = OTHERS
+        counts[name] = counts.get(name, 0) + elements
 
     def _clock(self, now: int) -> int:
         if self._now is None or now > self._now:

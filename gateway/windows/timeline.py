@@ -184,6 +184,15 @@ class Timeline:
         content.size = sum(1 for _ in content)
         self._limit()
 
+    def fill(self, records: Iterable[Record]) -> None:
+        """Let in what came before its contents were opened, between two steps.
+
+        The next `finish` tells what that did, as of a step.
+        """
+        found = [record for record in records if record.time >= self.lowest]
+        self._enter([record for record in found if self._insert(record)])
+        self._limit()
+
     def take(self, content: RangeContent, other: "Timeline") -> None:
         """Go on with a content of another timeline, and with what that has for it."""
         for record in other.records[content.start :]:

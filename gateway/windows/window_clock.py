@@ -45,6 +45,11 @@ class WindowClock:
         """How far the wall clock is ahead of this one now, µs."""
         return self._wall() - self.now()
 
+    @property
+    def is_off(self) -> bool:
+        """Whether the wall clock has jumped, which the next reading notes."""
+        return abs(self.lead) > self._most
+
     def now(self) -> int:
         """The time, as no jump is noted, µs since the epoch."""
         return self._steady() + self._offset

@@ -249,3 +249,34 @@ def test_a_profile_from_the_network_names_no_file_of_this_machine(tmp_path: Path
     for named in ("/etc/secret.ttl", "secret.ttl", "../secret"):
         with pytest.raises(JsapError, match="nothing from the network may name"):
             loaded(named)
+
+
+def test_windows_and_streams_are_nodes_of_the_graph_of_mappings() -> None:
+    window = {
+        "id": "m:last10",
+        "stream": "https://sosa-gateway.example/ns#observations",
+        "property": ["p:temperature", "p:humidity"],
+        "range": "PT10M",
+        "bounds": False,
+        "limit": 1000,
+    }
+    quads = mapping_quads(profile(windows=[window], elementStreams=[{"id": "m:building"}]))
+    said = {
+        (quad.subject.value, quad.predicate.value.split("#")[1], str(quad.object)) for quad in quads
+    }  # type: ignore[union-attr]
+    of = "urn:mapping:last10"
+    assert said == {
+        (of, "type", f"<{GW}Window>"),
+        (of, "windowStream", f"<{GW}observations>"),
+        (of, "windowProperty", "<urn:property:temperature>"),
+        (of, "windowProperty", "<urn:property:humidity>"),
+        (of, "windowRange", '"PT10M"'),
+        (of, "windowBounds", str(Literal(value=False))),
+        (of, "windowLimit", str(Literal(1000))),
+        ("urn:mapping:building", "type", f"<{GW}ElementStream>"),
+    }
+
+
+def test_a_window_with_a_member_that_there_is_not_is_refused_by_its_path() -> None:
+    with pytest.raises(JsapError, match=r"extended.windows\[0\].rnage"):
+        mapping_quads(profile(windows=[{"id": "m:w", "stream": "urn:s", "rnage": "PT1M"}]))

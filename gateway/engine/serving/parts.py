@@ -14,6 +14,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Processings
+from gateway.engine.windowed.declared import read_declared
 from gateway.engine.windowed.windowed_view import WindowedView
 from gateway.engine.workers.workers import WorkerCount
 from gateway.store.clock import Clock
@@ -42,6 +43,7 @@ class Parts:
         self.asserted.watch(self.delayed)
         told = (self.statistics, self.subscriptions, self.delivery)
         self.windowed = WindowedView(store, options, *told)
+        self.windowed.declare(read_declared(store))
         self.view: EntailedView | None = None
         if options.reasoning is not None:
             beside = (self.asserted, self.subscriptions, processings)

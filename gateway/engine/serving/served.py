@@ -6,22 +6,27 @@ Place: beside the way of an UPDATE, in the engine's thread. There are the assert
 entailed one where reasoning is on, and windows beside either.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
-from gateway.engine.limits import Limits
-from gateway.engine.notification import Notification
+from gateway.engine.limits import Limits, limited
+from gateway.engine.notification import Notification, SharedListener
 from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Answering, first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
-from gateway.errors import NoReasoningError
+from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
+from gateway.windows.content import Content
+from gateway.windows.filling import Filling
+from gateway.windows.window import OUTPUTS, Window
 
 
 class Serving(Answering, Protocol):
@@ -50,27 +55,60 @@ class Served:
     ) -> None:
         self.view = view
         self._clock = clock
-        self._limits = limits
+        self.limits = limits
         self._delivery = delivery
         self._subscriptions = subscriptions
         self._asserted = asserted
         self._windows = windows
         self._clocked = count(1)
 
-    def subscribe(self, request: SubscribeRequest) -> Notification:
+    def subscribe(
+        self, request: SubscribeRequest, listener: SharedListener | None = None
+    ) -> Notification:
         """The first notification: sequence 0 and the whole answer. Raises as Engine.subscribe."""
+        if listener is not None and not request.windows:
+            raise WindowError(
+                "a listener of its own is for a subscription over windows",
+                "give the engine one for all: on_notification",
+            )
         clocked = next(self._clocked) if calls_clock(request.text) else 0
         subject = self._subject(request, clocked)
         with self._clock.held() as time:
             home = self._home(subject)
             known, serving = self._subscriptions.spu(home), self._serving(home)
-            spu, results = first_answer(serving, home, known, self._limits)
-        subscription = self._delivery.add(spu, request.alias)
+            spu, results = first_answer(serving, home, known, self.limits)
+        subscription = self._delivery.add(spu, request.alias, listener)
+        if spu.subject.text != subject.text:
+            subscription.text = subject.text
         if self.view is not None and not subject.windows:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None
         known_as = (subscription.spuid, 0, request.alias)
         return Notification(*known_as, time, results, spu.form, windows)
+
+    def begin(
+        self, request: SubscribeRequest, fillings: Mapping[Window, Filling]
+    ) -> tuple[Spu, dict[Content, Filling]]:
+        """A new SPU over windows that are still to be filled, and these; nobody subscribes yet.
+
+        Raises as `subscribe` does.
+        """
+        home = self._windows.home(self._subject(request))
+        with limited(self.limits):
+            return self._windows.begin(home, fillings)
+
+    def finish(self, request: SubscribeRequest, spu: Spu) -> Notification:
+        """The first notification of who waited for the SPU of `begin`."""
+        results = self._windows.initial(spu)
+        self.limits.require(len(results.added))
+        known = self._subscriptions.spu(spu.subject)
+        if known is not None:  # somebody else was quicker
+            self._windows.remove(spu)
+            spu = known
+        subscription = self._delivery.add(spu, request.alias)
+        known_as = (subscription.spuid, 0, request.alias)
+        time = self._clock()
+        return Notification(*known_as, time, results, spu.form, self._windows.known(spu))
 
     def unsubscribe(self, spuid: str) -> None:
         """End a subscription; its SPU goes with its last subscriber. Raises NotFoundError."""
@@ -95,16 +133,25 @@ class Served:
 
     def explain(self, query: QueryRequest) -> Explanation:
         """Which tier serves a query. Raises as Engine.explain."""
-        subject = self._home(self._subject(query))
+        asked = self._subject(query)
+        subject = self._home(asked)
         explanation = self._serving(subject).explain(subject, self._subscriptions.spu(subject))
+        if asked.windows:  # another may have asked the same in other words
+            explanation = replace(explanation, query=asked.text)
         return self.view.explained(explanation, query) if self.view is not None else explanation
 
     def _subject(self, query: QueryRequest, clocked: int = 0) -> Subject:
-        """What a request is about. Raises ForbiddenError for a window that may not be read."""
+        """What a request is about, declared windows that it names included.
+
+        Raises ForbiddenError for a window that may not be read.
+        """
         if not isinstance(query, SubscribeRequest):
             query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
+        query = self._windows.names.completed(query)
         if query.windows:
             self._windows.require_readable(query)
+        elif query.output != OUTPUTS[0]:
+            raise WindowError("output", "is for windows, and there is none", "leave it out")
         return Subject(
             query.text,
             query.dataset,

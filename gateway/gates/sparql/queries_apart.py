@@ -61,6 +61,7 @@ class QueriesApart:
         takes_gzip: bool,
     ) -> Answer:
         """The answer of a QUERY. Raises a GatewayError."""
+        self._engine.windowed.names.require_answerable(query)
         answer = pickle.loads(self._asked(query, acceptable, takes_gzip, is_wanted))  # noqa: S301
         assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
         return answer

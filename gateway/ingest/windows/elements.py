@@ -1,0 +1,108 @@
+"""`ObservationElements`: accepted observations as elements of the streams that windows see.
+
+    Record -> Element -> gw:observations, and the stream of each mapping that names its sensor
+
+Place on the way of the data: beside the UPDATE of a message, in whose step its observations enter,
+those too that come too late for the store. The triples are those of the profile's template,
+without its graphs. Made when the step is made, and only where somebody has a window.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from gateway.ingest.sosa import ObservationTemplates, result_time, unit_in_graph
+from gateway.ingest.windows.stream_names import MappedStreams
+from gateway.ingest.windows.template_triples import TemplateTriples
+from gateway.journal import Position, Record
+from gateway.journal.record import micros
+from gateway.rdf.terms import GraphName
+from gateway.windows import Element
+
+Wants = Callable[[str], bool]
+"""Whether somebody has a window of a stream."""
+
+_TEXTS = 16
+
+
+class ObservationElements:
+    """Makes elements; `entered` is the position of the last record that had its step.
+
+    `streams` is replaced when the mappings change. All but that is for one thread at a time.
+    """
+
+    def __init__(self, streams: MappedStreams | None = None) -> None:
+        self.streams = streams or MappedStreams()
+        self.entered: Position | None = None
+        self._noted: list[list[Record]] = []
+        self._triples: dict[str, TemplateTriples] = {}
+
+    def entering(
+        self, records: Sequence[Record], templates: ObservationTemplates, wants: Wants
+    ) -> Mapping[str, Sequence[Element]]:
+        """The elements of one step, by stream, and note that they have had it.
+
+        What a broker had kept of unknown age is none.
+        """
+        self.entered = records[-1].position
+        for noted in self._noted:
+            noted.extend(records)
+        return self.by_stream(records, templates, wants)
+
+    @contextmanager
+    def noting(self) -> Iterator[list[Record]]:
+        """A list of the records that have their step while this lasts; in any thread."""
+        noted: list[Record] = []
+        self._noted = [*self._noted, noted]
+        try:
+            yield noted
+        finally:
+            self._noted = [each for each in self._noted if each is not noted]
+
+    def by_stream(
+        self, records: Iterable[Record], templates: ObservationTemplates, wants: Wants
+    ) -> Mapping[str, Sequence[Element]]:
+        """The elements of records by the streams that somebody wants, in order."""
+        found: dict[str, list[Element]] = {}
+        for record in records:
+            seen = record.observation
+            names = [name for name in self.streams.of(seen.stream) if wants(name)]
+            if names and not seen.circumstances.seed:
+                element = self.element(record, templates)
+                for name in names:
+                    found.setdefault(name, []).append(element)
+        return found
+
+    def element(self, record: Record, templates: ObservationTemplates) -> Element:
+        """One observation."""
+        seen = record.observation
+        triples = [
+            triple
+            for plan, bindings in templates.observed(record)
+            for triple in self._of(plan.text).of(bindings)
+        ]
+        time, key = result_time(record), seen.stream
+        return Element(
+            tuple(triples),
+            micros(time),
+            key,
+            unit_in_graph(seen),
+            is_gateway_time=time is record.ingested_at,
+            arrival=micros(record.ingested_at),
+        )
+
+    def written(self, stream: str, templates: ObservationTemplates) -> frozenset[GraphName] | None:
+        """The graphs that a stream of observations is written to; None: it is another stream."""
+        if stream not in self.streams:
+            return None
+        graphs: frozenset[GraphName] = frozenset()
+        for text in templates.texts:
+            graphs |= self._of(text).graphs
+        return graphs
+
+    def _of(self, text: str) -> TemplateTriples:
+        found = self._triples.get(text)
+        if found is None:
+            if len(self._triples) >= _TEXTS:
+                self._triples.clear()
+            found = self._triples[text] = TemplateTriples(text)
+        return found

@@ -1,0 +1,85 @@
+"""`TemplateTriples`: what an UPDATE inserts for its forced bindings, as triples without graphs.
+
+Place: between the profile's templates and the elements of streams, which are made whether or not
+the store takes the UPDATE.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from pyoxigraph import BlankNode, Literal, Triple, Variable
+
+from gateway.rdf.canonical import canonical
+from gateway.rdf.terms import DEFAULT_GRAPH, Term
+from gateway.sparql import algebra
+from gateway.sparql.parser import parse_update
+
+_Places = tuple[int, int, int]
+
+
+class TemplateTriples:
+    """The INSERT templates of one text; a triple with a variable that is not bound is left out.
+
+    `graphs` are those that it names to write, the default graph where it names none.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises SparqlSyntaxError."""
+        quads = [
+            quad for operation in parse_update(text).operations for quad in _inserted(operation)
+        ]
+        rows = [(quad.subject, quad.predicate, quad.object) for quad in quads]
+        nodes = dict.fromkeys(node for row in rows for node in row)
+        variables = [node for node in nodes if isinstance(node, Variable)]
+        blanks = [node for node in nodes if isinstance(node, BlankNode)]
+        constants = [node for node in nodes if not isinstance(node, Variable | BlankNode)]
+        place = {node: at for at, node in enumerate((*variables, *constants, *blanks))}
+        self.graphs = frozenset(
+            DEFAULT_GRAPH if quad.graph is None else quad.graph
+            for quad in quads
+            if not isinstance(quad.graph, Variable)
+        )
+        self._names = tuple(variable.value for variable in variables)
+        self._constants = tuple(canonical(node) for node in constants)
+        self._blanks = len(blanks)
+        self._rows: list[_Places] = [(place[s], place[p], place[o]) for s, p, o in rows]
+        self._columns = tuple(zip(*self._rows, strict=True))
+
+    def of(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
+        """The triples in the form of the store, each once, in the order of the text."""
+        terms = [bindings.get(name) for name in self._names]
+        values = [
+            *[canonical(term) if isinstance(term, Literal) else term for term in terms],
+            *self._constants,
+            *[BlankNode() for _ in range(self._blanks)],
+        ]
+        if None not in values and self._columns:
+            subjects, predicates, objects = self._columns
+            at = values.__getitem__
+            try:
+                made = list(map(Triple, map(at, subjects), map(at, predicates), map(at, objects)))  # type: ignore[arg-type]  # wrong ones raise
+            except TypeError:
+                made = list(self._legal(values))
+        else:
+            made = list(self._legal(values))
+        return tuple(made) if len(set(values)) == len(values) else tuple(dict.fromkeys(made))
+
+    def _legal(self, values: list[Term | None]) -> Iterator[Triple]:
+        """Without those that have a place unbound, or a literal where none can be."""
+        for places in self._rows:
+            terms = [values[place] for place in places]
+            if None not in terms:
+                try:
+                    yield Triple(*terms)  # type: ignore[arg-type]  # wrong ones raise
+                except TypeError:
+                    continue
+
+
+def _inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:
+    match operation:
+        case algebra.InsertData(quads=quads):
+            yield from quads
+        case algebra.Modify(insert=insert, with_graph=graph):
+            for quad in insert:
+                yield algebra.QuadPattern(
+                    quad.subject, quad.predicate, quad.object, quad.graph or graph
+                )

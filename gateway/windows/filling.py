@@ -1,0 +1,75 @@
+"""`Filling`: what came before a window by range was opened, put into it bit by bit.
+
+    past elements, in any thread -> Filling -> Streams.open(filling=) -> Streams.fill, again and again
+
+Place: beside `Streams.open`, whose `past` enters at once, which for many elements holds up whoever
+waits for the thread. What arrives meanwhile enters as ever; the content is what it would be with
+all of its past once `is_done`.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from gateway.windows.element import Element, Key
+from gateway.windows.units import Units, Verdict
+from gateway.windows.watermark import Watermark
+from gateway.windows.window import Window
+
+BEFORE = -(1 << 62)
+"""The first of past elements is numbered so: all are before those that arrive, from 1 on."""
+
+
+class Filling:
+    """The elements of one window, oldest arrival first; `since`: from when on that is everything.
+
+    For windows that go by the wall clock. `units` are those of its stream's keys at the end of it.
+    """
+
+    def __init__(
+        self, window: Window, past: Iterable[Element] = (), since: int | None = None
+    ) -> None:
+        self.window = window
+        self.since = since
+        self.units = Units()
+        self._watermark = Watermark(window)
+        self._changed: dict[Key, int] = {}
+        self._waiting: deque[tuple[Element, int, int]] = deque()
+        self._order = BEFORE
+        self.add(past)
+
+    def __len__(self) -> int:
+        """How many are still to be put into it."""
+        return len(self._waiting)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all have been."""
+        return not self._waiting
+
+    def add(self, past: Iterable[Element]) -> None:
+        """Further elements, behind those that are there."""
+        for element in past:
+            self._order += 1
+            key, arrival = element.key, element.arrival
+            if arrival is None:
+                arrival = element.time or 0
+            verdict = Verdict.ENTERS
+            if key is not None:
+                verdict = self.units.admit(key, element, arrival)
+                if verdict is Verdict.CHANGES:
+                    self._changed[key] = self._order
+            if verdict is not Verdict.LATE and self.window.sees(key):
+                time = self._watermark.time(element, arrival)
+                if not self._watermark.is_dropped(time, arrival):
+                    self._waiting.append((element, time, self._order))
+
+    def take(self, most: int, units: Units) -> list[tuple[Element, int, int]]:
+        """The next elements with time and order, without numbers of before a change of unit."""
+        taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        return [each for each in taken if self._is_of_now(each[0], each[2], units)]
+
+    def _is_of_now(self, element: Element, order: int, units: Units) -> bool:
+        key, unit = element.key, element.unit
+        if key is None or unit is None:
+            return True
+        return order >= self._changed.get(key, order) and not units.is_of_another(key, unit)
