@@ -10,12 +10,13 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.admin.profile_checks import template_findings
 from gateway.admin.profile_reload import ProfileReload
 from gateway.errors import BadRequestError, ConflictError, GatewayError, NotFoundError, StorageError
+from gateway.windows.over import OverWindows, written_out
 from jsap import JsapError, Profile
 
 MOST = 500
@@ -28,15 +29,20 @@ Members = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A query under a name; `label` is what people call it."""
+    """A query under a name; `label` is what people call it.
+
+    `over` are the members `windows` and `output` of a request to subscribe to it, as they were
+    written; docs/windows.md.
+    """
 
     name: str
     sparql: str
     label: str = ""
+    over: Members = field(default_factory=dict)
 
     def members(self) -> Members:
         """As an entry of a profile has it."""
-        members: Members = {"sparql": self.sparql}
+        members: Members = {"sparql": self.sparql} | self.over
         return members | ({"label": self.label} if self.label else {})
 
 
@@ -51,16 +57,13 @@ class SavedQueries:
     async def list(self) -> list[Saved]:
         """All of them, by name. Raises StorageError."""
         entries = await asyncio.to_thread(self._read)
-        return [
-            Saved(name, str(each.get("sparql", "")), str(each.get("label", "")))
-            for name, each in sorted(entries.items())
-        ]
+        return [_saved(name, each) for name, each in sorted(entries.items())]
 
     async def save(self, saved: Saved) -> None:
         """Keep a query, in place of one that has its name.
 
-        Raises BadRequestError for a name or query that is none, ConflictError for the name of a
-        listed profile's query or update, and what bringing it into force raises.
+        Raises BadRequestError for a name, query or window that is none, ConflictError for the
+        name of a listed profile's query or update, and what bringing it into force raises.
         """
         _require_good(saved)
         async with self._turn:
@@ -121,12 +124,22 @@ class SavedQueries:
             ) from error
 
 
+def _saved(name: str, entry: Members) -> Saved:
+    """As the file has it, which somebody may have edited."""
+    windows, output = entry.get("windows"), entry.get("output")
+    over: Members = {"windows": windows} if isinstance(windows, dict) else {}
+    if isinstance(output, str):
+        over["output"] = output
+    return Saved(name, str(entry.get("sparql", "")), str(entry.get("label", "")), over)
+
+
 def _require_good(saved: Saved) -> None:
-    """The name, and the SPARQL as a profile would have it."""
+    """The name, and the SPARQL and its windows as a profile would have them."""
     if not re.fullmatch(NAME, saved.name):
         raise BadRequestError(
             f"{saved.name[:80]!a} is no name", "give letters, digits, _ and -, 64 at most"
         )
+    OverWindows.of(saved.over, written_out)
     try:
         members = {"host": "127.0.0.1", "queries": {saved.name: saved.members()}, "updates": {}}
         findings = list(template_findings(Profile.parse(members)))

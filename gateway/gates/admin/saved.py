@@ -1,6 +1,6 @@
 """Saved queries by HTTP: list, keep, forget; docs/http.md."""
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from fastapi import Depends, Path
 from pydantic import Field
@@ -10,6 +10,7 @@ from gateway.gates.http.dependencies import GateOf, Requires
 from gateway.gates.http.json_body import Body, JsonBody
 from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.security.policy import Capability
+from gateway.windows.over import MOST_WINDOWS
 
 PATH = "/saved"
 
@@ -18,18 +19,33 @@ _Name = Annotated[str, Path(json_schema_extra={"pattern": f"^{NAME}$"})]
 
 
 class SavedBody(Body):
-    """A query, and what people call it."""
+    """A query, what people call it, and the windows that it looks at (docs/windows.md)."""
 
     sparql: Annotated[str, Field(min_length=1, max_length=65_536)]
     label: Annotated[str, Field(max_length=200)] = ""
+    windows: Annotated[dict[str, dict[str, Any]] | None, Field(max_length=MOST_WINDOWS)] = None
+    output: str | None = None
+
+    def as_saved(self, name: str) -> Saved:
+        """Under a name, with the members that were given."""
+        over = self.model_dump(include={"windows", "output"}, exclude_none=True)
+        return Saved(name, self.sparql, self.label, over)
 
 
 class SavedTold(Answer):
-    """A query under its name."""
+    """A query under its name; windows, where it has some, as a SUBSCRIBE has."""
 
     name: str
     sparql: str
     label: str
+    windows: dict[str, Any] | None = None
+    output: str | None = None
+
+    @classmethod
+    def of(cls, saved: Saved) -> Self:
+        """As JSON."""
+        told = {"name": saved.name, "sparql": saved.sparql, "label": saved.label}
+        return cls.model_validate({**told, **saved.over})
 
 
 class SavedListTold(Answer):
@@ -45,7 +61,7 @@ writer = JsonRouter(Requires(Capability.MAPPINGS))
 @reader.get(PATH, "the saved queries", "by name")
 async def list_saved(saved: _Saved) -> SavedListTold:
     """Their texts; what they answer is asked with the rights of who asks."""
-    return SavedListTold(saved=list(map(_told, await saved.list())))
+    return SavedListTold(saved=list(map(SavedTold.of, await saved.list())))
 
 
 @writer.put(f"{PATH}/{{name}}", "keep a query", "as it is kept", 409, 500)
@@ -53,16 +69,12 @@ async def save(
     name: _Name, saved: _Saved, body: Annotated[SavedBody, Depends(JsonBody(SavedBody))]
 ) -> SavedTold:
     """In place of one that has this name; rules and clients may name it from now on."""
-    kept = Saved(name, body.sparql, body.label)
+    kept = body.as_saved(name)
     await saved.save(kept)
-    return _told(kept)
+    return SavedTold.of(kept)
 
 
 @writer.silent("DELETE", f"{PATH}/{{name}}", "forget a saved query", "it is gone", 404, 500)
 async def forget(name: _Name, saved: _Saved) -> None:
     """Rules that name it are broken from then on, and told of as alarms."""
     await saved.remove(name)
-
-
-def _told(saved: Saved) -> SavedTold:
-    return SavedTold(name=saved.name, sparql=saved.sparql, label=saved.label)

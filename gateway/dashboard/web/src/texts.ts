@@ -568,6 +568,7 @@ export const texts = {
     topicLacks: "It needs a topic.",
     topicWildcard: "A topic to send to has no + and no #.",
     onlySelect: "A rule is made of a SELECT.",
+    ruleOver: "A rule over windows names a saved question: save it, and write the rule by hand with gw:query.",
     rules: "Rules that there are",
     removeRule: "Remove",
     ruleRemovedDone: (label: string) => `The rule ${label} is removed.`,

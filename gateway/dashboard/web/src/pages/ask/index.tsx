@@ -116,7 +116,8 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
   const asked = name ? { name } : { query: text.value };
   const over = windows.value;
   const isOver = over === null || Object.keys(over).length > 0;
-  const isWatched = (answer.value?.isLive ?? false) && answer.value?.text === text.value;
+  const isSame = answer.value?.text === text.value && JSON.stringify(answer.value.over) === JSON.stringify(over);
+  const isWatched = isSame && (answer.value?.isLive ?? false);
   return (
     <div class="do">
       <button type="button" class="main" disabled={isEmpty || !over} title={texts.ask.runKey} onClick={runNow}>
@@ -141,7 +142,7 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
           <button type="button" class="plain" onClick={() => onPanel("keep")}>
             {texts.ask.save}
           </button>
-          <button type="button" class="plain" disabled={kind !== "SELECT"} title={kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
+          <button type="button" class="plain" disabled={kind !== "SELECT" || isOver} title={isOver ? texts.ask.ruleOver : kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
             {texts.ask.rule}
           </button>
         </>

@@ -14,6 +14,11 @@ export interface Named {
   isSaved: boolean;
 }
 
+/** As the gateway tells it. */
+interface Told extends Pick<Named, "name" | "sparql" | "label"> {
+  windows?: Windows;
+}
+
 /** null until they have come. */
 export const named = signal<readonly Named[] | null>(null);
 export const problem = signal("");
@@ -24,12 +29,14 @@ const OWN = new Set(["STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS",
 export async function load(): Promise<void> {
   try {
     const [{ saved }, { queries }] = await Promise.all([
-      api.get<{ saved: Omit<Named, "isSaved">[] }>("/saved"),
-      api.get<{ queries: Pick<Named, "name" | "sparql" | "windows">[] }>("/profiles/queries"),
+      api.get<{ saved: Told[] }>("/saved"),
+      api.get<{ queries: Omit<Told, "label">[] }>("/profiles/queries"),
     ]);
     named.value = [
-      ...saved.map((each) => ({ ...each, isSaved: true })),
-      ...queries.filter(({ name }) => !OWN.has(name)).map((each) => ({ ...each, label: "", isSaved: false })),
+      ...saved.map((each) => ({ ...each, windows: each.windows ?? {}, isSaved: true })),
+      ...queries
+        .filter(({ name }) => !OWN.has(name))
+        .map((each) => ({ ...each, windows: each.windows ?? {}, label: "", isSaved: false })),
     ];
     problem.value = "";
   } catch (error) {
