@@ -65,15 +65,18 @@ def written_out(name: str) -> str:
 def told(info: WindowInfo) -> dict[str, object]:
     """What the first notification says of a window; times as xsd:dateTime, null where none is.
 
+    With a `warning` where elements come so fast that it will hold more than it may.
+
     >>> told(WindowInfo(0, 1_500_000, False, 2, 5, 900, 0, None, 0, 0, 0))["to"]
     '1970-01-01T00:00:01.500000Z'
     """
-    return {
+    found: dict[str, object] = {
         "from": date_time(info.from_),
         "to": date_time(info.to),
         "complete": info.complete,
         "elements": info.elements,
     }
+    return {**found, "warning": info.warning} if info.warning else found
 
 
 def _output(value: object) -> str:
