@@ -9,9 +9,9 @@ from gateway.errors import WindowFullError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import XSD
 from gateway.windows.boundaries import instant
+from gateway.windows.budget import overfilled
 from gateway.windows.content import Change, Content, net
 from gateway.windows.durations import SECOND_US
-from gateway.windows.forecast import overfilled
 from gateway.windows.info import WindowInfo
 from gateway.windows.window import Window
 

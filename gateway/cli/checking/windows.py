@@ -9,14 +9,14 @@ from adapters.values.observation import Observation
 from gateway.admin.profile_checks import Finding
 from gateway.app.storage import journal_path
 from gateway.config.settings import Config
+from gateway.engine.windowed.over import over_of
 from gateway.errors import WindowError
 from gateway.journal import Record
 from gateway.journal.reading import last_records, segments
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW
 from gateway.windows import Window, WindowLimits
-from gateway.windows.forecast import overfilled
-from gateway.windows.of_template import over_of
+from gateway.windows.budget import overfilled
 
 OBSERVATIONS = f"{GW}observations"
 

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from gateway.engine import UpdateRequest
 from gateway.engine.windowed.declared import Declared
+from gateway.engine.windowed.over import written_out
 from gateway.errors import (
     BadRequestError,
     ForbiddenError,
@@ -38,7 +39,6 @@ from gateway.rdf.documents import Documents
 from gateway.rdf.namespaces import GW
 from gateway.security.guard import Guard, OpenGuard
 from gateway.windows.element import Element
-from gateway.windows.over import written_out
 
 PATH = "/elements"
 MEDIA_TYPE = "application/n-triples"

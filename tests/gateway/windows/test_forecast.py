@@ -2,11 +2,11 @@
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from gateway.engine.windowed.over import told
 from gateway.windows import Element, Streams, Window, WindowLimits
+from gateway.windows.budget import overfilled
 from gateway.windows.durations import SECOND_US
-from gateway.windows.forecast import overfilled
 from gateway.windows.info import WindowInfo
-from gateway.windows.over import told
 
 HOUR = Window("urn:s", "PT1H", limit=1000)
 

@@ -12,6 +12,7 @@ from typing import Self
 from gateway.errors import WindowError
 from gateway.windows.info import WindowInfo, date_time
 from gateway.windows.window import OUTPUTS, Expand, Window, as_written, parse_windows
+from jsap.template import Template
 
 MOST_WINDOWS = 16
 """What one subscription may look at: each may hold what `WindowLimits` allows for all."""
@@ -60,6 +61,11 @@ def written_out(name: str) -> str:
     if name.partition(":")[0] in PREFIXES:
         raise WindowError("", f'"{name:.60}" is a name with a prefix', "write the IRI out")
     return name
+
+
+def over_of(template: Template) -> OverWindows:
+    """The windows of a profile's query. Raises WindowError, which names member and reason."""
+    return OverWindows.of(template.over, written_out) if template.over else OVER_NOTHING
 
 
 def told(info: WindowInfo) -> dict[str, object]:
