@@ -77,7 +77,8 @@ def test_a_mean_of_doubles_does_not_drift_in_many_steps() -> None:
         window.append(value)
         made.add(Literal(value), 1, measured(Literal(value)))
         if len(window) > 50:
-            made.add(Literal(window.pop(0)), -1, measured(Literal(window.pop(0))))
+            gone = Literal(window.pop(0))
+            made.add(gone, -1, measured(gone))
     assert made.sum() == Literal(float(sum(map(Fraction, window))))
 
 
