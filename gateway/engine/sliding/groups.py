@@ -80,6 +80,11 @@ class Groups:
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
 
+    @property
+    def are_told_apart(self) -> bool:
+        """Whether no two groups project the same."""
+        return self._plain is not None and set(self._grouping.keys) <= set(self._plain)
+
     def _group(self, key: Row) -> Group:
         group = Group(key, [make() for make in self._makers], self._places)
         self._groups[key] = group

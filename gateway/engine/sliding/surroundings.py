@@ -36,6 +36,11 @@ class Surroundings:
         self._ends: dict[Key, Ends] = {}
         self._rows: dict[Group, Rows] = {}
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether a group is the one row that it projects."""
+        return self._rest is None and self._is_as_it_is
+
     def change(self, group: Group, now: Shown | None, rows: Rows | None) -> None:
         """A group is to show something else than it does; the rows of that where they are known."""
         if self._rest is None:

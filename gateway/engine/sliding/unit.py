@@ -45,6 +45,7 @@ class SlidingUnit:
         self._groups = Groups(query.grouping, query.recipes, self._feed.names)
         columns = self._groups.names
         self._around = Surroundings(query.outer, columns, query.variables, store)
+        self._is_plain = self._groups.are_told_apart and self._around.is_nothing
         self._waiting: list[Sides] = []
         self._hits = 0
 
@@ -120,13 +121,17 @@ class SlidingUnit:
 
     def _changes(self, artq: Artq, waiting: Sequence[Sides]) -> list[Change]:
         touched = self._feed.change(artq, waiting, self._groups)
-        told = _Told(self._variables)
+        told = _Told(self._variables, is_net=self._is_plain)
         became: list[_Became] = []
         moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
         for group in touched:
             group.is_touched = False
-            now = self._groups.now(group)
-            moved.pop(group, None) if moved else None
+            now, was = self._groups.now(group), group.shown
+            if was is not None and now is not None and was.row == now.row:
+                told.is_net = False
+                if was.seen == now.seen and group not in moved:
+                    continue
+            moved.pop(group, None)
             became.append(self._became(group, now, told))
         became += [self._became(group, group.shown, told) for group in moved]
         for each in became:
@@ -165,10 +170,11 @@ class _Became(NamedTuple):
 
 
 class _Told:
-    """The rows that members gain and lose in one step."""
+    """The rows that members gain and lose in one step; `is_net`: none of them is both."""
 
-    def __init__(self, variables: tuple[str, ...]) -> None:
+    def __init__(self, variables: tuple[str, ...], *, is_net: bool) -> None:
         self._variables = variables
+        self.is_net = is_net
         self._sides: dict[Spu, tuple[list[Row], list[Row]]] = {}
 
     def win(self, spus: Iterable[Spu], rows: Rows) -> None:
@@ -188,6 +194,6 @@ class _Told:
         ]
 
     def _netted(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
-        if len(added) == len(removed) == 1 and added != removed:
+        if self.is_net:
             return ResultsDelta(self._variables, tuple(added), tuple(removed))
         return consolidate(self._variables, added, removed)
