@@ -30,8 +30,8 @@ def over_window(patterns: str) -> str:
 def told(automaton: Automaton, gone: Sequence[str], come: Sequence[str]) -> Iterator[str]:
     """Number, sign and row, in order of numbers."""
     changes = automaton.step([*map(triple, gone)], [*map(triple, come)])
-    for number, added, removed in sorted(changes, key=lambda change: change[0]):
-        for sign, rows in (("+", added), ("-", removed)):
+    for number, results in sorted(changes, key=lambda change: int(change[0])):
+        for sign, rows in (("+", results.added), ("-", results.removed)):
             for row in rows:
                 names = " ".join(str(term)[5:-1] for term in row)
                 yield f"{number} {sign} {names}"
@@ -123,8 +123,8 @@ def test_pairs_of_triples_match_by_the_constraint(constraint: str) -> None:
     for at, come in enumerate(triples):
         before, after = triples[max(0, at - 12) : at], triples[max(0, at - 11) : at + 1]
         changes = automaton.step([each for each in before if each not in after], [come])
-        added = Counter(row for _, rows, _ in changes for row in rows)
-        removed = Counter(row for _, _, rows in changes for row in rows)
+        added = Counter(row for _, each in changes for row in each.added)
+        removed = Counter(row for _, each in changes for row in each.removed)
         assert added == answer(after) - answer(before)
         assert removed == answer(before) - answer(after)
         assert not added & removed
