@@ -262,7 +262,9 @@ class Engine:
         It is stored nowhere: windows over the stream have it. Without a time it is that of the
         engine's clock.
         """
-        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
+        distinct = tuple(map(canonical_triple, triples))
+        if len(distinct) > 1:
+            distinct = tuple(dict.fromkeys(distinct))
         element = Element(distinct, time, is_gateway_time=time is None)
         return self._steps.finished(self._steps.let_in({stream: (element,)}))
 

@@ -259,7 +259,7 @@ class _Writing:
         steps = self._steps
         self._held.__exit__(kind, error, trace)
         steps.store.writing.release()
-        if kind is None and steps.workers is not None:
+        if steps.workers is not None and kind is None:
             steps.pump()
 
 

@@ -21,7 +21,7 @@ True (<NamedNode value=urn:d1>,)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from operator import itemgetter
@@ -230,21 +230,28 @@ class Automaton:
         those who are told. A triple that
         leaves and comes is no change, nor is one that is there already, or not there.
         """
-        terms, has = self._terms, self._index.has
-        known = map(terms.known, removed)
-        gone: Collection[Ids] = [ids for ids in known if ids is not None and has(*ids)]
-        come: Collection[Ids] = [*map(terms.ids, added)]
+        gone, come = self._known(removed), [*map(self._terms.ids, added)]
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
             for both in left.keys() & arrived.keys():
                 del left[both], arrived[both]
-            gone, come = left, arrived
+            gone, come = [*left], [*arrived]
         lost, won = self.change(gone, come)
         told = self._told(lost, won)
-        if terms.wants_sweep:
+        if self._terms.wants_sweep:
             self._sweep()
         return told
+
+    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
+        """Those that are in the window."""
+        known, has = self._terms.known, self._index.has
+        found = []
+        for triple in triples:
+            ids = known(triple)
+            if ids is not None and has(*ids):
+                found.append(ids)
+        return found
 
     def ids(self, triple: Triple) -> Ids:
         """A triple as `change` takes it; until the next `step` this stays its name."""
