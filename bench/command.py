@@ -15,6 +15,7 @@ from pathlib import Path
 from bench.chat import chat
 from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
+from bench.ctp import ctp
 from bench.families import families
 from bench.http import fanout, http_updates
 from bench.page import page
@@ -222,6 +223,11 @@ def _add_sepbm(command: argparse.ArgumentParser) -> None:
     command.add_argument("--report", type=Path, metavar="DIR", help=text)
 
 
+def _add_ctp(command: argparse.ArgumentParser) -> None:
+    text = "for ctp: some points in minutes, the whole, or the paper's grid (default: quick)"
+    command.add_argument("--extent", choices=ctp.EXTENTS, default="quick", help=text)
+
+
 def _adapters(text: str) -> Sequence[str]:
     names = text.split(",")
     for name in names:
@@ -310,6 +316,10 @@ def _sepbm(options: argparse.Namespace) -> Iterator[Outcome]:
     return sepbm.measure(plan)
 
 
+def _ctp(options: argparse.Namespace) -> Iterator[Outcome]:
+    return ctp.measure(options.extent)
+
+
 def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
 
@@ -371,6 +381,12 @@ BENCHMARKS = (
         "SEP-BM: LUBM's universities, 20 channels, all that follows",
         _sepbm,
         (_add_universities, _add_sepbm),
+    ),
+    Benchmark(
+        "ctp",
+        "thousands of conjunctive queries over the last triples of a stream",
+        _ctp,
+        (_add_ctp,),
     ),
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
 )

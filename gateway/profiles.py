@@ -231,7 +231,8 @@ def _said(template: Template | None) -> object:
     """What a template means, wherever its prefixes come from."""
     if template is None:
         return None
-    return template.text, template.forced_bindings, template.graphs, template.due, template.infer
+    asked = template.graphs, template.infer, template.over
+    return template.text, template.forced_bindings, template.due, asked
 
 
 def _places(profile: Profile) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 Place: first step from a file to a `Profile`; nothing is expanded, merged or compiled here. Source:
 JSAP of the SEPA project, as its specification, its clients and its shipped files have it; `at` and
-`delay` of an update are ours. Members that are not named here are free.
+`delay` of an update, `windows` and `output` of a query are ours. Members that are not named here
+are free.
 """
 
 import json
@@ -12,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AliasChoices,
@@ -146,6 +147,8 @@ class EntryPart(_Part):
     at: AwareDatetime | None = None
     delay: Delay | None = None
     infer: bool | None = None
+    windows: dict[str, dict[str, Any]] = {}
+    output: Literal["changes", "added", "removed", "whole"] | None = None
 
 
 class Registration(_Part):

@@ -26,6 +26,7 @@ from jsap.forced_bindings import ForcedBinding
 from jsap.includes import Entry, MergedFiles
 from jsap.namespaces import DEFAULT_NAMESPACES
 from jsap.template import Graphs, Template
+from jsap.windows import over_members
 
 __all__ = ["JsapError", "Profile", "load_profile"]
 
@@ -165,8 +166,11 @@ class _Compiler:
             raise error.at(entry.source) from error
         graphs = _over(self.graphs, _graphs(entry.part.graphs))
         due = entry.part.at if entry.part.delay is None else entry.part.delay
-        sparql, infer = entry.part.sparql, entry.part.infer
-        template = Template(key, sparql, bindings, graphs, self.namespaces, due, infer)
+        part = entry.part
+        over = self._over(entry, path)
+        template = Template(
+            key, part.sparql, bindings, graphs, self.namespaces, due, part.infer, over
+        )
         for warning in self._due_warnings(entry, path):
             self._warn(entry, warning)
         if template.problem is not None:
@@ -175,6 +179,17 @@ class _Compiler:
             for name in (name for name in bindings if name not in template.variables):
                 self._warn(entry, f"{path}.forcedBindings.{name}: ?{name} does not occur")
         return template
+
+    def _over(self, entry: Entry, path: str) -> dict[str, object]:
+        """The windows of a query; an update has none."""
+        part = entry.part
+        if path.startswith("updates.") and (part.windows or part.output):
+            self._warn(entry, f"{path}: only a query has `windows` and `output`; passed over")
+            return {}
+        try:
+            return over_members(part.windows, part.output, self.namespaces, path)
+        except JsapError as error:
+            raise error.at(entry.source) from error
 
     def _due_warnings(self, entry: Entry, path: str) -> Iterator[str]:
         part = entry.part

@@ -15,6 +15,7 @@ from typing import Any
 from pyoxigraph import Triple
 
 from bench.ctp.point import Point
+from bench.ctp.subscribed import Subscribed
 from bench.ctp.ways import WAYS, Shared, Way
 from bench.ctp.workload import TRIPLES_A_READING, WORKLOADS
 from bench.report import digest
@@ -47,25 +48,27 @@ def measured(point: Point) -> Mapping[str, Any]:
     length = start + point.triples + _SAMPLED
     readings = length // TRIPLES_A_READING + 1
     stream = [*workload.triples(readings, _SEED_OF_STREAM)][:length]
-    way = WAYS[point.way](point, texts, stream[: point.filled])
+    made = Subscribed if point.level == "engine" else WAYS[point.way]
+    way = made(point, texts, stream[: point.filled])
     lines = checked(point, way, stream)
     gc.collect()
     gc.freeze()  # as in a process that has run for long: what stays is not looked at again
     triples, spent = way.run(stream[: start + point.triples], start)
     rows, delivered = counted(point, way, stream, start + triples)
+    is_index_measured = point.level == "match" and point.way == "shared"
     return {
         "digest": digest(lines),
         "distinct_queries": way.distinct,
         "plans": way.plans,
         "construction_ms": way.construction_s * 1000,
-        "parsing_ms": way.parsing_s * 1000,
+        "parsing_ms": way.parsing_s * 1000 if point.level == "match" else None,
         "triples": triples,
         "triples_per_s": triples / spent,
         "rows_per_triple": rows,
         "deliveries_per_triple": delivered,
         "us_per_row": spent / triples / rows * 1e6 if rows else None,
         "us_per_delivery": spent / triples / delivered * 1e6 if delivered else None,
-        "bytes_per_triple": index_bytes(stream) if point.way == "shared" else None,
+        "bytes_per_triple": index_bytes(stream) if is_index_measured else None,
     }
 
 
@@ -84,20 +87,25 @@ def leaving(point: Point, stream: Sequence[Triple], at: int) -> list[Sequence[Tr
 
 
 def counted(point: Point, way: Way, stream: Sequence[Triple], start: int) -> tuple[float, float]:
-    """Rows won of queries that are not equal, and rows delivered, a triple."""
+    """Rows won of queries that are not equal, and what is delivered, a triple.
+
+    That is rows of all queries, at the level "engine" notifications to all subscribers.
+    """
     steps = range(start, min(start + (_SAMPLED if point.way != "naive" else 0), len(stream)))
     before = matches(way)
-    delivered = sum(
-        1 for at in steps for _ in way.step(leaving(point, stream, at), stream[at])
-    ) / max(1, len(steps))
-    if not isinstance(way, Shared):
-        return delivered, delivered
-    return (matches(way) - before) / len(steps), delivered
+    notified = way.delivered if isinstance(way, Subscribed) else 0
+    delivered = sum(1 for at in steps for _ in way.step(leaving(point, stream, at), stream[at]))
+    if isinstance(way, Subscribed):
+        delivered = way.delivered - notified
+    many = max(1, len(steps))
+    if isinstance(way, Shared | Subscribed):
+        return (matches(way) - before) / many, delivered / many
+    return delivered / many, delivered / many
 
 
 def matches(way: Way) -> int:
     """Rows that the automata have found so far."""
-    return sum(each.matches for each in way.automata) if isinstance(way, Shared) else 0
+    return way.matches if isinstance(way, Shared | Subscribed) else 0
 
 
 def index_bytes(stream: Sequence[Triple]) -> float:

@@ -12,26 +12,35 @@ from dataclasses import replace
 from typing import Any
 
 from bench.ctp import shape
+from bench.ctp.experiment import experiment
 from bench.ctp.point import Point
 from bench.processes import python_child
-from bench.report import Experiment, Figure, Outcome
+from bench.report import Outcome
 
-_POINT_S = 600.0
+EXTENTS = ("quick", "whole", "grid")
+
+_POINT_S = 900.0
 _SLOW_TRIPLES = 6_000
-"""Timed triples of what is slow: unshared, dense."""
+"""Timed triples of what is slow: unshared, dense, all of an engine."""
+_NAIVE_S = {"quick": 1.0, "whole": 20.0, "grid": 5.0}
 
 _DEFAULT = Point()
-_BY_QUERIES = tuple(replace(_DEFAULT, queries=queries) for queries in (100, 500, 1000, 2000))
-_BY_PATTERNS = tuple(replace(_DEFAULT, patterns=most) for most in (1, 2, 4, 5))
-_BY_WINDOW = tuple(replace(_DEFAULT, window=size) for size in (10, 50, 500))
+_QUICK = (
+    *(replace(_DEFAULT, queries=queries) for queries in (100, 1000, 2000)),
+    replace(_DEFAULT, patterns=5),
+    replace(_DEFAULT, window=500),
+)
+_WHOLE = (
+    *(replace(_DEFAULT, queries=queries) for queries in (100, 500, 1000, 2000)),
+    *(replace(_DEFAULT, patterns=most) for most in (1, 2, 4, 5)),
+    *(replace(_DEFAULT, window=size) for size in (10, 50, 500)),
+)
 _OURS = (
     replace(_DEFAULT, output="changes"),
     replace(_DEFAULT, window=0),
     replace(_DEFAULT, workload="dense", triples=_SLOW_TRIPLES),
 )
-POINTS = (*_BY_QUERIES, *_BY_PATTERNS, *_BY_WINDOW, *_OURS)
-
-GRID = tuple(
+_GRID = tuple(
     replace(_DEFAULT, workload=workload, queries=queries, patterns=most, window=size)
     for workload in ("sparse", "dense")
     for queries in (100, 500, 1000, 2000)
@@ -40,85 +49,48 @@ GRID = tuple(
 )
 """Every combination of the paper's parameters."""
 
+POINTS: Mapping[str, Sequence[Point]] = {
+    "quick": (*_QUICK, *_OURS),
+    "whole": (*_WHOLE, *_OURS),
+    "grid": _GRID,
+}
+"""By extent: some minutes; what the paper varies, one at a time; all of it, some hours."""
 
-def measure(*, is_whole_grid: bool = False) -> Iterator[Outcome]:
+
+def measure(extent: str = "quick") -> Iterator[Outcome]:
     """One experiment a point and way, then those of many queries of one shape."""
-    for point in GRID if is_whole_grid else POINTS:
-        yield from _experiments(point)
-    yield from shape.measure()
+    for point in POINTS[extent]:
+        yield from _experiments(replace(point, naive_s=_NAIVE_S[extent]))
+    yield from shape.measure(is_whole=extent != "quick")
 
 
 def _experiments(point: Point) -> Iterator[Outcome]:
     """The ways of one point, the slowest first: it is the reference."""
-    told: dict[str, Mapping[str, Any]] = {}
-    for each in _ways(point):
-        told[each.way] = _told(each)
-    reference = next(iter(told.values()))["digest"]
-    for each in reversed([*_ways(point)]):
-        yield _experiment(each, told, reference)
+    told = {each: _told(each) for each in _ways(point)}
+    naive, unshared = point.by("naive"), point.by("unshared")
+    found = {each.way: each for each in told if each.level == "match"}
+    for each in reversed(told):
+        reference = told[found[naive.way]]
+        other = told[found[unshared.way]] if unshared.way in found else None
+        yield experiment(each, told[each], reference, other if each.level == "match" else None)
 
 
 def _ways(point: Point) -> Sequence[Point]:
-    """Mixed windows and changes are the automaton's alone, compared with asking again."""
-    few = replace(point, way="naive", triples=min(point.triples, _SLOW_TRIPLES))
-    slow = replace(point, way="unshared", triples=min(point.triples, _SLOW_TRIPLES))
+    """Mixed windows and changes are the automaton's alone, compared with asking again.
+
+    An engine is told one triple at a time, then a reading at a time, then has more subscribers.
+    """
+    few = replace(point, triples=min(point.triples, _SLOW_TRIPLES))
     if point.output == "changes" or not point.window:
-        return (few, point)
-    return (few, slow, point)
+        return (few.by("naive"), point)
+    ways = (few.by("naive"), few.by("unshared"), point)
+    if replace(point, queries=_DEFAULT.queries, naive_s=_DEFAULT.naive_s) != _DEFAULT:
+        return ways
+    engine = few.by("shared", "engine")
+    more = (replace(engine, copies=11),) if point.queries == _DEFAULT.queries else ()
+    return (*ways, engine, replace(engine, element=6), *more)
 
 
 def _told(point: Point) -> Mapping[str, Any]:
-    specification = json.dumps(point.members())
-    with python_child(point.way, "bench.ctp.child", specification) as child:
+    with python_child(f"{point.way} way", "bench.ctp.child", json.dumps(point.members())) as child:
         return child.result(_POINT_S)
-
-
-def _experiment(point: Point, told: Mapping[str, Mapping[str, Any]], reference: str) -> Experiment:
-    found = dict(told[point.way])
-    digest = found.pop("digest")
-    paper, cqels = point.paper
-    members = {
-        **{name: value for name, value in point.members().items() if name != "checked"},
-        **found,
-        "speedup_unshared": _times(found, told.get("unshared")),
-        "speedup_naive": _times(found, told["naive"]),
-        "paper_triples_per_s": paper,
-        "cqels_triples_per_s": cqels,
-    }
-    return Experiment(
-        "ctp", tuple(_figures(members)), digest, reference, _notes(point), (), members
-    )
-
-
-def _times(found: Mapping[str, Any], other: Mapping[str, Any] | None) -> float | None:
-    return None if other is None else found["triples_per_s"] / other["triples_per_s"]
-
-
-def _figures(members: Mapping[str, Any]) -> Iterator[Figure]:
-    units = {
-        "triples_per_s": "triples/s",
-        "rows_per_triple": "rows a triple",
-        "deliveries_per_triple": "rows a triple, to all",
-        "us_per_row": "µs",
-        "us_per_delivery": "µs",
-        "construction_ms": "ms",
-        "parsing_ms": "ms",
-        "bytes_per_triple": "bytes",
-        "distinct_queries": "",
-        "plans": "",
-        "speedup_unshared": "times",
-        "speedup_naive": "times",
-        "paper_triples_per_s": "triples/s",
-        "cqels_triples_per_s": "triples/s",
-    }
-    for name, unit in units.items():
-        if members[name] is not None:
-            yield Figure(name, members[name], unit)
-
-
-def _notes(point: Point) -> tuple[str, ...]:
-    size = f"T = {point.window}" if point.window else "T mixed"
-    return (
-        f"{point.workload}, {point.level}, {point.way}, {point.output}: "
-        f"{point.queries} queries of at most {point.patterns} patterns, {size}",
-    )

@@ -6,7 +6,7 @@ numbers: it gives bounds ("more than", "slightly below"), which stand here as nu
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 MIXED = (10, 50, 100, 500)
@@ -29,8 +29,10 @@ _PAPER: Mapping[tuple[int, int, int], tuple[int | None, int | None]] = {
 class Point:
     """Queries of at most so many patterns over the last `window` triples; 0 is mixed.
 
-    `level`: "match", encoded triples in and rows out, or "engine", an `Engine` with callbacks.
-    `triples` are timed; before them, `checked` ones are answered step by step, for the digest.
+    `level`: "match", encoded triples in and rows out, or "engine", an `Engine` with callbacks, of
+    which each query has `copies`; there, triples come `element` at a time. `triples` are timed;
+    before them, `checked` ones are answered one by one, for the digest. The way "naive" is timed
+    for `naive_s` seconds of CPU time at most.
     """
 
     workload: str = "sparse"
@@ -42,6 +44,9 @@ class Point:
     window: int = _DEFAULT[2]
     triples: int = 60_000
     checked: int = 40
+    element: int = 1
+    copies: int = 1
+    naive_s: float = 3.0
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> "Point":
@@ -51,6 +56,10 @@ class Point:
     def members(self) -> dict[str, Any]:
         """As JSON has it."""
         return asdict(self)
+
+    def by(self, way: str, level: str = "match") -> "Point":
+        """The same, another way."""
+        return replace(self, way=way, level=level)
 
     @property
     def windows(self) -> tuple[int, ...]:

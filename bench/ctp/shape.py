@@ -15,15 +15,17 @@ from pyoxigraph import Triple
 
 from bench.city.child import resident_bytes
 from bench.ctp.child import pin
+from bench.ctp.experiment import experiment
+from bench.ctp.point import Point
 from bench.ctp.ways import parsed
 from bench.ctp.workload import BASE, SPARSE, WINDOW
 from bench.processes import python_child
-from bench.report import Experiment, Figure, Outcome, digest, percentile
+from bench.report import Experiment, Outcome, digest, percentile
 from gateway.engine.automaton import Automaton
 from gateway.rdf.namespaces import SOSA
 from gateway.rdf.terms import Term
 
-FEW, MANY = 1_000, 100_000
+FEW, MANY, WHOLE = 1_000, 10_000, 100_000
 _ROOMS = 50
 _WINDOW = 100
 _CHECKED = 3_000
@@ -33,24 +35,16 @@ _POINT_S = 600.0
 _SEED = 2
 
 
-def measure() -> Iterator[Outcome]:
-    """Many of one shape beside few; one more."""
-    few, many = _told({"queries": FEW}), _told({"queries": MANY})
-    figures = (
-        Figure(f"{FEW:,} queries", few["triples_per_s"], "triples/s"),
-        Figure(f"{MANY:,} queries", many["triples_per_s"], "triples/s"),
-        Figure("many / few", many["triples_per_s"] / few["triples_per_s"]),
-        Figure("bytes a query", many["bytes_per_query"], "bytes"),
-        Figure("construction", many["construction_ms"], "ms"),
-    )
-    members = {"few": few, "many": many}
-    yield Experiment("ctp shape", figures, many["digest"], many["reference"], members=members)
-    more = _told({"queries": _AMONG, "more": _MORE})
-    figures = (
-        Figure(f"one more among {_AMONG:,}, p50", more["p50_ms"], "ms"),
-        Figure(f"one more among {_AMONG:,}, p99", more["p99_ms"], "ms"),
-    )
-    yield Experiment("ctp one more", figures, more["digest"], more["reference"], members=more)
+def measure(*, is_whole: bool = False) -> Iterator[Outcome]:
+    """Few of one shape, and many; one more among thousands."""
+    for queries in (FEW, WHOLE if is_whole else MANY):
+        yield _experiment("shape", queries, _told({"queries": queries}))
+    yield _experiment("one more", _AMONG, _told({"queries": _AMONG, "more": _MORE}))
+
+
+def _experiment(workload: str, queries: int, found: Mapping[str, Any]) -> Experiment:
+    point = Point(workload=workload, queries=queries, window=_WINDOW)
+    return experiment(point, found, {"digest": found["reference"]})
 
 
 def _told(wanted: Mapping[str, int]) -> Mapping[str, Any]:
@@ -84,7 +78,8 @@ def one_shape(queries: int) -> Mapping[str, Any]:
     gc.freeze()
     checked = stream[:_CHECKED]
     return {
-        "queries": queries,
+        "distinct_queries": automaton.queries,
+        "plans": automaton.plans,
         "construction_ms": spent * 1000,
         "bytes_per_query": used / queries,
         "digest": digest(_answered(automaton, numbers, checked)),
@@ -97,28 +92,27 @@ def one_more(queries: int, more: int) -> Mapping[str, Any]:
     """CPU time until one query more is ready, among those of the sparse workload."""
     asked = parsed(SPARSE.queries(queries + more, 3, _SEED))
     automaton, times = Automaton(), []
-    for query in asked[:queries]:
-        automaton.add(query, removals=True)
+    numbers = {automaton.add(query, removals=True): n for n, query in enumerate(asked[:queries])}
     automaton.build()
     gc.collect()
     gc.freeze()
-    for query in asked[queries:]:
+    for at, query in enumerate(asked[queries:], queries):
         started = process_time()
-        automaton.add(query, removals=True)
+        number = automaton.add(query, removals=True)
         automaton.build()
+        numbers[number] = at
         times.append((process_time() - started) * 1000)
     together = Automaton()
-    for query in asked:
-        together.add(query, removals=True)
+    of_all = {together.add(query, removals=True): number for number, query in enumerate(asked)}
     stream = [*SPARSE.triples(_WINDOW, _SEED)]
     times.sort()
     return {
-        "queries": queries,
-        "more": more,
-        "p50_ms": percentile(times, 0.5),
-        "p99_ms": percentile(times, 0.99),
-        "digest": digest(_answered(automaton, range(queries + more), stream)),
-        "reference": digest(_answered(together, range(queries + more), stream)),
+        "distinct_queries": automaton.queries,
+        "plans": automaton.plans,
+        "one_more_p50_ms": percentile(times, 0.5),
+        "one_more_p99_ms": percentile(times, 0.99),
+        "digest": digest(_answered(automaton, numbers, stream)),
+        "reference": digest(_answered(together, of_all, stream)),
     }
 
 
@@ -131,7 +125,7 @@ def _of_shape(number: int) -> str:
 
 
 def _answered(
-    automaton: Automaton, numbers: Mapping[int, int] | Sequence[int], stream: Sequence[Triple]
+    automaton: Automaton, numbers: Mapping[int, int], stream: Sequence[Triple]
 ) -> Iterator[str]:
     """Rows added, by query."""
     for at, come in enumerate(stream):

@@ -35,9 +35,6 @@ from gateway.sparql.parser import parse_query
 Told = Iterator[tuple[int, str, Row]]
 """Number of a text, + or -, a row."""
 
-NAIVE_S = 3.0
-"""CPU seconds for which the store is asked, behind the checked steps."""
-
 _GRAPH = NamedNode(WINDOW)
 
 
@@ -46,8 +43,14 @@ class Way(Protocol):
 
     parsing_s: float
     construction_s: float
-    distinct: int | None
-    plans: int | None
+
+    @property
+    def distinct(self) -> int | None:
+        """Queries that are not equal, or that it takes for that."""
+
+    @property
+    def plans(self) -> int | None:
+        """Plans, where it has some."""
 
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """One triple more; for each size of window those that leave it: what is told to whom."""
@@ -81,6 +84,11 @@ class Shared:
         self.construction_s = process_time() - started
         self.distinct = sum(each.queries for each in self.automata)
         self.plans = sum(each.plans for each in self.automata)
+
+    @property
+    def matches(self) -> int:
+        """Rows that the automata have found so far."""
+        return sum(each.matches for each in self.automata)
 
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """By the automata, terms in and out."""
@@ -160,49 +168,51 @@ def _apart(plan: Plan, query: int) -> Plan:
     return replace(plan, steps=steps)
 
 
+def _quad(triple: Triple) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, _GRAPH)
+
+
 class Naive:
-    """The store has the window as a graph and is asked again."""
+    """For each size of window a store has it as a graph and is asked again."""
 
     parsing_s = construction_s = 0.0
     distinct = plans = None
 
     def __init__(self, point: Point, texts: Sequence[str], window: Sequence[Triple]) -> None:
         self._texts = texts
+        self._seconds = point.naive_s
         self._is_told_of_leaving = point.output == "changes"
-        self._store = Store()
-        for triple in window[-point.window :]:
-            self._store.add(Quad(*triple, _GRAPH))
-        self._size = point.window
-        self._answers = [self._answer(text) for text in texts]
+        self._sizes = point.windows
+        self._stores = [Store() for _ in self._sizes]
+        for store, size in zip(self._stores, self._sizes, strict=True):
+            store.extend(map(_quad, window[-size:]))
+        self._answers = [self._answer(number) for number in range(len(texts))]
 
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """The difference to the answers before."""
-        (leaving,) = gone
-        self._slide(leaving, come)
-        for number, text in enumerate(self._texts):
-            answer, before = self._answer(text), self._answers[number]
-            self._answers[number] = answer
+        for store, leaving in zip(self._stores, gone, strict=True):
+            for triple in leaving:
+                store.remove(_quad(triple))
+            store.add(_quad(come))
+        for number, before in enumerate(self._answers):
+            answer = self._answers[number] = self._answer(number)
             yield from ((number, "+", row) for row in (answer - before).elements())
             if self._is_told_of_leaving:
                 yield from ((number, "-", row) for row in (before - answer).elements())
 
     def run(self, stream: Sequence[Triple], start: int) -> tuple[int, float]:
-        """For `NAIVE_S` seconds at most."""
+        """For `naive_s` seconds at most."""
         started = process_time()
         for at in range(start, len(stream)):
-            for _ in self.step([[stream[at - self._size]]], stream[at]):
+            leaving = [stream[at - size : at - size + 1] for size in self._sizes]
+            for _ in self.step(leaving, stream[at]):
                 pass
-            if process_time() - started > NAIVE_S:
+            if process_time() - started > self._seconds:
                 break
         return at + 1 - start, process_time() - started
 
-    def _slide(self, leaving: Sequence[Triple], come: Triple) -> None:
-        for triple in leaving:
-            self._store.remove(Quad(*triple, _GRAPH))
-        self._store.add(Quad(*come, _GRAPH))
-
-    def _answer(self, text: str) -> Counter[Row]:
-        results = self._store.query(text)
+    def _answer(self, number: int) -> Counter[Row]:
+        results = self._stores[number % len(self._stores)].query(self._texts[number])
         if not isinstance(results, QuerySolutions):
             raise TypeError("not a SELECT")
         return Counter(tuple(row) for row in results)

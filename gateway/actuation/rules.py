@@ -17,13 +17,15 @@ from typing import Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.engine import Notification, SubscribeRequest
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, WindowError
 from gateway.rdf.answer import Answer
 from gateway.rdf.namespaces import GW, XSD
 from gateway.rdf.solutions import Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
+from gateway.windows import OVER_NOTHING, OverWindows
+from gateway.windows.of_template import over_of
 from jsap.template import Template
 
 log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ class Rule:
     """What to publish when rows of a query come (or go).
 
     `topic` and `payload` are templates with `{variable}` places. With `infer` the rows are of what
-    follows too.
+    follows too; `over` are the windows that the query has beside the store.
     """
 
     iri: str
@@ -60,6 +62,14 @@ class Rule:
     retain: bool = False
     on_start: bool = False
     infer: bool = False
+    over: OverWindows = OVER_NOTHING
+
+    def request(self) -> SubscribeRequest:
+        """What it subscribes to."""
+        over = self.over
+        return SubscribeRequest(
+            self.sparql, infer=self.infer, windows=over.windows, output=over.output
+        )
 
 
 def fill_topic(template: str, row: Solution) -> str:
@@ -221,7 +231,7 @@ class Republisher:
     async def _start(self, rule: Rule) -> None:
         try:
             self._spuids[rule] = await self._scheduler.subscribe(
-                SubscribeRequest(rule.sparql, infer=rule.infer),
+                rule.request(),
                 sink=self._sink(rule),
                 ended=lambda error: self._loop_calls.call(self._ended, rule, error),
             )
@@ -271,12 +281,13 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
 
     Raises ValueError with what is wrong.
     """
-    sparql = _lexical(row, "queryText")
+    sparql, over = _lexical(row, "queryText"), OVER_NOTHING
     query_id, infer = _lexical(row, "queryId"), False
     if query_id:
         if query_id not in queries:
             raise ValueError(f"the profile has no query {query_id}")
-        sparql, infer = queries[query_id].text, queries[query_id].infer or False
+        query = queries[query_id]
+        sparql, infer, over = query.text, query.infer or False, _over(query)
     if said := _lexical(row, "infer"):
         infer = said in _TRUE
     if not sparql:
@@ -296,7 +307,16 @@ def rule_of(row: Mapping[str, Term | None], queries: Mapping[str, Template]) -> 
         retain=_lexical(row, "retain") in _TRUE,
         on_start=_lexical(row, "onStart") in _TRUE,
         infer=infer,
+        over=over,
     )
+
+
+def _over(query: Template) -> OverWindows:
+    """Raises ValueError for windows that cannot be."""
+    try:
+        return over_of(query)
+    except WindowError as error:
+        raise ValueError(f"the query {query.id}: {error}") from error
 
 
 def _lexical(row: Mapping[str, Term | None], name: str) -> str:

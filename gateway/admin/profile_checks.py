@@ -18,6 +18,7 @@ from gateway.actuation.rules import rule_of
 from gateway.actuation.templates import ActuationTemplates
 from gateway.admin.mapping_graph import node_conditions
 from gateway.admin.onboarding.migration import inverted
+from gateway.admin.window_checks import window_defects
 from gateway.engine import Engine, Notification
 from gateway.errors import GatewayError, SparqlSyntaxError, WindowError
 from gateway.ingest.mappings import MappingTable
@@ -78,6 +79,11 @@ def profile_warnings(profile: Profile) -> Iterator[Finding]:
 def template_findings(profile: Profile | Profiles) -> Iterator[Finding]:
     """What is wrong with the SPARQL of the entries."""
     yield from _syntax(profile.places, "queries", profile.queries, parse_query)
+    for place, defect in window_defects(profile.places, profile.queries):
+        if isinstance(defect, GatewayError):
+            yield Finding.of(place, defect)
+        else:
+            yield Finding(place, defect, is_error=False)
     yield from _syntax(profile.places, "updates", profile.updates, parse_update)
 
 
@@ -260,7 +266,7 @@ def _rules(
             iri = str(row["rule"])
             member = "query" if row.get("queryId") else "sparql"
             try:
-                engine.subscribe(rule_of(row, queries).sparql)
+                engine.subscribe(rule_of(row, queries).request())
             except (ValueError, GatewayError) as error:
                 place = homes.get(iri[1:-1], "")
                 yield Finding(f"{place}.{member}", f"rule {iri}: {error}")

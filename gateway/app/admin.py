@@ -22,6 +22,7 @@ from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
 from gateway.gates.admin.reasoning import ReasoningGate
 from gateway.gates.admin.rehearsal import RehearsalGate
+from gateway.gates.admin.windows import WindowsGate
 from gateway.gates.http.dependencies import Served
 from gateway.gates.http.health import HealthGate
 from gateway.gates.http.json_interface import JsonInterface
@@ -50,6 +51,7 @@ def json_interface(
         SavedQueries(config.saved_profile, control.reload),
         actuators,
         ReasoningGate(storage.scheduler, config.reasoning.domains(), config.reasoning.derived),
+        WindowsGate(storage.scheduler),
         RehearsalGate(_rehearsals(stages, config), raw, pool),
         *looking_gates(stages, health, pool, config, actuators),
     )

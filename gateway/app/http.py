@@ -17,6 +17,7 @@ from gateway.app.names import called_names
 from gateway.app.security import Security
 from gateway.app.stages import Stages
 from gateway.app.subscribers import rendering_limits
+from gateway.app.windows import elements_gate
 from gateway.config.settings import Config, LimitsSettings
 from gateway.dashboard import STATIC
 from gateway.gates.http.http_connection import ConnectionLimits
@@ -59,8 +60,10 @@ async def serving(
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(_refusals(pool, load)))
         sparql = SparqlGates(scheduler, pool, config, security.guard, alarming.mappings.of_update)
+        elements = elements_gate(stages, pool, security.guard, limits)
         http: list[BaseRoute] = [
             *sparql.routes(),
+            *elements.routes(),
             *operations_gate(health, pool, load, security.guard).routes(),
             *json_interface(stages, health, pool, security, config).routes(),
             *PageGate(STATIC).routes(),

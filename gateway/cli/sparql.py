@@ -3,7 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -11,6 +12,8 @@ from gateway.cli.asking import service
 from gateway.cli.asking.known_gateway import subscribe_url
 from gateway.cli.options import Commands, add_access, add_command, say
 from gateway.cli.verbs import VERBS
+from gateway.errors import WindowError
+from gateway.windows.window import OUTPUTS
 
 
 def add(commands: Commands) -> None:
@@ -25,9 +28,11 @@ def add(commands: Commands) -> None:
     _add_sparql(add_command(commands, "update", _update, VERBS["update"].purpose))
     parser = add_command(commands, "subscribe", _subscribe, VERBS["subscribe"].purpose)
     _add_sparql(parser)
+    _add_windows(parser)
     parser.add_argument("--json", action="store_true", help="one notification a line, as JSON")
     parser = add_command(commands, "explain", _explain, VERBS["explain"].purpose)
     _add_sparql(parser)
+    _add_windows(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -40,6 +45,26 @@ def _add_sparql(parser: argparse.ArgumentParser) -> None:
         help="whether what follows by axioms counts; default: as [reasoning] infer says",
     )
     add_access(parser)
+
+
+def _add_windows(parser: argparse.ArgumentParser) -> None:
+    what = '{"<IRI>": {"stream": "<IRI>", "range": "PT10M"}}: named graphs beside the store\'s'
+    parser.add_argument("--windows", metavar="JSON|@FILE", help=what)
+    parser.add_argument("--output", choices=OUTPUTS, help=f"what is told; default: {OUTPUTS[0]}")
+
+
+def _over(options: argparse.Namespace) -> Mapping[str, Any]:
+    """The members `windows` and `output` of a request. Raises WindowError for what is no JSON."""
+    over: dict[str, Any] = {}
+    if options.windows is not None:
+        try:
+            over["windows"] = json.loads(service.read_text(options.windows, "JSON"))
+        except ValueError as error:
+            reason, hint = f"is no JSON: {error}", "docs/windows.md shows it"
+            raise WindowError("--windows", reason, hint) from error
+    if options.output is not None:
+        over["output"] = options.output
+    return over
 
 
 def _query(options: argparse.Namespace) -> int:
@@ -81,15 +106,16 @@ def _told(answer: str) -> tuple[str, Sequence[str]]:
 def _explain(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
     accept = "application/json" if options.json else "text/plain"
-    told = service.explain(options.url, text, accept, _access(options), options.infer)
+    over = _over(options)
+    told = service.explain(options.url, text, accept, _access(options), options.infer, over=over)
     say(told.rstrip("\n"))
     return 0
 
 
 def _subscribe(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
-    url = subscribe_url(options.url)
-    for notification in service.notifications(url, text, _access(options), options.infer):
+    url, access, over = subscribe_url(options.url), _access(options), _over(options)
+    for notification in service.notifications(url, text, access, options.infer, over=over):
         if options.json:
             say(json.dumps(notification, ensure_ascii=False))
         else:

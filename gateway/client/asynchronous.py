@@ -6,12 +6,17 @@ Data: A SPARQL Event Processing Architecture", 2018, section 5.2.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
+from uuid import uuid4
+
+from pyoxigraph import Triple
 
 from gateway.client.connection import Connection
 from gateway.client.errors import AgentError, ClosedError, UnknownEntryError
+from gateway.client.messages import Wanted
 from gateway.client.notification import Notification
 from gateway.client.requests import (
     Answer,
@@ -20,6 +25,8 @@ from gateway.client.requests import (
     Outcome,
     accepting,
     answer,
+    elements_request,
+    entered,
     outcome,
     query_request,
     update_request,
@@ -30,11 +37,18 @@ from gateway.rdf.solutions import Solution
 from gateway.rdf.terms import Term
 from jsap.endpoints import is_socket
 from jsap.forced_bindings import Value
+from jsap.namespaces import expand
 from jsap.profile import Profile, load_profile
 from jsap.template import Template
 
 Values = Mapping[str, Value | Term]
 """Forced bindings: values by variable, without `?`; what a notification has will do."""
+
+Windows = Mapping[str, Mapping[str, object]]
+"""Declarations by the IRIs of windows, as JSON has them: `{"urn:w": {"stream": …, "range": …}}`."""
+
+Over = Mapping[str, object]
+"""The members `windows` and `output` of a request to subscribe."""
 
 Source = Profile | Path | str
 """A profile, or where its file is."""
@@ -104,19 +118,50 @@ class AsyncClient:
         request = accepting(self._query_request(query_id, values), wanted)
         return (await self._open.send(request)).text
 
-    def subscribe(self, query_id: str, values: Values | None = None) -> "AsyncConsumer":
-        """A consumer of this client; open it with `async with`."""
-        return AsyncConsumer(self, query_id, values)
+    def subscribe(
+        self,
+        query_id: str,
+        values: Values | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
+    ) -> "AsyncConsumer":
+        """A consumer of this client; open it with `async with`.
 
-    def subscription(self, query_id: str, values: Values | None) -> Subscription:
-        """What a consumer receives from; nothing is sent yet."""
+        `windows` and `output` stand in place of the profile's (docs/windows.md).
+        """
+        return AsyncConsumer(self, query_id, values, windows=windows, output=output)
+
+    async def push(
+        self,
+        stream: str,
+        triples: Iterable[Triple],
+        time: datetime | None = None,
+        *,
+        by_line: bool = False,
+    ) -> Mapping[str, Any]:
+        """Let an element enter a stream of the gateway, or each triple as one; what entered.
+
+        The stream is an IRI, or a name with a prefix of the profile, `time` when it happened. Sent
+        to where updates of the profile go. Raises AgentError.
+        """
+        where = self.profile.endpoints.update("")
+        iri = expand(stream, self.profile.namespaces)
+        request = elements_request(where, iri, triples, time, by_line=by_line)
+        response = await self._open.send(request)
+        return entered(request.url, response.content)
+
+    def subscription(self, query_id: str, values: Values | None, over: Over) -> Subscription:
+        """What a consumer receives from; nothing is sent yet. `over` replaces the profile's."""
         template = self._entry("query", self.profile.queries, query_id)
         endpoint = self.profile.endpoints.subscribe(query_id)
         if not is_socket(endpoint):
             reason = f"{query_id} is subscribed over {endpoint.protocol}"
             raise AgentError(reason, "this client speaks ws and wss; name one of them")
-        text = _bound(template, values)
-        return Subscription(self._open, endpoint, text, template.graphs, template.infer)
+        text, alias = _bound(template, values), f"agent-{uuid4()}"
+        known = {**template.over, **over}
+        wanted = Wanted(text, alias, template.graphs, template.infer, known)
+        return Subscription(self._open, endpoint, wanted)
 
     def update_template(self, update_id: str) -> Template:
         """An update of the profile. Raises UnknownEntryError."""
@@ -205,17 +250,23 @@ class AsyncConsumer(_Agent):
         query_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
     ) -> None:
+        """`windows` and `output` stand in place of the profile's (docs/windows.md)."""
         super().__init__(client, settings)
         self.query_id = query_id
         self._values = values
+        given: Over = {"windows": windows, "output": output}
+        self._over = {name: value for name, value in given.items() if value is not None}
         self._first: Notification | None = None
         self._subscription: Subscription | None = None
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
         try:
-            self._subscription = self.client.subscription(self.query_id, self._values)
+            self._subscription = self.client.subscription(self.query_id, self._values, self._over)
             self._first = await self._subscription.receive()
         except BaseException:
             await self.__aexit__(None, None, None)
@@ -267,8 +318,12 @@ class AsyncAggregator(AsyncConsumer):
         update_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
     ) -> None:
-        super().__init__(client, query_id, values, settings)
+        """`windows` and `output` as of a consumer."""
+        super().__init__(client, query_id, values, settings, windows=windows, output=output)
         self.update_id = update_id
         self.client.update_template(update_id)
 

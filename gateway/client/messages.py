@@ -2,12 +2,13 @@
 
 Source: SPARQL 1.1 Subscribe Language and Secure Event Protocol (SEPA's drafts). `spuid` and
 `sequence` in a subscribe resume, in gateways that know how (docs/subscribing.md); others ignore
-them and answer from the start, as they ignore `infer` (docs/reasoning.md).
+them and answer from the start, as they ignore `infer` (docs/reasoning.md), and windows
+(docs/windows.md).
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.client.errors import ProtocolError
@@ -46,12 +47,21 @@ Message = Notification | Refusal | Resumed | Unsubscribed
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is subscribed: SPARQL text over a dataset; with `infer` to what follows too."""
+    """What is subscribed: SPARQL text over a dataset; with `infer` to what follows too.
+
+    `over` are the members `windows` and `output` of the request, where it has some.
+    """
 
     sparql: str
     alias: str
     graphs: Graphs
     infer: bool | None = None
+    over: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def output(self) -> str:
+        """What is told of rows."""
+        return str(self.over.get("output", "changes"))
 
 
 def encode_subscribe(
@@ -65,6 +75,7 @@ def encode_subscribe(
         body["named-graph-uri"] = list(wanted.graphs.named_graph_uri)
     if wanted.infer is not None:
         body["infer"] = wanted.infer
+    body |= wanted.over
     if authorization is not None:
         body["authorization"] = authorization
     if after is not None:
@@ -123,4 +134,5 @@ def _notification(members: Mapping[str, Any]) -> Notification:
         before,
         time if isinstance(time, int) else None,
         int(members.get("merged", 1)),
+        windows=dict(members.get("windows") or {}),
     )

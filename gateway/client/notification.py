@@ -7,8 +7,9 @@ what was known is what the consumer is told, so that its steps stay exact.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gateway.client.errors import AgentError
 from gateway.rdf.solutions import Solution
 from gateway.rdf.terms import Term
 
@@ -22,6 +23,8 @@ class Notification:
     `sequence` is the broker's, of this `spuid`. The first one of a consumer has the whole answer.
     `time` is the broker's clock in µs since 1970 and `merged` the number of its changes in here,
     where it tells them. `again` says that the subscription was lost and made anew in between.
+    `windows` are those of a first one: by IRI what each has, as the gateway says it
+    (docs/windows.md).
     """
 
     spuid: str
@@ -31,20 +34,35 @@ class Notification:
     time: int | None = None
     merged: int = 1
     again: bool = False
+    windows: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 class Answer:
-    """The solutions now. Cost is linear in what changes."""
+    """The solutions now. Cost is linear in what changes.
 
-    def __init__(self) -> None:
+    Of an `output` (docs/windows.md) that tells what came or went alone no answer is known, and
+    nothing is kept.
+    """
+
+    def __init__(self, output: str = "changes") -> None:
+        self._output = output
         self._bag: Counter[_Key] = Counter()
 
     def solutions(self) -> list[Solution]:
-        """The solutions of the answer so far, in no order."""
+        """The solutions of the answer so far, in no order. Raises AgentError where none is."""
+        if self._is_stream:
+            reason = f"what is told as {self._output} makes no answer"
+            raise AgentError(
+                reason, "subscribe with the output changes or whole, or count yourself"
+            )
         return [dict(key) for key in self._bag.elements()]
 
     def change(self, added: Iterable[Solution], removed: Iterable[Solution]) -> None:
         """Take up a notification."""
+        if self._is_stream:
+            return
+        if self._output == "whole":
+            self._bag.clear()
         self._bag.update(map(_key, added))
         for key in map(_key, removed):
             self._bag[key] -= 1
@@ -54,11 +72,23 @@ class Answer:
     def replace(
         self, solutions: Iterable[Solution]
     ) -> tuple[tuple[Solution, ...], tuple[Solution, ...]]:
-        """Become this answer; what it added and removed."""
+        """Become this answer; what it added and removed, but of `whole` all that there is.
+
+        Where no answer is known, what is told again cannot be told apart from what is new.
+        """
+        if self._is_stream:
+            return tuple(solutions), ()
         new = Counter(map(_key, solutions))
+        if self._output == "whole":
+            self._bag = new
+            return _solutions(new), ()
         added, removed = new - self._bag, self._bag - new
         self._bag = new
         return _solutions(added), _solutions(removed)
+
+    @property
+    def _is_stream(self) -> bool:
+        return self._output in ("added", "removed")
 
 
 def _key(solution: Mapping[str, Term]) -> _Key:

@@ -5,7 +5,7 @@ sections 2.1 and 2.2; `at` and `delay` of an UPDATE and `infer` are the gateway'
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from pyoxigraph import (
     Triple,
     parse,
     parse_query_results,
+    serialize,
 )
 
 from gateway.client.errors import ProtocolError, RefusedError, refusal
@@ -97,6 +98,34 @@ def update_request(
     headers = {"Accept": "application/json, */*;q=0.5"}
     parameters = dataset + _waiting(due) + _view(infer)
     return _request(endpoint, "update", text, parameters, headers)
+
+
+def elements_request(
+    update: Endpoint,
+    stream: str,
+    triples: Iterable[Triple],
+    time: datetime | None = None,
+    *,
+    by_line: bool = False,
+) -> HttpRequest:
+    """Triples for a stream of the gateway that takes UPDATEs there (docs/http.md, "Elements")."""
+    moment = () if time is None else (("time", time.isoformat()),)
+    each = (("each", "line"),) if by_line else ()
+    body = serialize(triples, format=RdfFormat.N_TRIPLES) or b""
+    headers = {"Accept": "application/json", "Content-Type": RdfFormat.N_TRIPLES.media_type}
+    url = f"{update.url.rpartition('/')[0]}/elements"
+    return HttpRequest("POST", url, (("stream", stream), *each, *moment), headers, body)
+
+
+def entered(url: str, body: bytes) -> Mapping[str, Any]:
+    """What the gateway says of elements. Raises ProtocolError."""
+    try:
+        found = json.loads(body)
+    except ValueError as error:
+        raise ProtocolError(url, f"the answer is no JSON: {error}") from error
+    if not isinstance(found, Mapping):
+        raise ProtocolError(url, "the answer is no JSON object")
+    return found
 
 
 def _request(

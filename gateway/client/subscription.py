@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
-from uuid import uuid4
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -38,7 +37,6 @@ from gateway.client.notification import Answer, Notification
 from gateway.client.requests import refused
 from gateway.rdf.solutions import Solution
 from jsap.endpoints import SubscribeEndpoint
-from jsap.template import Graphs
 
 _CANNOT_RESUME = 410
 _LEAVE_S = 2.0
@@ -59,16 +57,14 @@ class Subscription:
         self,
         connection: Connection,
         endpoint: SubscribeEndpoint,
-        sparql: str,
-        graphs: Graphs,
-        infer: bool | None = None,
+        wanted: Wanted,
     ) -> None:
         self._connection = connection
         self._settings = connection.settings
         self._endpoint = endpoint
-        self._wanted = Wanted(sparql, f"agent-{uuid4()}", graphs, infer)
+        self._wanted = wanted
         self._socket: ClientConnection | None = None
-        self._answer = Answer()
+        self._answer = Answer(wanted.output)
         self._last: Notification | None = None
         self._spuid = ""
         """That of the running subscription; empty until its first message is there."""
@@ -173,7 +169,7 @@ class Subscription:
         added, removed = self._answer.replace(message.added)
         self._spuid, self._attempt, self._renewed = message.spuid, 0, False
         self._last = message
-        if added or removed or not again:
+        if added or removed or not again or self._wanted.output == "whole":
             self._ready.append(replace(message, added=added, removed=removed, again=again))
 
     def _go_on(self, message: Notification) -> None:

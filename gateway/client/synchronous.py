@@ -6,11 +6,14 @@ call waits for: every exception is raised by the call that it belongs to, and no
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from gateway.client.asynchronous import AsyncClient, AsyncConsumer, Source, Values
+from pyoxigraph import Triple
+
+from gateway.client.asynchronous import AsyncClient, AsyncConsumer, Source, Values, Windows
 from gateway.client.errors import ClosedError
 from gateway.client.notification import Notification
 from gateway.client.requests import Answer, Due, Outcome
@@ -106,9 +109,30 @@ class Client:
         """The answer as text, in a format (CSV, …) or media type; by default the profile's."""
         return self.run(self.asynchronous.query_text(query_id, values, accept))
 
-    def subscribe(self, query_id: str, values: Values | None = None) -> "Consumer":
-        """A consumer of this client; open it with `with`."""
-        return Consumer(self, query_id, values)
+    def subscribe(
+        self,
+        query_id: str,
+        values: Values | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
+    ) -> "Consumer":
+        """A consumer of this client; open it with `with`.
+
+        `windows` and `output` stand in place of the profile's (docs/windows.md).
+        """
+        return Consumer(self, query_id, values, windows=windows, output=output)
+
+    def push(
+        self,
+        stream: str,
+        triples: Iterable[Triple],
+        time: datetime | None = None,
+        *,
+        by_line: bool = False,
+    ) -> Mapping[str, Any]:
+        """Let an element enter a stream of the gateway, or each triple as one; what entered."""
+        return self.run(self.asynchronous.push(stream, triples, time, by_line=by_line))
 
 
 class _Agent:
@@ -165,9 +189,15 @@ class Consumer(_Agent):
         query_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
     ) -> None:
+        """`windows` and `output` stand in place of the profile's (docs/windows.md)."""
         super().__init__(client, settings)
-        self._consumer = AsyncConsumer(self.client.asynchronous, query_id, values)
+        self._consumer = AsyncConsumer(
+            self.client.asynchronous, query_id, values, windows=windows, output=output
+        )
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -221,8 +251,12 @@ class Aggregator(Consumer):
         update_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
+        *,
+        windows: Windows | None = None,
+        output: str | None = None,
     ) -> None:
-        super().__init__(client, query_id, values, settings)
+        """`windows` and `output` as of a consumer."""
+        super().__init__(client, query_id, values, settings, windows=windows, output=output)
         self.update_id = update_id
         self.client.asynchronous.update_template(update_id)
 

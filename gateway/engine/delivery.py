@@ -11,7 +11,7 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from gateway.engine.notification import Notification
+from gateway.engine.notification import Notification, SharedListener, SharedNotification
 from gateway.engine.spu import Change, Spu
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.errors import GatewayError, SubscriptionFailedError
@@ -51,10 +51,12 @@ class Delivery:
         self._subscriptions = subscriptions
         self._lock = Lock()
 
-    def add(self, spu: Spu, alias: str | None) -> Subscription:
+    def add(
+        self, spu: Spu, alias: str | None, listener: SharedListener | None = None
+    ) -> Subscription:
         """A further subscriber of an SPU; nothing that happened before is for it."""
         with self._lock:
-            return self._subscriptions.add(spu, alias)
+            return self._subscriptions.add(spu, alias, listener)
 
     def remove(self, spuid: str) -> Spu | None:
         """End a subscription, which is told nothing from now on; the SPU, if it was its last one.
@@ -85,13 +87,24 @@ class Delivery:
             except Exception:  # a defect of the listener, which the other subscribers survive
                 log.exception("notification_not_taken")
 
+    def deliver_shared(
+        self, shared: Iterable[tuple[SharedNotification, Iterable[SharedListener]]]
+    ) -> None:
+        """Tell the listeners that subscriptions have of their own; in this thread."""
+        for notification, listeners in shared:
+            for listener in listeners:
+                try:
+                    listener(notification)
+                except Exception:  # a defect of the listener, which the other subscribers survive
+                    log.exception("notification_not_taken")
+
     def arrived(self, changes: Sequence[Change], time: int) -> None:
         """Tell the listener what a worker answered, in the thread that receives from it.
 
         The lock is held until it is told, so that nobody is told who has unsubscribed.
         """
         with self._lock:
-            late = list(self._subscriptions.address(changes, time))
+            late = self._subscriptions.address(changes, time).notifications
             self.late += len(late)
             if late and self.listener is None:
                 log.error("notification_not_taken", extra={"reason": _NO_LISTENER})

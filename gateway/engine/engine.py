@@ -13,11 +13,11 @@ from typing import Self
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from gateway.engine.delayed import DelayedUpdate, DelayedUpdates
-from gateway.engine.delivery import Delivery, Listener
+from gateway.engine.delayed import DelayedUpdate
+from gateway.engine.delivery import Listener
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import UNLIMITED, Limits
-from gateway.engine.notification import Notification, Outcome
+from gateway.engine.notification import Notification, Outcome, SharedListener
 from gateway.engine.options import DEFAULT_OPTIONS, DEFAULT_WINDOWS, EngineOptions
 from gateway.engine.performance import Performance
 from gateway.engine.request import (
@@ -27,16 +27,11 @@ from gateway.engine.request import (
     Update,
     UpdateRequest,
 )
-from gateway.engine.served import Served
+from gateway.engine.serving.parts import Parts
+from gateway.engine.serving.steps import RightsOf
+from gateway.engine.serving.warming import Warming
 from gateway.engine.spu import Subject
-from gateway.engine.statistics import EngineStatistics
-from gateway.engine.steps import RightsOf, Steps
-from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.views.processings import Processings
-from gateway.engine.windowed.declared import read_declared
-from gateway.engine.windowed.warming import Warming
-from gateway.engine.windowed.windowed_view import NOTHING, WindowedView
 from gateway.engine.workers.workers import (
     ARTQ,
     WorkerCount,
@@ -44,18 +39,16 @@ from gateway.engine.workers.workers import (
     WorkersStatistics,
 )
 from gateway.errors import NoReasoningError
-from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
 from gateway.reasoning.reasoning import AnyReasoner, Reasoning
 from gateway.reasoning.why import Proof
-from gateway.store.clock import Clock, microseconds
+from gateway.store.clock import microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
 from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
-from gateway.windows.element import Element
 from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
@@ -84,46 +77,21 @@ class Engine:
         on_notification: Listener | None = None,
     ) -> None:
         """An engine on a store that is open; for `workers` and `on_notification` see `open`."""
+        parts = Parts(store, workers, options, on_notification)
         self.store = store
-        self.statistics = EngineStatistics()
+        self.statistics = parts.statistics
         self.performance = options.performance
-        self._clock = store.clock = Clock(options.clock)
-        self._subscriptions = subscriptions = Subscriptions()
-        self.delivery = Delivery(subscriptions, on_notification)
-        processings = Processings(workers, options, self.statistics, self.delivery)
-        self._processing, self.workers = processings.open(store)
-        store.attach_cache(self._processing.tables)
-        self._opened = self._clock()
+        self.delivery = parts.delivery
+        self.workers = parts.workers
+        self.view = parts.view
+        self.windowed = parts.windowed
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
-        self._delayed = DelayedUpdates(store)
-        self._processing.watch(self._delayed)
-        self.windowed = WindowedView(store, options, self.statistics, subscriptions, self.delivery)
-        self.windowed.declare(read_declared(store))
-        self._served = Served(
-            self._clock,
-            options.limits,
-            self.delivery,
-            subscriptions,
-            asserted=self._processing,
-            windows=self.windowed,
-        )
-        self.view: EntailedView | None = None
-        if options.reasoning is not None:
-            parts = (self._processing, subscriptions, processings)
-            self.view = self._served.view = EntailedView(store, options.reasoning, *parts)
-            self.windowed.entailed = self.view
-        self._steps = Steps(
-            store,
-            self._clock,
-            self.statistics,
-            self._delayed,
-            subscriptions,
-            self.delivery,
-            self._processing,
-            self.workers,
-            self.view,
-            self.windowed,
-        )
+        self._clock = parts.clock
+        self._subscriptions = parts.subscriptions
+        self._delayed = parts.delayed
+        self._served = parts.served
+        self._steps = parts.steps
+        self._opened = self._clock()
 
     @classmethod
     def open(
@@ -157,17 +125,9 @@ class Engine:
         the notifications. It must not raise and must not wait for the engine.
         """
         store = QuadStore.open(None if path is None else Path(path))
+        known = (clock, oracle, lutt, performance, limits, artq)
         options = EngineOptions(
-            clock,
-            oracle,
-            lutt,
-            performance,
-            limits,
-            artq,
-            reasoning=reasoning,
-            steady=steady,
-            jump_s=jump_s,
-            windows=windows,
+            *known, reasoning=reasoning, steady=steady, jump_s=jump_s, windows=windows
         )
         return cls(store, workers, options=options, on_notification=on_notification)
 
@@ -269,13 +229,11 @@ class Engine:
         It is stored nowhere: windows over the stream have it. Without a time it is that of the
         engine's clock.
         """
-        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
-        element = Element(distinct, time, is_gateway_time=time is None)
-        return self._steps.finished(self._steps.let_in({stream: (element,)}))
+        return self._steps.finished(self._steps.push(stream, triples, time))
 
     def advance(self) -> Outcome:
         """What time alone changed in the answers over windows."""
-        return self._steps.finished(self._steps.let_in(NOTHING))
+        return self._steps.finished(self._steps.let_in())
 
     def require_view(self) -> EntailedView:
         """The entailed view. Raises NoReasoningError where there is none."""
@@ -352,12 +310,15 @@ class Engine:
         rights: Rights | None = None,
         windows: Mapping[str, Window] | None = None,
         output: str = "changes",
+        listener: SharedListener | None = None,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
         What else is given is for a text. A graph that rights do not let read is as if it did not
         exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
-        is "changes", "added", "removed" or "whole" (docs/windows.md).
+        is "changes", "added", "removed" or "whole" (docs/windows.md). Over windows a subscription
+        may have a `listener` of its own, told in the engine's thread instead of `on_notification`
+        by one object for all who share the answer.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
@@ -373,7 +334,7 @@ class Engine:
                 windows=tuple(sorted((windows or {}).items())),
                 output=output,
             )
-        first = self._served.subscribe(query)
+        first = self._served.subscribe(query, listener)
         self.statistics.subscriptions += 1
         return first
 

@@ -45,6 +45,7 @@ class Explanation:
     which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
     `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
     `windows` are those that it looks at, by IRI; `automaton` counts what an automaton has of it.
+    `output` is what its subscribers are told of its rows.
     """
 
     query: str
@@ -63,6 +64,7 @@ class Explanation:
     fed_by: Mapping[LuttEntry, Sequence[Axiom]] = field(default_factory=dict)
     windows: Mapping[str, WindowInfo] = field(default_factory=dict)
     automaton: Mapping[str, int] = field(default_factory=dict)
+    output: str = "changes"
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -73,6 +75,8 @@ class Explanation:
         lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
         if self.view != "asserted":
             lines.append(f"  on the {self.view} view")
+        if self.output != "changes":
+            lines.append(f"  told: {self.output}")
         lines += [f"  window {iri}: {info}" for iri, info in self.windows.items()]
         if self.automaton:
             parts = ", ".join(f"{count} {name}" for name, count in self.automaton.items())

@@ -5,13 +5,20 @@ from dataclasses import asdict
 from time import monotonic
 
 from gateway.engine.engine import Engine
+from gateway.engine.windowed.window_measures import window_measures
 from gateway.runtime.alarms import AlarmKind, Condition, Source
 from gateway.runtime.measures import Measure
 
 
 def engine_measures(engine: Engine) -> tuple[Measure, ...]:
     """UPDATEs, SPUs and notifications; of workers and of the performance model where they are."""
-    return (*_updates(engine), *_spus(engine), *_workers(engine), *performance_measures(engine))
+    return (
+        *_updates(engine),
+        *_spus(engine),
+        *window_measures(engine.windowed),
+        *_workers(engine),
+        *performance_measures(engine),
+    )
 
 
 def _updates(engine: Engine) -> tuple[Measure, ...]:

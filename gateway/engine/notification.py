@@ -1,8 +1,8 @@
 """`Notification`: what one UPDATE changed in one subscription's answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta, Solution, solution
@@ -39,13 +39,37 @@ class Notification(NamedTuple):
         return [solution(self.results.variables, row) for row in self.results.removed]
 
 
+class SharedNotification(NamedTuple):
+    """What changed in an answer, for all who share it and have listeners of their own.
+
+    It is the same object for all of them, and says nothing of any: each is told one after another
+    without a gap, the first behind its sequence 0 being its sequence 1. `time`, `results` and
+    `form` are those of a Notification.
+    """
+
+    time: int
+    results: ResultsDelta
+    form: str
+
+
+SharedListener: TypeAlias = Callable[[SharedNotification], None]
+
+
+class Told(NamedTuple):
+    """Notifications of subscriptions, and those that several share, with their listeners."""
+
+    notifications: Sequence[Notification] = ()
+    shared: Sequence[tuple[SharedNotification, Sequence[SharedListener]]] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
-    `notifications` are those that no listener was told. `id` is that of a delayed UPDATE: the
-    change is that of delaying or of executing it. `due` is when one that was delayed just now is
-    to be executed, µs since the epoch.
+    `notifications` are those that no listener was told, `shared` those of listeners that
+    subscriptions have of their own. `id` is that of a delayed UPDATE: the change is that of
+    delaying or of executing it. `due` is when one that was delayed just now is to be executed, µs
+    since the epoch.
     """
 
     delta: Delta
@@ -53,3 +77,4 @@ class Outcome:
     time: int
     id: str | None = None
     due: int | None = None
+    shared: Sequence[tuple[SharedNotification, Sequence[SharedListener]]] = ()

@@ -191,7 +191,12 @@ class Processing:
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now; takes a look at counters, and compiles nothing."""
         spu = subscription.spu
-        known = (subscription.spuid, subscription.alias, spu.subject.text, subscription.sequence)
+        known = (
+            subscription.spuid,
+            subscription.alias,
+            spu.subject.text,
+            subscription.last_sequence,
+        )
         unit = self._units.get(spu)
         if unit is None:
             return Standing(*known, in_worker=True)

@@ -42,6 +42,10 @@ class Dataset:
         """The graphs of the default graph, and the named ones."""
         return self.default_graphs, self.named_graphs
 
+    def names_once(self, graph: NamedNode | BlankNode) -> bool:
+        """Whether it is a named graph that counts once: one that is named twice counts twice."""
+        return self.parts[1].count(graph) == 1
+
     def within(self, sees: Callable[[GraphName], bool]) -> "Dataset":
         """What is left of both parts for somebody who sees these graphs only."""
         default, named = self.parts

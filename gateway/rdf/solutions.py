@@ -6,7 +6,7 @@ hash and to compare. `Solution` is the mapping form that users of the API see.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.rdf.terms import Term
 
@@ -15,11 +15,10 @@ Solution = Mapping[str, Term]
 SolutionBag = Counter[Row]
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsDelta:
+class ResultsDelta(NamedTuple):
     """Rows that an answer gained and lost, as bags: a row may occur several times.
 
-    Invariant: no row is on both sides.
+    Invariant: no row is on both sides. A tuple: a step of some µs may make dozens.
     """
 
     variables: tuple[str, ...]

@@ -31,7 +31,7 @@ from gateway.engine import (
     UpdateRequest,
 )
 from gateway.engine.request import Update
-from gateway.engine.windowed.warming import Warming
+from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
 from gateway.scheduler.limits import SRQ, TICK_MS, URQ

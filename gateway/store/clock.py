@@ -8,8 +8,8 @@ section II.C (docs/engine.md).
 
 import threading
 import time as system_clock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 
 from pyoxigraph import Literal, NamedNode
@@ -48,21 +48,33 @@ class Clock:
         held: int | None = getattr(self._thread, "time", None)
         return self._read() if held is None else held
 
-    @contextmanager
-    def held(self, time: int | None = None) -> Iterator[int]:
+    def held(self, time: int | None = None) -> AbstractContextManager[int]:
         """Let the clock stand still in this thread: at `time`, or where it is now."""
-        before: int | None = getattr(self._thread, "time", None)
-        value = self() if time is None else time
-        self._thread.time = value
-        try:
-            yield value
-        finally:
-            self._thread.time = before
+        return _Held(self._thread, self() if time is None else time)
 
     def functions(self) -> Functions:
         """The functions that read the clock, for the evaluation of one text: they stand still."""
         time = self()
         return {CLOCK: lambda: Literal(time), _NOW: lambda: date_time(time)}
+
+
+class _Held:
+    """A generator would take thrice the time, and each step of the engine has one."""
+
+    __slots__ = ("_before", "_thread", "_time")
+
+    def __init__(self, thread: threading.local, time: int) -> None:
+        self._thread = thread
+        self._time = time
+        self._before: int | None = None
+
+    def __enter__(self) -> int:
+        self._before = getattr(self._thread, "time", None)
+        self._thread.time = self._time
+        return self._time
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.time = self._before
 
 
 def date_time(time: int) -> Literal:

@@ -6,7 +6,6 @@ forbidden graph in FROM NAMED counts as not named there.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Protocol
 
@@ -109,7 +108,7 @@ class Readable:
         default = Dataset((with_graph or DEFAULT_GRAPH,)).within(self._sees)
         for _ in range(_SNAPSHOTS):
             named = self.named_graphs()
-            dataset = replace(default, named_graphs=tuple(named))
+            dataset = Dataset(default.default_graphs, tuple(named))
             results = self._source.query(text, dataset)
             if named == self.named_graphs():
                 return results

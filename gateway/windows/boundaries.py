@@ -1,10 +1,11 @@
 """`Boundaries`: the instants at which a stepped window moves.
 
-Without a zone they are the multiples of the step from the epoch (1970-01-01T00:00:00Z). Within a zone
-a step of whole days has them at the zone's midnights, of the days whose number since 1970-01-01 is a
-multiple; such a day may have 23 or 25 hours. A shorter step has them so many steps, by the clock,
-after each midnight; where steps do not divide a day, the next midnight cuts the last one short. A day
-whose midnight the zone leaves out begins with its first instant (`datetime.fold` 0).
+Without a zone they are the multiples of the step from the epoch (1970-01-01T00:00:00Z). Within a
+zone a step of whole days has them at the zone's midnights, of the days whose number since
+1970-01-01 is a multiple; such a day may have 23 or 25 hours. A shorter step has them so many
+steps, by the clock, after each midnight; where steps do not divide a day, the next midnight cuts
+the last one short. A day whose midnight the zone leaves out begins with its first instant
+(`datetime.fold` 0).
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -27,7 +28,7 @@ def instant(time: int) -> datetime | None:
 
 
 class Boundaries:
-    """The boundaries of one step, µs, in one zone. Zones know the years 2 to 9998; beside them UTC."""
+    """The boundaries of one step, µs, in one zone. Zones know the years 2 to 9998; else UTC."""
 
     def __init__(self, step: int, zone: str | None = None) -> None:
         self._step = step

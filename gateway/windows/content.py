@@ -44,6 +44,14 @@ class Content(ABC):
         """
         return None
 
+    @property
+    @abstractmethod
+    def held(self) -> tuple[int, int]:
+        """Elements and bytes that are held for it, what others see too included; at no cost.
+
+        As any thread may ask, and not as exact as `info`.
+        """
+
     @abstractmethod
     def info(self) -> WindowInfo:
         """What there is, from when to when, and whether that is all; linear in what is held."""
@@ -64,7 +72,7 @@ class Change(NamedTuple):
 
 
 def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:
-    """What came and what went, of triples that in turn came and went; what did both, did neither."""
+    """What came and what went, of triples that came and went in turn; what did both did neither."""
     balance = dict.fromkeys(gained, 0)
     for triple in gained:
         balance[triple] += 1

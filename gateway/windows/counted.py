@@ -86,12 +86,37 @@ class Counted(Content):
             self._push(run, (element.triples, element, time, weight, order))
             return
         triples = element.triples
+        if len(triples) == 1 and window.step is None and window.limit is None:
+            self._slide(triples, element, time, weight, order)
+            return
         share = weight // (len(triples) or 1)
         if window.step is None and len(triples) > self._size:
             self._run.told += len(triples) - self._size
             triples = triples[-self._size :]
         for triple in triples:
             self._push(self._run, ((triple,), element, time, share, order))
+
+    def _slide(
+        self, triples: tuple[Triple, ...], element: Element, time: int, weight: int, order: int
+    ) -> None:
+        """What `_push` does, written out for the usual case: a triple comes, perhaps one goes."""
+        run, counts, budget = self._run, self._counts, self._budget
+        held = run.held
+        run.told += 1
+        self._moves += 1
+        (triple,) = triples
+        if triple in counts:
+            counts[triple] += 1
+        else:
+            counts[triple] = 1
+            self._gained.append(triple)
+        held.append((triples, element, time, weight, order))
+        if len(held) > self._size:
+            self._leave(held.popleft())
+        self.elements += 1
+        self.weight += weight
+        budget.elements += 1
+        budget.bytes += weight
 
     def drop(self) -> None:
         """An element arrives that does not enter."""
@@ -145,7 +170,13 @@ class Counted(Content):
             return [Change(self, gained, lost, is_boundary)]
         return []
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """What waits for a boundary is held too."""
+        return self.elements, self.weight
+
     def info(self) -> WindowInfo:
+        """What the runs have together."""
         items = [each for run in self._runs.values() for each in run.held]
         times = [each[2] for each in sorted(items, key=lambda item: item[4])]
         told = self._run.told if self.window.per is None else 0

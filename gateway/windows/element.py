@@ -11,7 +11,7 @@ ELEMENT_BYTES = 150
 TRIPLE_BYTES = 300
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Element:
     """Triples that arrived together, and when; among others of its stream it has its place.
 
@@ -22,7 +22,7 @@ class Element:
     the gateway's clock and moves along when that jumps. `arrival`: of a past element, what the
     gateway's clock said when it came, as well as that is known; None: the clock of its step, and
     of a past one its `time`. `size`: bytes of its text, as that is known; None: it is measured,
-    0.3 µs a triple.
+    0.3 µs a triple. Not frozen, which would thrice the time of making one; nobody changes it.
     """
 
     triples: tuple[Triple, ...]
@@ -46,5 +46,5 @@ class Element:
         """
         size = self.size
         if size is None:
-            size = sum([len(str(each)) for each in self.triples])
+            size = sum(map(len, map(str, self.triples)))
         return size + ELEMENT_BYTES + TRIPLE_BYTES * len(self.triples)

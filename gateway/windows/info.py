@@ -1,6 +1,9 @@
 """`WindowInfo` and `WindowLimits`: what a window has, and what all of them may have."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,29 @@ class WindowInfo:
     late: int
     dropped: int
     expired: int
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.elements} elements, {self.triples} triples, {self.bytes} bytes",
+            "complete" if self.complete else "not complete",
+            f"from {date_time(self.from_) or 'nothing'} to {date_time(self.to) or 'nothing'}",
+        ]
+        if self.oldest is not None:
+            parts.append(f"oldest {date_time(self.oldest)}")
+        if self.watermark is not None:
+            parts.append(f"watermark {date_time(self.watermark)}")
+        counted = f"{self.late} late, {self.dropped} dropped, {self.expired} expired"
+        return ", ".join([*parts, counted])
+
+
+def date_time(time: int | None) -> str | None:
+    """Microseconds since the epoch as xsd:dateTime; None for none, and for what no year has."""
+    if time is None:
+        return None
+    try:
+        return f"{_EPOCH + timedelta(microseconds=time):%Y-%m-%dT%H:%M:%S.%fZ}"
+    except OverflowError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

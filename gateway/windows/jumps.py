@@ -9,7 +9,7 @@ from gateway.windows.timeline import Timeline
 
 
 def put_forward(timeline: Timeline, by: int) -> list[Timeline]:
-    """The timelines of the contents from now on; each makes something of the jump in its next step."""
+    """The timelines of the contents from now on; each heeds the jump in its next step."""
     timelines = [timeline] if _keeps_order(timeline, by) else _divided(timeline)
     for each in timelines:
         each.jump(by)

@@ -60,6 +60,8 @@ MEMBERS: dict[str, object] = {
 """Every member in order, with what it is where it is not given."""
 
 IRIS = ("sensor", "property", "feature")
+LENGTHS = ("range", "step", "lateness")
+"""Durations, beside a range; a counted window has a count for its step and no lateness."""
 SIZES = ("range", "triples", "elements")
 CHOICES = {
     "late": ("admit", "drop"),

@@ -14,7 +14,7 @@ from gateway.windows.element import Element
 
 
 class Record:
-    """An element in its place; `own`: the triples that go with it, None while it waits or is gone."""
+    """An element in its place; `own`: triples that go with it, None while it waits or is gone."""
 
     __slots__ = ("element", "order", "own", "time", "weight")
 
@@ -43,7 +43,7 @@ class Owners:
         return self._owners.get(triple)
 
     def enter(self, record: Record) -> tuple[tuple[Triple, ...], list[tuple[Triple, Record]]]:
-        """Let an element in: its triples that nobody had, and those that another one owned, by whom."""
+        """Let an element in: its triples that nobody had, and those that others owned, by whom."""
         owners = self._owners
         triples = record.element.triples
         size, setdefault = len(owners), owners.setdefault

@@ -1,8 +1,8 @@
 """What a window knows of the time before it was opened, and whether another one knows the same.
 
 A content knows its `past` and what comes after, nothing else. Two contents share a timeline where
-that makes no difference: what the timeline has in the range of the new one is what its past has, and
-what its past has more is before all others begin.
+that makes no difference: what the timeline has in the range of the new one is what its past has,
+and what its past has more is before all others begin.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from gateway.windows.window import Window
 
 
 class PastElement(NamedTuple):
-    """An element that arrived earlier; `is_seen`: the window sees it, else its stream's clock alone."""
+    """An element that arrived earlier; `is_seen`: by the window, not only its stream's clock."""
 
     element: Element
     arrival: int
@@ -26,7 +26,7 @@ class PastElement(NamedTuple):
 
 
 class Past(NamedTuple):
-    """How far the window has come, and what is in it or waits; `since`: from when on that is all."""
+    """How far the window has come, what is in it or waits; `since`: from when on that is all."""
 
     watermark: Watermark
     records: list[Record]

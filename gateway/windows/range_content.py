@@ -84,13 +84,20 @@ class RangeContent(Content):
 
     @property
     def bounds(self) -> tuple[Literal, Literal] | None:
+        """Start and end as `xsd:dateTime`, where the window asks for them and has come so far."""
         upper = self.holder.upper
         if not self.window.bounds or upper is None or self.full is not None:
             return None
         start, end = _date_time(self.low), _date_time(upper)
         return None if start is None or end is None else (start, end)
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """The bytes are those of the timeline, which windows of other ranges share."""
+        return (0, 0) if self.full else (max(self.holder.end - self.start, 0), self.holder.weight)
+
     def info(self) -> WindowInfo:
+        """What of the timeline is in the range."""
         timeline, since = self.holder, self.since
         upper = None if self.full else timeline.upper
         held = [] if self.full else timeline.records[self.start :]

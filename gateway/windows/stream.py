@@ -30,17 +30,33 @@ class Holder(Protocol):
     weight: int
 
     @property
-    def elements(self) -> int: ...
-    @property
-    def contents(self) -> Sequence[Content]: ...
+    def elements(self) -> int:
+        """How many it holds."""
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None: ...
-    def drop(self) -> None: ...
-    def end_series(self, key: Key) -> None: ...
-    def advance(self, now: int) -> None: ...
-    def shed(self) -> None: ...
-    def finish(self) -> list[Change]: ...
-    def close(self, content: Content, /) -> None: ...
+    @property
+    def contents(self) -> Sequence[Content]:
+        """Who sees them."""
+
+    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+        """Take an element up, which is in its place in the stream by `order`."""
+
+    def drop(self) -> None:
+        """Count an element that never enters."""
+
+    def end_series(self, key: Key) -> None:
+        """Let the numbers of a key go: its next one is in another unit."""
+
+    def advance(self, now: int) -> None:
+        """Let what is over leave, and what is due enter."""
+
+    def shed(self) -> None:
+        """Make room: by the oldest, or by a content that is full then."""
+
+    def finish(self) -> list[Change]:
+        """What the step did to the contents."""
+
+    def close(self, content: Content, /) -> None:
+        """Hold no longer what this one alone sees."""
 
 
 class Stream:
@@ -121,7 +137,7 @@ class Stream:
                     touched[holder] = None
 
     def jump(self, by: int) -> list[Timeline]:
-        """The clock was put forward by so much; the timelines, which are to be looked at at once."""
+        """The clock was put forward by so much; the timelines, to be looked at at once."""
         self._units.jump(by)
         timelines = []
         for holder, window in list(self.holders.items()):

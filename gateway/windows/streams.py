@@ -20,6 +20,10 @@ from gateway.windows.stream import Holder, Stream
 from gateway.windows.window import Window
 
 _NOTHING: Mapping[str, Sequence[Element]] = {}
+OTHERS = "other"
+_MOST_COUNTED = 64
+"""Streams that are counted one by one."""
+
 _FEW = 64
 """So many outdated entries of the schedule are not worth being cleared away."""
 
@@ -47,11 +51,17 @@ class Streams:
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
+        self._arrived: dict[str, int] = {}
 
     @property
     def contents(self) -> list[Content]:
         """Every content that is open and not full."""
         return [seen.content for seen in self._seen.values()]
+
+    @property
+    def limits(self) -> WindowLimits:
+        """What all of them may hold."""
+        return self._budget.limits
 
     @property
     def elements(self) -> int:
@@ -62,6 +72,11 @@ class Streams:
     def bytes(self) -> int:
         """How many bytes these are, by estimate."""
         return self._budget.bytes
+
+    @property
+    def arrived(self) -> Mapping[str, int]:
+        """How many elements came into streams that somebody saw then; beyond so many, together."""
+        return dict(self._arrived)
 
     @property
     def is_idle(self) -> bool:
@@ -80,13 +95,13 @@ class Streams:
         *,
         complete_since: int | None = None,
     ) -> Content:
-        """The content of a window; an equal one that is open already, as it was after the last step.
+        """The content of a window; an equal one that is open already, as after the last step.
 
         To be called with nothing due, after a `step` at this `now`. `past`: what arrived in the
         stream before, of all its keys, in that order, at least what reaches into the range; a new
-        content knows nothing else of before. `complete_since`: of what time on `past` has everything,
-        0 for all that there ever was; None: of nothing before now. Costs O(n log n) of `past`.
-        Raises WindowFullError where that is too much.
+        content knows nothing else of before. `complete_since`: of what time on `past` has
+        everything, 0 for all that there ever was; None: of nothing before now. Costs O(n log n) of
+        `past`. Raises WindowFullError where that is too much.
         """
         seen = self._seen.get(window)
         if seen is not None:
@@ -162,6 +177,7 @@ class Streams:
             stream = self._streams.get(name)
             if stream is not None:
                 stream.arrive(elements, now, arriving)
+                self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:
@@ -181,7 +197,7 @@ class Streams:
         return changes
 
     def next_due(self) -> int | None:
-        """When a step is due though nothing arrives; None: never. Costs O(log n) at most, in the mean."""
+        """When a step is due though nothing arrives; None: never. Costs O(log n) in the mean."""
         schedule = self._schedule
         while schedule and schedule[0][0] != schedule[0][2].scheduled:
             heappop(schedule)
@@ -196,6 +212,12 @@ class Streams:
             for holder in stream.jump(by):
                 holder.due = self._now
                 self._plan(holder)
+
+    def _count(self, name: str, elements: int) -> None:
+        counts = self._arrived
+        if name not in counts and len(counts) > _MOST_COUNTED:
+            name = OTHERS
+        counts[name] = counts.get(name, 0) + elements
 
     def _clock(self, now: int) -> int:
         if self._now is None or now > self._now:

@@ -29,8 +29,8 @@ class Timeline:
 
     `records` and `times` are parallel: what is before `base` is released, before `end` has entered,
     which is what is before `upper`. `due`: when time alone changes something, µs on the clock.
-    `lowest`: what is before this nobody sees. `reached`: W at the last step. `jumped_by`: how far the
-    clock was put forward since then.
+    `lowest`: what is before this nobody sees. `reached`: W at the last step. `jumped_by`: how far
+    the clock was put forward since then.
     """
 
     def __init__(self, watermark: Watermark, budget: Budget) -> None:
@@ -80,7 +80,7 @@ class Timeline:
             content.dropped += 1
 
     def end_series(self, key: Key) -> None:
-        """Let the numbers of a key that came until now go, since its next one is in another unit."""
+        """Let the numbers of a key that came until now go: its next one is in another unit."""
         kept = [each for each in self._arriving if not _is_number_of(each, (key,))]
         for _ in range(len(self._arriving) - len(kept)):
             self.drop()
@@ -215,7 +215,7 @@ class Timeline:
         self.watermark.jump(by)
 
     def _reorder(self, upper: int) -> None:
-        """Put the elements in the order of their times as they are now, and look what that changed."""
+        """Put the elements in the order of their times as they are now; look what that changed."""
         by, self.jumped_by = self.jumped_by, 0
         self._is_boundary = self._is_reached(upper)
         before = [(set(content), len(self.records) - content.start) for content in self.contents]

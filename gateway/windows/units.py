@@ -1,8 +1,8 @@
 """`Units`: in which unit the numbers of a stream's keys are, as the store has it.
 
 With the first number of a key (sensor, property, feature) in another unit its earlier numbers leave
-all windows; what arrives late in another unit than the present one, older than the newest of its key,
-does not enter: the rule of `gateway.store.retention`, by which the store has its observations.
+all windows; what arrives late in another unit than the present one, older than the newest of its
+key, does not enter: the rule of `gateway.store.retention`, by which the store has its observations.
 """
 
 from enum import Enum

@@ -47,7 +47,7 @@ class Watermark:
         return element.time
 
     def hear(self, element: Element, now: int) -> None:
-        """Let the clock of the stream go on to an element of it, whether a window has that or not."""
+        """Let the clock of the stream go on to an element, whether a window has that or not."""
         time = self.time(element, now)
         if self.is_arrival or element.is_moving:
             if self._greatest_moving is None or time > self._greatest_moving:

@@ -17,6 +17,7 @@ from gateway.errors import WindowError
 from gateway.windows.durations import duration_text
 from gateway.windows.members import (
     IRIS,
+    LENGTHS,
     MEMBERS,
     NOT_YET,
     SIZES,
@@ -34,7 +35,8 @@ Expand = Callable[[str], str]
 """From an IRI, or a name with a prefix, to the IRI."""
 
 
-def _as_written(name: str) -> str:
+def as_written(name: str) -> str:
+    """For who writes every IRI out."""
     return name
 
 
@@ -82,7 +84,7 @@ class Window:
         check(self)
 
     @classmethod
-    def parse(cls, members: object, *, where: str, expand: Expand = _as_written) -> Self:
+    def parse(cls, members: object, *, where: str, expand: Expand = as_written) -> Self:
         """The window of a JSON object; `expand` makes IRIs of names with a prefix.
 
         Raises WindowError: it says `where`, which member, why, and what would be right.
@@ -118,12 +120,12 @@ class Window:
         return f"{member} {self._written(member, getattr(self, member))}"
 
     def _written(self, member: str, value: Any) -> object:
-        if member in ("range", "lateness") or (member == "step" and self.range is not None):
+        if member in LENGTHS and self.range is not None:
             return duration_text(value)
         return list(value) if member in IRIS else value
 
 
-def parse_windows(value: object, expand: Expand = _as_written) -> tuple[tuple[str, Window], ...]:
+def parse_windows(value: object, expand: Expand = as_written) -> tuple[tuple[str, Window], ...]:
     """The member `windows` of a request, windows by their IRIs: sorted by them.
 
     Raises WindowError, which says of which window what is wrong.
@@ -155,6 +157,8 @@ def _given(members: object, expand: Expand) -> dict[str, Any]:
         if value is None:
             raise WindowError(member, "is null", "leave it out, or give it a value")
         given[member] = _expanded(member, value, expand)
+        if member in LENGTHS and not isinstance(value, str) and members.get("range") is not None:
+            raise WindowError(member, "is no text", 'write a duration, such as "PT10M"')
     if "stream" not in given:
         raise WindowError("stream", "of which stream is it?", "give the stream's IRI")
     return given

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-
 JUMP_S = 2.0
 """A wall clock that is off by no more is followed by nobody, where nobody says otherwise."""
 
@@ -25,7 +24,7 @@ def steady_microseconds() -> int:
 
 
 class WindowClock:
-    """`wall` and `steady` give µs, the first since the epoch; off by more than `jump_s`, it jumps."""
+    """`wall` and `steady` give µs, the first since the epoch; off by over `jump_s`, it jumps."""
 
     def __init__(
         self, wall: Callable[[], int], steady: Callable[[], int], jump_s: float = 2.0

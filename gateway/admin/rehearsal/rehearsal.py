@@ -136,8 +136,11 @@ class _Side:
 
     def follow(self, rule: Rule) -> None:
         """Have a rule say what it would send; what the engine refuses is told."""
+        if rule.over.windows:
+            self.commands.errors[rule.iri] = "a rule over windows is not rehearsed"
+            return
         try:
-            first = self._engine.subscribe(SubscribeRequest(rule.sparql, infer=rule.infer))
+            first = self._engine.subscribe(rule.request())
         except GatewayError as error:
             self.commands.errors[rule.iri] = str(error)
             return

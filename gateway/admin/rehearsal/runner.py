@@ -101,13 +101,16 @@ class RehearsalRunner:
             self._busy = False
 
     async def standing(self) -> list[Asked]:
-        """The queries that others than the gateway itself have subscribed to."""
+        """The queries that others than the gateway itself have subscribed to, without windows.
+
+        What windows would have had is not known of a rehearsed message: its time is over.
+        """
 
         def look(engine: Engine) -> list[Asked]:
             return [
                 Asked(each.text, each.dataset, each.infer)
                 for each in engine.standing
-                if not each.is_prompt
+                if not (each.is_prompt or each.windows)
             ]
 
         return list(dict.fromkeys(await self._scheduler.look(look)))
@@ -167,7 +170,14 @@ def _plain(template: Template) -> Template:
         for name, each in template.forced_bindings.items()
     }
     return Template(
-        template.id, template.text, bindings, template.graphs, {}, template.due, template.infer
+        template.id,
+        template.text,
+        bindings,
+        template.graphs,
+        {},
+        template.due,
+        template.infer,
+        template.over,
     )
 
 

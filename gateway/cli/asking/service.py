@@ -18,6 +18,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import urlencode
 
 from rich.console import Console
 from rich.table import Table
@@ -46,6 +47,9 @@ RESULT_TYPES = {
 }
 
 Bindings = Mapping[str, Mapping[str, str]]
+Members = Mapping[str, Any]
+
+NOTHING: Members = {}
 
 
 def read_text(argument: str, what: str = "SPARQL") -> str:
@@ -133,16 +137,27 @@ def update(url: str, text: str, access: Access = _EVERYBODY, infer: bool | None 
 
 
 def explain(
-    url: str, text: str, accept: str, access: Access = _EVERYBODY, infer: bool | None = None
+    url: str,
+    text: str,
+    accept: str,
+    access: Access = _EVERYBODY,
+    infer: bool | None = None,
+    *,
+    over: Members = NOTHING,
 ) -> str:
-    """How the running gateway serves a query, as plain text or JSON."""
-    place = f"{url}/explain{_view(infer)}"
+    """How the running gateway serves a query, as plain text or JSON; `over` as `notifications`."""
+    words = {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in over.items()
+    }
+    place = f"{url}/explain{_view(infer, words)}"
     return _ask(place, "application/sparql-query", text, accept, access)
 
 
-def _view(infer: bool | None) -> str:
-    """The parameter that says which view a request is about; None leaves it to the gateway."""
-    return "" if infer is None else f"?infer={str(infer).lower()}"
+def _view(infer: bool | None, others: Mapping[str, str] = NOTHING) -> str:
+    """Parameters: the view a request is about, None leaves it to the gateway; then others."""
+    view = {} if infer is None else {"infer": str(infer).lower()}
+    parameters = urlencode({**view, **others})
+    return f"?{parameters}" if parameters else ""
 
 
 def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> Any:
@@ -173,9 +188,16 @@ def print_table(console: Console, body: str) -> None:
 
 
 def notifications(
-    url: str, text: str, access: Access = _EVERYBODY, infer: bool | None = None
+    url: str,
+    text: str,
+    access: Access = _EVERYBODY,
+    infer: bool | None = None,
+    *,
+    over: Members = NOTHING,
 ) -> Iterator[Mapping[str, Any]]:
     """Subscribe, then yield each notification until the socket is closed.
+
+    `over` has the members `windows` and `output` of the request, where there are some.
 
     Raises ClientError for what the gateway refuses, UnreachableError when it cannot be reached.
     """
@@ -186,7 +208,7 @@ def notifications(
             url, open_timeout=TIMEOUT_S, max_size=None, ssl=tls, additional_headers=headers
         ) as socket:
             view = {} if infer is None else {"infer": infer}
-            socket.send(json.dumps({"subscribe": {"sparql": text, **view}}))
+            socket.send(json.dumps({"subscribe": {"sparql": text, **view, **over}}))
             for message in socket:
                 yield _notification(message)
     except ConnectionClosed as error:

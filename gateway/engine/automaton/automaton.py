@@ -21,13 +21,14 @@ True (<NamedNode value=urn:d1>,)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from operator import itemgetter
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from gateway.engine.automaton.answer import Answer, Rows, answer
+from gateway.engine.automaton.answer import ONE_TO_ONE, Answer, Rows, answer
 from gateway.engine.automaton.canonical_form import Order, canonical_form
 from gateway.engine.automaton.compiled import Compiler
 from gateway.engine.automaton.conditions import Conditions
@@ -44,7 +45,11 @@ from gateway.rdf.solutions import Row
 Sharer = tuple[bool, Order]
 """Whether removed rows are wanted, and the order of columns."""
 
-StepChange = tuple[int, Sequence[Row], Sequence[Row]]
+_Places = Callable[[IntRow], IntRow] | None
+_Group = tuple[bool, _Places, Sequence[int]]
+"""Sharers that are told alike."""
+
+StepChange = tuple[int, tuple[Row, ...], tuple[Row, ...]]
 """The number of a query, rows added and rows removed."""
 
 
@@ -71,10 +76,33 @@ class _Shared:
     answer: Answer
     needs_lost: bool
     sharers: dict[int, Sharer] = field(default_factory=dict)
+    groups: Sequence[_Group] | None = None
+    is_one_to_one: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_one_to_one = self.answer is ONE_TO_ONE
 
     @property
     def wants_lost(self) -> bool:
         return self.needs_lost or any(wants for wants, _ in self.sharers.values())
+
+    def grouped(self) -> Sequence[_Group]:
+        """Those that are told alike are told together; linear in sharers, once for all."""
+        found: dict[Sharer, list[int]] = {}
+        for number, sharer in self.sharers.items():
+            found.setdefault(sharer, []).append(number)
+        self.groups = [
+            (wants, None if order is None else _places(order), numbers)
+            for (wants, order), numbers in found.items()
+        ]
+        return self.groups
+
+
+def _places(order: tuple[int, ...]) -> Callable[[IntRow], IntRow]:
+    """The columns of a row in another order."""
+    if len(order) > 1:
+        return itemgetter(*order)
+    return lambda row: tuple([row[place] for place in order])
 
 
 class Automaton:
@@ -121,6 +149,7 @@ class Automaton:
         number = next(self._numbers)
         had_lost = bool(shared.sharers) and shared.wants_lost
         shared.sharers[number] = removals, order
+        shared.groups = None
         if shared.wants_lost and not had_lost:
             if len(shared.sharers) > 1:
                 self._arriving.remove(plans(form), shared.number)
@@ -135,6 +164,7 @@ class Automaton:
         shared = self._by_number.pop(number)
         had_lost = shared.wants_lost
         del shared.sharers[number]
+        shared.groups = None
         machine = self._changing if had_lost else self._arriving
         if not shared.sharers:
             machine.remove(plans(shared.form), shared.number)
@@ -154,7 +184,8 @@ class Automaton:
         """The whole answer now, within the limits in force (`bounded`)."""
         shared = self._by_number[number]
         whole = shared.answer.whole(self._rows(shared.form))
-        return self._decoded([*bounded(whole)], shared.sharers[number][1])
+        order = shared.sharers[number][1]
+        return self._decoded([*bounded(whole)], None if order is None else _places(order))
 
     def _new(self, form: Form) -> _Shared:
         kind, needs_lost = answer(form, self._is_triple)
@@ -183,14 +214,19 @@ class Automaton:
         Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. A triple that
         leaves and comes is no change, nor is one that is there already, or not there.
         """
-        index, known = self._index, map(self._terms.known, removed)
-        gone = dict.fromkeys(ids for ids in known if ids is not None and index.has(*ids))
-        come = dict.fromkeys(map(self._terms.ids, added))
-        for both in gone.keys() & come.keys():
-            del gone[both], come[both]
+        terms, has = self._terms, self._index.has
+        known = map(terms.known, removed)
+        gone: Collection[Ids] = [ids for ids in known if ids is not None and has(*ids)]
+        come: Collection[Ids] = [*map(terms.ids, added)]
+        if len(gone) > 1 or len(come) > 1 or gone == come:
+            # One that leaves and another that comes is the usual step.
+            left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
+            for both in left.keys() & arrived.keys():
+                del left[both], arrived[both]
+            gone, come = left, arrived
         lost, won = self.change(gone, come)
         told = self._told(lost, won)
-        if self._terms.wants_sweep:
+        if terms.wants_sweep:
             self._sweep()
         return told
 
@@ -220,36 +256,47 @@ class Automaton:
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
         told: list[StepChange] = []
-        for number in (*won, *(each for each in lost if each not in won)):
-            shared = self._shared[number]
-            came, went = shared.answer.change(won.get(number, ()), lost.get(number, ()))
-            self.matches += len(came)
-            if came or went:
-                self._tell(shared.sharers, came, went, told)
+        shared_of, term = self._shared, self._terms.terms.__getitem__
+        came: Rows
+        went: Rows
+        matches = 0
+        for number, came in won.items():
+            shared = shared_of[number]
+            went = lost.pop(number, ()) if lost else ()
+            if not shared.is_one_to_one:
+                came, went = shared.answer.change(came, went)  # noqa: PLW2901 - no list the less
+            matches += len(came)
+            groups = shared.groups or shared.grouped()
+            if went or len(came) != 1:
+                self._tell(groups, came, went, told)
+                continue
+            # The usual case is written out: most queries win one row, if any.
+            (row,) = came
+            for _, places, numbers in groups:
+                added = (tuple(map(term, row if places is None else places(row))),)
+                told += [(each, added, ()) for each in numbers]
+        for number, ended in lost.items():
+            shared = shared_of[number]
+            came, went = shared.answer.change((), ended)
+            matches += len(came)
+            self._tell(shared.groups or shared.grouped(), came, went, told)
+        self.matches += matches
         return told
 
     def _tell(
-        self, sharers: Mapping[int, Sharer], came: Rows, went: Rows, told: list[StepChange]
+        self, groups: Sequence[_Group], came: Rows, went: Rows, told: list[StepChange]
     ) -> None:
-        """The same rows to all who have the same order of columns."""
-        decoded: dict[Order, Sequence[Row]] = {}
-        undone: dict[Order, Sequence[Row]] = {}
-        for sharer, (wants_removed, order) in sharers.items():
-            if order not in decoded:
-                decoded[order] = self._decoded(came, order)
-            removed: Sequence[Row] = ()
-            if wants_removed and went:
-                if order not in undone:
-                    undone[order] = self._decoded(went, order)
-                removed = undone[order]
-            if came or removed:
-                told.append((sharer, decoded[order], removed))
+        for wants_removed, places, numbers in groups:
+            added = self._decoded(came, places) if came else ()
+            removed = self._decoded(went, places) if went and wants_removed else ()
+            if added or removed:
+                told += [(number, added, removed) for number in numbers]
 
-    def _decoded(self, found: Rows, order: Order) -> Sequence[Row]:
+    def _decoded(self, found: Rows, places: _Places) -> tuple[Row, ...]:
         term = self._terms.terms.__getitem__
-        if order is None:
-            return [tuple(map(term, row)) for row in found]
-        return [tuple([term(row[place]) for place in order]) for row in found]
+        if places is None:
+            return tuple([tuple(map(term, row)) for row in found])
+        return tuple([tuple(map(term, places(row))) for row in found])
 
     def _sweep(self) -> None:
         """Forget terms that have left, before their numbers are given to others."""

@@ -114,7 +114,7 @@ def _first_is(colours: Colours, chosen: int) -> Colours:
 
 
 def _apart(form: Form, alike: Sequence[int]) -> Iterator[int]:
-    """Those of which none can be swapped with an earlier one without changing the query."""
+    """Variables of which none can be swapped with an earlier one without changing the query."""
     chosen: list[int] = []
     for variable in alike:
         if not any(_is_swappable(form, variable, other) for other in chosen):

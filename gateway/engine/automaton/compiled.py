@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway.engine.automaton import plan as steps
-from gateway.engine.automaton.ccr import ANY, APART, Continuation, Family, Node, Switch
+from gateway.engine.automaton.ccr import ANY, Continuation, Family, Node, Switch
 from gateway.engine.automaton.conditions import Conditions
 from gateway.engine.automaton.plan import BINDS, Step
 from gateway.engine.automaton.terms import IntRow

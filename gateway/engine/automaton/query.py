@@ -169,8 +169,7 @@ class _Reader:
     def _expect_window(self, name: algebra.VarOrIri) -> None:
         if name != self.window:
             raise NotAnAutomatonError("GRAPH that does not name the window")
-        # A graph that is named twice counts twice in the store.
-        if self.dataset is not None and self.dataset.named_graphs.count(self.window) != 1:
+        if self.dataset is not None and not self.dataset.names_once(self.window):
             raise NotAnAutomatonError("FROM NAMED that does not name the window once")
 
     def _pattern(self, pattern: algebra.TriplePattern) -> frozenset[str]:

@@ -151,8 +151,7 @@ def _name(element: Element) -> str:
 def _named_graph(name: algebra.VarOrIri, dataset: Dataset | None) -> GraphName | str:
     if isinstance(name, Variable) and dataset is None:
         return name.value
-    # A graph that is named twice counts twice in the store.
-    if isinstance(name, NamedNode) and (dataset is None or dataset.named_graphs.count(name) == 1):
+    if isinstance(name, NamedNode) and (dataset is None or dataset.names_once(name)):
         return name
     raise NotAJoinError("named graphs that FROM NAMED chooses")
 

@@ -1,5 +1,7 @@
 """What processes the changes of one view, by the engine's options: here, or in workers too."""
 
+from typing import Protocol
+
 from gateway.engine.delivery import Delivery
 from gateway.engine.limits import Limits, limited
 from gateway.engine.options import EngineOptions
@@ -53,8 +55,21 @@ class Processings:
         return processing, pool
 
 
+class Answering(Protocol):
+    """What makes SPUs and answers for them: a processing, or windows beside views."""
+
+    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
+        """A new SPU and its whole answer; where this raises, nothing is registered."""
+
+    def initial(self, spu: Spu) -> ResultsDelta:
+        """The whole answer of a known SPU now."""
+
+    def remove(self, spu: Spu) -> None:
+        """The reverse of `add`."""
+
+
 def first_answer(
-    processing: Processing, subject: Subject, known: Spu | None, limits: Limits
+    processing: Answering, subject: Subject, known: Spu | None, limits: Limits
 ) -> tuple[Spu, ResultsDelta]:
     """The SPU of a subject, made unless it is known, and its whole answer.
 

@@ -6,10 +6,14 @@ Place: beside the processing of `WindowedView`, without quads, LUTT and units. S
 query share its number in the automaton whatever they are told of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.automaton.alike import likeness
 from gateway.engine.automaton.automaton import Automaton
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError, automaton_query
 from gateway.engine.compile import parse_subscribed
@@ -17,7 +21,11 @@ from gateway.engine.limits import bounded
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
 from gateway.rdf.solutions import ResultsDelta
+from gateway.sparql.algebra import Query
 from gateway.windows.content import Change, Content
+
+_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
+"""A third of the time of calling the class."""
 
 
 class Automata:
@@ -27,6 +35,10 @@ class Automata:
         self._automata: dict[Content, Automaton] = {}
         self._served: dict[Content, dict[int, Spu]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
+        self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
+        self._homes: dict[Hashable, Subject] = {}
+        self._alike: dict[Subject, Hashable] = {}
+        self._asked: tuple[Subject | None, Hashable] = None, None
 
     def __contains__(self, spu: Spu) -> bool:
         return spu in self._numbers
@@ -34,6 +46,12 @@ class Automata:
     def of(self, content: Content) -> Automaton | None:
         """The automaton of a window, if it has one."""
         return self._automata.get(content)
+
+    def home(self, subject: Subject, query: AutomatonQuery) -> Subject:
+        """The subject that is served of those whose rows are told alike; else this one."""
+        alike = _likeness(subject, query)
+        self._asked = subject, alike
+        return self._homes.get(alike, subject)
 
     def add(self, spu: Spu, query: AutomatonQuery, content: Content) -> ResultsDelta:
         """Serve an SPU; its whole answer. Raises what a limit in force raises."""
@@ -44,6 +62,11 @@ class Automata:
         number = automaton.add(query, removals=spu.subject.output != "added")
         self._served[content][number] = spu
         self._numbers[spu] = content, number
+        asked, alike = self._asked
+        if asked is not spu.subject:
+            alike = _likeness(spu.subject, query)
+        self._alike[spu.subject] = alike
+        self._homes.setdefault(alike, spu.subject)
         try:
             return self.initial(spu)
         except Exception:
@@ -59,10 +82,19 @@ class Automata:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         content, number = self._numbers.pop(spu)
+        alike = self._alike.pop(spu.subject)
+        if self._homes.get(alike) is spu.subject:
+            del self._homes[alike]
         self._automata[content].remove(number)
         del self._served[content][number]
         if not self._served[content]:
+            self._matches[content] = self.matches(content)
             del self._served[content], self._automata[content]
+
+    def matches(self, content: Content) -> int:
+        """How many matches were found in a window, by automata that are gone too."""
+        automaton = self._automata.get(content)
+        return self._matches.get(content, 0) + (0 if automaton is None else automaton.matches)
 
     def explain(self, spu: Spu) -> Mapping[str, int]:
         """How an SPU is served, counted: its patterns and conditions, and who shares them."""
@@ -82,19 +114,32 @@ class Automata:
             if automaton is None:
                 continue
             served = self._served[change.content]
-            for number, added, removed in automaton.step(change.removed, change.added):
-                spu = served[number]
-                found.append((spu, ResultsDelta(spu.variables, tuple(added), tuple(removed))))
+            found += [
+                (spu := served[number], _results(ResultsDelta, (spu.variables, added, removed)))
+                for number, added, removed in automaton.step(change.removed, change.added)
+            ]
         return found
 
 
+def _likeness(subject: Subject, query: AutomatonQuery) -> Hashable:
+    parsed = parsed_of(subject)
+    return likeness(query), parsed.form, parsed.variables, replace(subject, text="")
+
+
+@lru_cache(maxsize=2)
+def parsed_of(subject: Subject) -> Query:
+    """As `parse_subscribed`; one subscription asks several times."""
+    return parse_subscribed(subject)
+
+
+@lru_cache(maxsize=2)
 def automaton_of(subject: Subject) -> AutomatonQuery:
     """The query as an automaton takes it. Raises NotAnAutomatonError, and as `parse_subscribed`."""
     if subject.readable is not None:
         raise NotAnAutomatonError("graphs that are hidden")
     if len(subject.windows) != 1:
         raise NotAnAutomatonError("it has several windows")
-    query = parse_subscribed(subject)
+    query = parsed_of(subject)
     ((iri, window),) = subject.windows
     if window.bounds:
         raise NotAnAutomatonError("its window tells its bounds")

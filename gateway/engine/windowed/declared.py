@@ -6,7 +6,7 @@ Place: beside `WindowedView`. An UPDATE that would declare what cannot be is ref
 """
 
 import logging
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, Quad
 from gateway.errors import WindowError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, OBSERVATIONS, OWN_GRAPHS, RDF
+from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
 from gateway.windows.declaration import ELEMENT_STREAM, WINDOW, declared_window
 from gateway.windows.window import Window
@@ -23,6 +24,14 @@ log = logging.getLogger(__name__)
 
 _TYPE = NamedNode(f"{RDF}type")
 _OWN_NAME = "give it an IRI of its own"
+
+Written = Callable[[str], Iterable[GraphName]]
+"""The graphs whose readers may read a stream."""
+
+
+def itself(stream: str) -> Iterable[GraphName]:
+    """The graph of a client's stream, which has its IRI."""
+    return (NamedNode(stream),)
 
 
 @dataclass(frozen=True, slots=True)

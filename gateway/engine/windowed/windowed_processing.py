@@ -11,16 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.engine.compile import TierCompiler
+from gateway.engine.incremental.aggregates import UnsureError
+from gateway.engine.lutt import Artq
 from gateway.engine.processing import MakeCompiler, Processing
+from gateway.engine.sliding.unit import SlidingUnit
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject, Unit
 from gateway.engine.statistics import EngineStatistics
+from gateway.engine.windowed.hidden_graphs import without_graphs
+from gateway.engine.windowed.window_compiler import WindowCompiler
 from gateway.engine.windowed.window_graph import WindowGraph
 from gateway.engine.windowed.windowed_source import View, WindowedSource
 from gateway.rdf.delta import Delta
-from gateway.rdf.solutions import ResultsDelta
+from gateway.rdf.solutions import ResultsDelta, difference
 from gateway.rdf.terms import GraphName
-from gateway.sparql.hidden_graphs import without_graphs
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore
@@ -46,7 +51,12 @@ class WindowedProcessing(Processing):
         is_own: bool,
     ) -> None:
         self._source = WindowedSource(view, store)
-        super().__init__(self._source, compiler, statistics)
+        slides = compiler is TierCompiler
+        super().__init__(self._source, WindowCompiler if slides else compiler, statistics)
+        self._window_compiler: WindowCompiler | None = None
+        if slides:
+            self._compiler = self._window_compiler = WindowCompiler(self._cts, self._content)
+        self._sliding: dict[Content, dict[SlidingUnit, None]] = {}
         self._view = view
         self._is_own = is_own
         self._plain: Counter[GraphName] = Counter()
@@ -96,21 +106,73 @@ class WindowedProcessing(Processing):
             if not graph.users:
                 del self._source.graphs[node]
 
+    def _content(self, node: NamedNode) -> Content:
+        return self._source.graphs[node].content
+
     def _register(self, unit: Unit) -> None:
+        if isinstance(unit, SlidingUnit):
+            self._sliding.setdefault(self._content(unit.node), {})[unit] = None
         self._source.want(unit.lutt)
         super()._register(unit)
 
     def _deregister(self, unit: Unit) -> None:
         super()._deregister(unit)
         self._source.unwant(unit.lutt)
+        if isinstance(unit, SlidingUnit):
+            content = self._content(unit.node)
+            del self._sliding[content][unit]
+            if not self._sliding[content]:
+                del self._sliding[content]
 
     def step(self, delta: Delta, changes: Sequence[Change]) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
-        delta = self._with_windows(self._visible(delta), changes)
-        if delta.is_empty and not self.reads_clock:
+        if not delta.is_empty:
+            delta = self._visible(delta)
+        delta = self._with_windows(delta, changes)
+        moved = self._moved(changes) if self._sliding else ()
+        queues: dict[Unit, Artq] = {}
+        if not delta.is_empty or self.reads_clock:
+            self._source.take(delta)
+            queues.update(self.match(delta))
+        elif not moved:
             return []
-        self._source.take(delta)
-        return self.process(self.match(delta))
+        for unit in moved:
+            queues.setdefault(unit, Artq())
+        told = self.process(queues)
+        for each in queues if self._sliding else ():
+            if isinstance(each, SlidingUnit) and each.fault is not None:
+                told += self._given_up(each, each.fault)
+        return told
+
+    def _moved(self, changes: Sequence[Change]) -> list[SlidingUnit]:
+        """The units whose window changed; they are told how."""
+        found: dict[SlidingUnit, None] = {}
+        for change in changes:
+            for unit in self._sliding.get(change.content, ()):
+                unit.take(change.removed, change.added)
+                found[unit] = None
+        return list(found)
+
+    def _given_up(self, unit: SlidingUnit, fault: Exception) -> list[Told]:
+        """Serve the members of a unit otherwise, which cannot say what they are to be told."""
+        if not isinstance(fault, UnsureError):
+            self._recovery.note(fault, unit.members)
+        if self._window_compiler is None:
+            raise fault
+        told: list[Told] = []
+        for spu in tuple(unit.members):
+            before = unit.told(spu)
+            other = self._window_compiler.instead(spu)
+            self._window_compiler.remove(spu, unit)
+            self._count(unit, -1)
+            self._count(other, +1)
+            if not unit.members:
+                self._deregister(unit)
+            self._units[spu] = other
+            self._register(other)
+            now = Counter(self._recovery.initial(other, spu).added)
+            told.append((spu, difference(spu.variables, before, now)))
+        return [each for each in told if not each[1].is_empty]
 
     def _with_windows(self, delta: Delta, changes: Sequence[Change]) -> Delta:
         added: list[Quad] = []

@@ -10,7 +10,6 @@ more changes wait for it than it holds.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad
 
@@ -19,19 +18,16 @@ from gateway.engine.windowed.window_graph import WindowGraph
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
+from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.mirror import Mirror
 from gateway.runtime.text_cache import remembered
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore, QueryResults
-from gateway.store.readable import GraphNode, Source
+from gateway.store.readable import GraphNode
 
-
-class View(Source, Protocol):
-    """The store, or the store and what follows from it."""
-
-    def named_graphs(self) -> list[GraphNode]:
-        """All named graphs, empty ones too."""
+View = QuadStore | Entailed
+"""The store, or the store and what follows from it."""
 
 
 class WindowedSource:

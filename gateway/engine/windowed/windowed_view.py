@@ -10,13 +10,12 @@ process. Meaning: docs/windows.md.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
 from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
-from gateway.engine.compile import parse_subscribed
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -26,10 +25,11 @@ from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.windowed.automata import Automata, automaton_of
-from gateway.engine.windowed.declared import Declared
+from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
+from gateway.engine.windowed.declared import Declared, Written, itself
 from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
+from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
@@ -47,7 +47,6 @@ from gateway.errors import (
 )
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
-from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
@@ -74,19 +73,12 @@ def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
     return (), None
 
 
-Written = Callable[[str], Iterable[GraphName]]
-"""The graphs whose readers may read a stream."""
-
-
-def _itself(stream: str) -> Iterable[GraphName]:
-    return (NamedNode(stream),)
-
-
 class WindowedView:
     """All windows and their SPUs.
 
     `written` says where what enters a stream is written to: a client's stream has its own IRI for
     that. `entailed` is the entailed view, where there is one. `is_idle` while nobody subscribes.
+    `lag` is how late the last step was that time asked for, µs.
     """
 
     def __init__(
@@ -99,12 +91,14 @@ class WindowedView:
     ) -> None:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
-        self.written: Written = _itself
+        self.written: Written = itself
         self.past_of: PastOf = _nothing
         self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
         self.entailed: EntailedView | None = None
         self.automata = Automata()
+        self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
+        self.lag = 0
         self._store = store
         self._is_exact_only = options.oracle or not options.lutt
         self._compiler = options.compiler
@@ -172,11 +166,18 @@ class WindowedView:
     def home(self, subject: Subject) -> Subject:
         """The subject of the SPU that serves one: its `GRAPH ?g` is about the store alone.
 
+        That of an equal query, where an automaton has one.
         Raises NoReasoningError and SuspendedError where it cannot be had with `infer`.
         """
         if subject.infer:
             self._require_known(subject)
-        return replace(subject, text=evaluated_text(subject, _names(subject)))
+        home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        if self._subscriptions.spu(home) is not None:
+            return home
+        query = self._as_automaton(home)
+        if isinstance(query, AutomatonQuery):
+            return self.automata.home(home, query)
+        return home
 
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
@@ -236,8 +237,10 @@ class WindowedView:
             self._close(contents)
             raise
         self._contents[spu] = contents
+        self.counts.opened(_named(contents))
         self.names.opened(contents)
-        self._outputs.add(spu, results)
+        is_told_all = spu in self.automata and subject.output == "added"
+        self._outputs.add(spu, results, is_told_all=is_told_all)
         return spu, results
 
     def initial(self, spu: Spu) -> ResultsDelta:
@@ -248,6 +251,7 @@ class WindowedView:
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
+        self.counts.closed(_named(self._contents[spu]))
         if spu in self.automata:
             self.automata.remove(spu)
             self._count_automaton(-1)
@@ -265,7 +269,7 @@ class WindowedView:
         """How a query is served, or would be if it were subscribed."""
         contents = self._contents[spu] if spu is not None else self._opened(subject)
         try:
-            return self._explained(subject, spu, contents)
+            return replace(self._explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
                 self._close(contents)
@@ -274,8 +278,8 @@ class WindowedView:
         """How a subscription is served now."""
         spu = subscription.spu
         if spu in self.automata:
-            known = (subscription.spuid, subscription.alias, spu.subject.text)
-            return Standing(*known, subscription.sequence, tier="automaton", members=1)
+            known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
+            return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
         return self._home[spu].standing(subscription)
 
     def statuses(self) -> list[WindowStatus]:
@@ -343,10 +347,9 @@ class WindowedView:
     def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         query = self._as_automaton(subject)
         if isinstance(query, AutomatonQuery):
-            parsed = parse_subscribed(subject)
+            parsed = parsed_of(subject)
             spu = Spu(subject, parsed.form.name, parsed.variables)
-            (content,) = contents.values()
-            results = self.automata.add(spu, query, content)
+            results = self.automata.add(spu, query, *contents.values())
             self._count_automaton(+1)
             return spu, results
         processing = self._processing(subject, contents)
@@ -384,7 +387,6 @@ class WindowedView:
         query = self._as_automaton(subject)
         infos = {node.value: each.info() for node, each in contents.items()}
         if isinstance(query, AutomatonQuery):
-            (content,) = contents.values()
             shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
             known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
             served = None if spu is None else self.automata.explain(spu)
@@ -400,6 +402,10 @@ class WindowedView:
         refused = {"automaton": str(query), **shown.refused}
         return replace(shown, refused=refused, windows=infos)
 
+    def _counted(self, content: Content) -> dict[str, int]:
+        told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
+        return {**told, "matches": self.automata.matches(content)}
+
     def _count_automaton(self, difference: int) -> None:
         tiers = self._statistics.spus
         tiers["automaton"] = tiers.get("automaton", 0) + difference
@@ -409,6 +415,9 @@ class WindowedView:
     def step(self, asserted: Delta, entailed: Delta, arrived: Arrived) -> list[Told]:
         """What an UPDATE, elements and the passing of time changed; view and store have it."""
         now, jumped = self.clock.reading()
+        due = self.streams.next_due()
+        if due is not None and due <= now:
+            self.lag = now - due
         if jumped:
             log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
             self.streams.jumped(jumped)
@@ -426,15 +435,18 @@ class WindowedView:
 
     def _at_boundary(self, changes: Sequence[Change]) -> list[Spu]:
         """The SPUs that are told whole answers and of which a window reached a boundary."""
+        if not self._outputs.whole:
+            return []
         reached = {change.content for change in changes if change.is_boundary}
         return [
             spu
-            for spu in (self._outputs.whole if reached else ())
+            for spu in self._outputs.whole
             if not reached.isdisjoint(self._contents[spu].values())
         ]
 
     def _end_over(self, content: Content, error: GatewayError) -> None:
         """End the subscriptions over a window that can no longer be kept."""
+        self.counts.ended(content)
         for spu, contents in list(self._contents.items()):
             if content in contents.values():
                 self._end(spu, error)
@@ -453,6 +465,10 @@ class WindowedView:
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:
                 self.remove(last)
+
+
+def _named(contents: Contents) -> Iterator[tuple[str, Content]]:
+    return ((node.value, each) for node, each in contents.items())
 
 
 def _names(subject: Subject) -> list[NamedNode]:

@@ -21,6 +21,7 @@ from gateway.gates.admin import (
     rehearsal,
     saved,
     streams,
+    windows,
 )
 from gateway.gates.admin.access import claim, clients, me
 from gateway.gates.http import health
@@ -29,6 +30,7 @@ from gateway.gates.http.json_router import DESCRIPTIONS, ERRORS
 from gateway.gates.looking import routers as looking
 from gateway.gates.protocol.media_types import GRAPHS, RESULTS
 from gateway.gates.sparql import delayed
+from gateway.windows.window import OUTPUTS
 
 ROUTERS = tuple(
     router.api
@@ -49,6 +51,7 @@ ROUTERS = tuple(
         saved.writer,
         rehearsal.router,
         streams.router,
+        windows.router,
         reasoning.reader,
         reasoning.writer,
         quarantine.router,
@@ -118,6 +121,21 @@ _VIEW: Json = {
     "schema": {"type": "string", "enum": ["true", "false"]},
 }
 
+_OVER: Sequence[Json] = (
+    {
+        "name": "windows",
+        "in": "query",
+        "description": "JSON: declarations of windows by their IRIs (docs/windows.md)",
+        "schema": {"type": "string"},
+    },
+    {
+        "name": "output",
+        "in": "query",
+        "description": "what is told of rows",
+        "schema": {"type": "string", "enum": list(OUTPUTS)},
+    },
+)
+
 
 @cache
 def document() -> Json:
@@ -128,7 +146,15 @@ def document() -> Json:
         "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
     }
     told["security"] = [{}, {"bearer": []}]
-    raw = {**_sparql(), **_graph_store(), **_subscribe(), **_explain(), **_operations(), **_oauth()}
+    raw = {
+        **_sparql(),
+        **_graph_store(),
+        **_elements(),
+        **_subscribe(),
+        **_explain(),
+        **_operations(),
+        **_oauth(),
+    }
     told["paths"] = {**raw, **told["paths"]}
     told["components"]["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
@@ -196,9 +222,36 @@ def _graph_methods(names: Sequence[Json]) -> Json:
     }
 
 
+def _elements() -> Json:
+    counted: Json = {
+        "type": "object",
+        "required": ["stream", "elements", "triples"],
+        "properties": {"stream": _TEXT, "elements": _COUNT, "triples": _COUNT},
+    }
+    names: Sequence[Json] = (
+        {
+            "name": "stream",
+            "in": "query",
+            "required": True,
+            "schema": {"type": "string", "format": "iri"},
+        },
+        {"name": "each", "in": "query", "schema": {"type": "string", "enum": ["request", "line"]}},
+        {
+            "name": "time",
+            "in": "query",
+            "description": "when it happened: an xsd:dateTime with time zone, or Unix time",
+            "schema": {"type": "string", "format": "date-time"},
+        },
+    )
+    answers = {"200": _answer("they have entered", ["application/json"], counted)}
+    summary = "elements for a stream of clients, of which windows alone know"
+    post = _operation(summary, names, answers, (*ERRORS, 404))
+    return {"/elements": {"post": post | _body({"application/n-triples": {"schema": _TEXT}})}}
+
+
 def _subscribe() -> Json:
     text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
-    names = _asked_of()
+    names = [*_asked_of(), *_OVER]
     told = {"200": _answer("notifications, until one of both ends", ["text/event-stream"])}
     get = _operation("SUBSCRIBE, answered by server-sent events", [text, *names], told, ERRORS)
     post = _operation("the same, with the query in the body", names, told, ERRORS)
@@ -219,7 +272,7 @@ def _explain() -> Json:
     text: Json = {"name": "query", "in": "query", "required": True, "schema": _TEXT}
     content = {"text/plain": {"schema": _TEXT}, "application/json": {"schema": explained}}
     answers = {"200": {"description": "as the engine is now", "content": content}}
-    names = _asked_of()
+    names = [*_asked_of(), *_OVER]
     summary = "how a subscription is served, or would be"
     body = _body({**_sparql_text("query"), _FORM: _form("query")})
     return {

@@ -3,7 +3,7 @@
 docs/mappings.md says what a reload does.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends
 
@@ -35,10 +35,12 @@ class ProfilesChanges(Answer):
 
 
 class ListedQuery(Answer):
-    """A query of a profile, with its prefixes."""
+    """A query of a profile, with its prefixes; windows, where it has some, as a SUBSCRIBE has."""
 
     name: str
     sparql: str
+    windows: dict[str, Any] | None = None
+    output: str | None = None
 
 
 class ListedQueries(Answer):
@@ -68,7 +70,7 @@ async def list_queries(profiles: _Profiles, saved: _Saved) -> ListedQueries:
     in_force = sorted(profiles.profiles.queries.items())
     return ListedQueries(
         queries=[
-            ListedQuery(name=name, sparql=template.text)
+            ListedQuery.model_validate({"name": name, "sparql": template.text, **template.over})
             for name, template in in_force
             if name not in kept
         ]

@@ -63,8 +63,15 @@ class RuleBody(Body):
     def rule(self) -> Rule:
         """As the gateway follows it."""
         removed = self.on == "removed"
-        more = {"on_start": self.on_start, "infer": self.infer}
-        return Rule(self.id, self.sparql, self.topic, self.payload, removed, **more)
+        return Rule(
+            self.id,
+            self.sparql,
+            self.topic,
+            self.payload,
+            removed,
+            on_start=self.on_start,
+            infer=self.infer,
+        )
 
 
 class RehearseBody(ApplyBody):

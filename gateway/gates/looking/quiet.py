@@ -157,6 +157,11 @@ class QuietGate:
                 f"no query is called {name}",
                 "GET /saved and GET /profiles/queries list them",
             )
+        if template.over.get("windows"):
+            raise BadRequestError(
+                f"{name} is over windows, which nobody has asked for patterns yet",
+                "/explain says what its windows have, /windows what all have",
+            )
         graphs = template.graphs
         default, named = graphs.default_graph_uri, graphs.named_graph_uri
         dataset = Dataset.chosen(map(NamedNode, default), map(NamedNode, named))

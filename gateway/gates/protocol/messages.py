@@ -1,8 +1,9 @@
 """Requests of the SPARQL 1.1 SE protocol: JSON text into values, the same on every transport.
 
 Place on the way of the data: the first step of a subscription. Sources: SPARQL 1.1 Subscribe
-Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence` and `infer` in a subscribe
-are our extension, which other brokers ignore (docs/subscribing.md, "Resume"; docs/reasoning.md).
+Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence`, `infer`, `windows` and
+`output` in a subscribe are our extension, which other brokers ignore (docs/subscribing.md,
+docs/reasoning.md).
 """
 
 import json
@@ -13,6 +14,7 @@ from pyoxigraph import NamedNode
 
 from gateway.errors import BadRequestError
 from gateway.rdf.dataset import Dataset
+from gateway.windows.over import OVER_NOTHING, OverWindows, written_out
 
 
 class BadMessageError(BadRequestError):
@@ -25,13 +27,17 @@ class BadMessageError(BadRequestError):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A request to subscribe to SPARQL text over a dataset; `infer` None leaves the view open."""
+    """A request to subscribe to SPARQL text over a dataset, and windows beside it.
+
+    `infer` None leaves the view open.
+    """
 
     sparql: str
     alias: str | None = None
     dataset: Dataset | None = None
     authorization: str | None = None
     infer: bool | None = None
+    over: OverWindows = OVER_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,7 @@ def _decode_subscribe(body: Mapping[str, object], alias: str | None) -> Subscrib
         ),
         authorization,
         _infer(body),
+        OverWindows.of(body, written_out),
     )
 
 

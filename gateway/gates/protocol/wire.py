@@ -7,7 +7,7 @@ Event Protocol (SEPA's drafts).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -17,6 +17,8 @@ from gateway.errors import GatewayError
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import ResultsDelta, Row
 from gateway.rdf.terms import Term
+from gateway.windows.info import WindowInfo
+from gateway.windows.over import told
 
 JsonObject = dict[str, object]
 
@@ -87,9 +89,10 @@ class NotificationEncoder:
         """The message; `merged` says how many of the engine's notifications are in it."""
         alias = "" if notification.alias is None else f',"alias":{_quote(notification.alias)}'
         several = f',"merged":{merged}' if merged > 1 else ""
+        windows = "" if notification.windows is None else _windows_member(notification.windows)
         return (
             f'{{"notification":{{"spuid":{_quote(notification.spuid)}{alias},'
-            f'"sequence":{notification.sequence},"time":{notification.time}{several},'
+            f'"sequence":{notification.sequence},"time":{notification.time}{several}{windows},'
             f"{self._encode_results(notification)}}}}}"
         )
 
@@ -106,6 +109,11 @@ def _results_members(results: ResultsDelta) -> str:
     added = encode_results(results.variables, results.added)
     removed = encode_results(results.variables, results.removed)
     return f'"addedResults":{added},"removedResults":{removed}'
+
+
+def _windows_member(windows: Mapping[str, WindowInfo]) -> str:
+    """What a first notification says of its windows; the time of each is ISO 8601."""
+    return f',"windows":{json.dumps({iri: told(info) for iri, info in windows.items()})}'
 
 
 def _ask_members(notification: Notification) -> str:

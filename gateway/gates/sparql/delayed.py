@@ -65,6 +65,16 @@ def due_time(operation: Operation) -> DueTime | None:
     return _date_time(at) if "T" in at else _since_epoch(_seconds("at", at))
 
 
+def since_epoch(name: str, text: str) -> int:
+    """µs since the epoch of an xsd:dateTime with time zone, or of Unix time in seconds.
+
+    Raises BadRequestError, which calls the parameter by its name.
+    """
+    if "T" in text:
+        return (_date_time(text, name) - _EPOCH) // timedelta(microseconds=1)
+    return _since_epoch(_seconds(name, text))
+
+
 def _seconds(name: str, text: str) -> timedelta:
     if not _SECONDS.fullmatch(text):
         raise BadRequestError(f"{name}={text!r}", f"send seconds, as in {name}=2.5")
@@ -80,13 +90,15 @@ def _since_epoch(time: timedelta) -> int:
     return time // timedelta(microseconds=1)
 
 
-def _date_time(text: str) -> datetime:
+def _date_time(text: str, name: str = "at") -> datetime:
     try:
         if _DATE_TIME.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:
         pass
-    raise BadRequestError(f"at={text!r}", "send an xsd:dateTime with zone: 2026-07-01T12:00:00Z")
+    raise BadRequestError(
+        f"{name}={text!r}", "send an xsd:dateTime with zone: 2026-07-01T12:00:00Z"
+    )
 
 
 def location(id_: str) -> str:

@@ -1,7 +1,8 @@
 """/explain: how the engine serves a query, or would, and what that has cost so far.
 
 The scheduler asks the engine in the turn of the SUBSCRIBE requests. Source: `Engine.explain`; the
-request is that of a QUERY (SPARQL 1.1 Protocol, 2.1).
+request is that of a QUERY (SPARQL 1.1 Protocol, 2.1), with `windows` and `output` as a SUBSCRIBE
+has them.
 
 The sizes and counts are about what all clients do together, so it takes the capability for
 operations; what the query reads is restricted as a subscription of the same client would be.
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from gateway.engine import Explanation, QueryRequest
+from gateway.engine import Explanation, QueryRequest, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
@@ -24,6 +25,8 @@ from gateway.gates.protocol.wire import JsonObject
 from gateway.gates.sparql.protocol_request import QUERY, read_operation
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
+from gateway.windows.info import WindowInfo, date_time
+from gateway.windows.over import told
 
 PATH = "/explain"
 
@@ -66,8 +69,16 @@ class ExplainGate:
         operation = await read_operation(request, (QUERY,), self._limits)
         rights = caller.principal.policy.subscribe_rights
         infer = self._infer if operation.infer is None else operation.infer
+        over = operation.over
         explanation = await self._engine.explain(
-            QueryRequest(operation.text, operation.dataset, rights, infer=infer)
+            SubscribeRequest(
+                operation.text,
+                operation.dataset,
+                rights,
+                infer=infer,
+                windows=over.windows,
+                output=over.output,
+            )
         )
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:
@@ -90,6 +101,23 @@ def described(explanation: Explanation) -> JsonObject:
         "costs": {"updates": costs.updates, "ms": costs.time_ns / 1e6, "rows": costs.rows},
         "is_subscribed": explanation.is_subscribed,
         "in_worker": explanation.in_worker,
+        "output": explanation.output,
+        "windows": {iri: described_window(info) for iri, info in explanation.windows.items()},
+        "automaton": dict(explanation.automaton),
+    }
+
+
+def described_window(info: WindowInfo) -> JsonObject:
+    """What is known of a window now; times as xsd:dateTime."""
+    return {
+        **told(info),
+        "triples": info.triples,
+        "bytes": info.bytes,
+        "oldest": date_time(info.oldest),
+        "watermark": date_time(info.watermark),
+        "late": info.late,
+        "dropped": info.dropped,
+        "expired": info.expired,
     }
 
 

@@ -12,10 +12,12 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from gateway.errors import BadRequestError, UnsupportedMediaTypeError
+from gateway.errors import BadRequestError, UnsupportedMediaTypeError, WindowError
 from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
+from gateway.gates.protocol.json_text import read_json
 from gateway.gates.protocol.messages import graph_names
 from gateway.rdf.dataset import Dataset
+from gateway.windows.over import OverWindows, written_out
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 1000
@@ -62,6 +64,28 @@ class Operation:
         Raises BadRequestError for another word than true and false.
         """
         return inferring([value for key, value in self.parameters if key == "infer"])
+
+    @property
+    def over(self) -> OverWindows:
+        """The windows beside its dataset, from the parameters `windows`, as JSON, and `output`.
+
+        Raises BadRequestError, WindowError.
+        """
+        declared, output = self.parameter("windows"), self.parameter("output")
+        members = {} if declared is None else {"windows": _declared(declared)}
+        return OverWindows.of({**members, "output": output}, written_out)
+
+
+def _declared(text: str) -> object:
+    try:
+        return read_json(text, float, _no_number)
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        reason = f"is no JSON: {error}"
+        raise WindowError("windows", reason, "percent-encode one JSON object") from error
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def inferring(words: Sequence[str]) -> bool | None:

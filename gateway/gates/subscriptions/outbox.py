@@ -5,16 +5,15 @@ Place on the way of the data: engine → **outbox** → a transport's writer. Th
 messages. Its consumer is its subscriber, or one for all whose client is away, and can change: the
 numbering goes on, and what was sent last can be sent again.
 
-Policy when full: above `messages` waiting, a notification is added to the waiting one (bag
-algebra: from R0 to R1 and from R1 to R2 is from R0 to R2), so a slow subscriber gets fewer and
-larger steps to the same answer. Above `rows` waiting for one consumer, it overflows.
+Policy when full: above `messages` waiting, a notification is added to the waiting one (merging.py),
+so a slow subscriber gets fewer and larger steps to the same answer. Above `rows` waiting for one
+consumer, it overflows.
 
 Invariant: what a subscriber has received adds up to an answer that was true at the `time` of the
 last message; the sequence counts the messages from 0 without a gap.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
@@ -22,7 +21,8 @@ from typing import Protocol
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import Notification
 from gateway.gates.subscriptions.kept import Addressed, Kept, KeptBytes, KeptLimits
-from gateway.rdf.solutions import ResultsDelta, Row
+from gateway.gates.subscriptions.merging import Step, step_of
+from gateway.windows.window import OUTPUTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,71 +52,18 @@ class Consumer(Protocol):
         """Know that the outbox was closed: more rows wait than may."""
 
 
-def merge(notifications: Sequence[Notification]) -> Notification:
-    """Several steps of one subscription as one; takes time linear in their rows.
-
-    The sequence is that of the first, the time that of the last.
-    """
-    step = _Step(notifications[0])
-    for notification in notifications[1:]:
-        step.add(notification)
-    return step.notification()
-
-
-class _Step:
-    """Several notifications that wait as one; adding takes time linear in what is added."""
-
-    __slots__ = ("_first", "_last", "_net", "merged", "rows")
-
-    def __init__(self, first: Notification) -> None:
-        self._first = first
-        self._last = first
-        self._net: dict[Row, int] | None = None
-        self.merged = 1
-        self.rows = _size(first)
-
-    @property
-    def is_needless(self) -> bool:
-        """Whether the notifications cancelled out; a first answer is sent even when empty."""
-        return self.rows == 0 and self._first.sequence > 0
-
-    def add(self, later: Notification) -> None:
-        if self._net is None:
-            self._net = {}
-            self.rows = 0
-            self._count(self._net, self._first.results)
-        self._count(self._net, later.results)
-        self._last = later
-        self.merged += 1
-
-    def _count(self, net: dict[Row, int], results: ResultsDelta) -> None:
-        for rows, sign in ((results.added, 1), (results.removed, -1)):
-            for row in rows:
-                before = net.get(row, 0)
-                after = before + sign
-                if after:
-                    net[row] = after
-                else:
-                    del net[row]
-                self.rows += abs(after) - abs(before)
-
-    def notification(self) -> Notification:
-        if self._net is None:
-            return self._first
-        added = tuple(row for row, count in self._net.items() for _ in range(count))
-        removed = tuple(row for row, count in self._net.items() for _ in range(-count))
-        results = ResultsDelta(self._first.results.variables, added, removed)
-        return self._first._replace(time=self._last.time, results=results)
-
-
 class Outbox:
-    """First in, first out; `lock` is that of every consumer that it may have, and of `all_kept`."""
+    """First in, first out; `lock` is that of every consumer that it may have, and of `all_kept`.
+
+    `output` is what its subscriber wants to be told: it says how notifications merge.
+    """
 
     __slots__ = (
         "_closed",
         "_kept",
         "_limits",
         "_lock",
+        "_output",
         "_rows",
         "_sequence",
         "_steps",
@@ -124,12 +71,19 @@ class Outbox:
     )
 
     def __init__(
-        self, lock: Lock, consumer: Consumer, limits: OutboxLimits, all_kept: KeptBytes
+        self,
+        lock: Lock,
+        consumer: Consumer,
+        limits: OutboxLimits,
+        all_kept: KeptBytes,
+        *,
+        output: str = OUTPUTS[0],
     ) -> None:
         self.consumer = consumer
+        self._output = output
         self._lock = lock
         self._limits = limits
-        self._steps: deque[Notification | _Step] = deque()
+        self._steps: deque[Notification | Step] = deque()
         self._kept = Kept(limits.kept, all_kept)
         self._sequence = 0
         self._rows = 0
@@ -186,7 +140,7 @@ class Outbox:
         if self._steps and len(self._steps) >= self._limits.messages:
             last = self._steps[-1]
             if isinstance(last, Notification):
-                last = self._steps[-1] = _Step(last)
+                last = self._steps[-1] = step_of(self._output, last)
             before = last.rows
             last.add(notification)
             self._count(last.rows - before)
@@ -214,7 +168,3 @@ class Outbox:
         self._count(-self._rows)
         self._steps.clear()
         self._kept.clear()
-
-
-def _size(notification: Notification) -> int:
-    return len(notification.results.added) + len(notification.results.removed)

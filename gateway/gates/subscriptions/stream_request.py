@@ -50,6 +50,7 @@ async def read_request(request: Request, limits: RequestLimits) -> StreamRequest
         operation.dataset,
         authorization,
         operation.infer,
+        operation.over,
     )
     return StreamRequest(subscribe, resume)
 

@@ -152,7 +152,9 @@ class Subscribers:
         """A new subscription for an owner. Raises a GatewayError."""
         client = principal.identity or owner.address
         self._require_room(client)
-        outbox = Outbox(self._lock, owner, self.limits.outbox, self.kept)
+        outbox = Outbox(
+            self._lock, owner, self.limits.outbox, self.kept, output=message.over.output
+        )
         subscription = Subscription(principal, client, message.alias, outbox, owner)
         self._clients[client] += 1
         self._living += 1
@@ -166,6 +168,8 @@ class Subscribers:
                     message.alias,
                     owner=client,
                     infer=self.limits.infer if message.infer is None else message.infer,
+                    windows=message.over.windows,
+                    output=message.over.output,
                 ),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),

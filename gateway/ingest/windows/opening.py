@@ -14,7 +14,7 @@ from time import monotonic
 from weakref import WeakValueDictionary
 
 from gateway.engine import Engine, SubscribeRequest
-from gateway.engine.windowed.warming import Warming
+from gateway.engine.serving.warming import Warming
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.windows.elements import ObservationElements
 from gateway.ingest.windows.journalled import Journalled, Past

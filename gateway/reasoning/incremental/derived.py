@@ -29,7 +29,7 @@ class Apart(Protocol):
         object_: Term | None,
         graph: GraphName | None,
     ) -> Iterable[Quad]:
-        """Those of a pattern; None is a wildcard."""
+        """The quads of a pattern; None is a wildcard."""
 
 
 class DerivedQuads:

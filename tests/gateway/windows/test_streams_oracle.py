@@ -13,6 +13,7 @@ from gateway.windows import Content, Element, Streams, Window
 from tests.gateway.windows.model import Model, RangeModel, StreamModel, as_past, span
 from tests.gateway.windows.script import (
     HOUR,
+    STREAMS,
     Arrive,
     Close,
     Jump,
@@ -79,6 +80,7 @@ class World:
             with pytest.raises(WindowFullError):
                 self.streams.open(window, self.now, elements, complete_since=since)
             self.forget(window, model)
+            self.compare_streams()
             return
         content = self.streams.open(window, self.now, elements, complete_since=since)
         self.open[content] = model, model.triples(self.now), 1
@@ -92,14 +94,14 @@ class World:
                 if users == 1:
                     del self.open[content]
                     self.forget(window, model)
-                    assert not self.streams.contents or content not in self.streams.contents
+                    assert content not in self.streams.contents
+                    self.compare_streams()
 
     def forget(self, window: Window, model: Model) -> None:
         stream = self.models[window.stream]
         stream.models.remove(model)
         if not stream.models:
             del self.models[window.stream]
-        assert self.streams.wants(window.stream) == (window.stream in self.models)
 
     def jump(self, by: int) -> None:
         self.now += by
@@ -130,8 +132,10 @@ class World:
             after = model.triples(self.now)
             change = told.pop(content, None)
             if model.is_full:
-                assert change is not None and change.full is not None, content.window
-                assert list(content) == [] and len(content) == 0
+                assert change is not None, content.window
+                assert change.full is not None, content.window
+                assert list(content) == []
+                assert len(content) == 0
                 self.streams.close(content)
                 del self.open[content]
                 self.forget(content.window, model)
@@ -149,7 +153,12 @@ class World:
         self.compare()
         self.look_ahead()
 
+    def compare_streams(self) -> None:
+        for stream in STREAMS:
+            assert self.streams.wants(stream) == (stream in self.models)
+
     def compare(self) -> None:
+        self.compare_streams()
         for content, (model, triples, _) in self.open.items():
             assert sorted(content, key=str) == sorted(triples, key=str), content.window
             assert len(content) == len(triples)

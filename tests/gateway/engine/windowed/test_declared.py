@@ -22,13 +22,13 @@ def declare(engine: Engine, *nodes: str) -> None:
 
 
 @pytest.fixture
-def engine():  # noqa: ANN201
+def engine():
     made = Engine.open()
     yield made
     made.close()
 
 
-def told(outcome) -> tuple[list[str], list[str]]:  # noqa: ANN001
+def told(outcome) -> tuple[list[str], list[str]]:
     (notification,) = outcome.notifications
     return tuple(  # type: ignore[return-value]
         [row[0].value for row in rows]
@@ -170,7 +170,7 @@ def test_elements_need_the_right_to_write_the_graph_of_their_stream(engine: Engi
         engine.update(UpdateRequest(text, rights=nothing))
 
 
-def test_what_the_store_declares_is_known_when_it_is_opened(tmp_path) -> None:  # noqa: ANN001
+def test_what_the_store_declares_is_known_when_it_is_opened(tmp_path) -> None:
     engine = Engine.open(tmp_path)
     declare(engine, STREAM, WINDOW)
     engine.close()

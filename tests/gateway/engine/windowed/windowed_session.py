@@ -14,11 +14,11 @@ from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, Store, Tri
 from gateway.engine import Engine, Notification, Outcome
 from gateway.engine.request import SubscribeRequest
 from gateway.engine.spu import Subject
+from gateway.engine.windowed.hidden_graphs import without_graphs
 from gateway.errors import GatewayError, WindowError
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import SolutionBag
-from gateway.sparql.hidden_graphs import without_graphs
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.sparql.parser import parse_query
 from gateway.store.quad_store import QuadStore

@@ -11,7 +11,8 @@ from pyoxigraph import Literal, NamedNode
 
 from gateway.engine import Notification
 from gateway.gates.subscriptions.kept import Addressed, KeptBytes, KeptLimits
-from gateway.gates.subscriptions.outbox import Outbox, OutboxLimits, merge
+from gateway.gates.subscriptions.merging import merge
+from gateway.gates.subscriptions.outbox import Outbox, OutboxLimits
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, difference
 
 SPUID = "sepa://subscription/1"
@@ -229,3 +230,67 @@ def test_outbox_closed_takes_nothing_more() -> None:
     assert outbox.take() is None
     assert (place.rows, place.overflows) == (0, 0)
     assert not outbox.rewind(0)
+
+
+def _told(sequence: int, added: SolutionBag, removed: SolutionBag) -> Notification:
+    results = ResultsDelta(("x",), tuple(added.elements()), tuple(removed.elements()))
+    return Notification(SPUID, sequence, None, sequence, results)
+
+
+@given(st.sampled_from(["added", "removed"]), st.lists(st.tuples(bags, bags), min_size=1))
+def test_rows_of_a_stream_of_rows_stand_one_behind_another(
+    output: str, steps: list[tuple[SolutionBag, SolutionBag]]
+) -> None:
+    told = [_told(number, *step) for number, step in enumerate(steps, 1)]
+    merged = merge(told, output)
+    for member in ("added", "removed"):
+        rows_told = [row for each in told for row in getattr(each.results, member)]
+        assert list(getattr(merged.results, member)) == rows_told
+    assert (merged.sequence, merged.time) == (1, len(steps))
+
+
+@given(st.lists(bags, min_size=1))
+def test_of_whole_answers_the_last_counts(answers: list[SolutionBag]) -> None:
+    told = [_told(number, answer, Counter()) for number, answer in enumerate(answers, 1)]
+    merged = merge(told, "whole")
+    assert Counter(merged.results.added) == answers[-1]
+    assert not merged.results.removed
+    assert (merged.sequence, merged.time) == (1, len(answers))
+
+
+@given(
+    st.sampled_from(["changes", "added", "removed", "whole"]),
+    st.lists(st.one_of(st.none(), st.tuples(bags, bags)), min_size=1, max_size=30),
+    st.integers(1, 4),
+)
+def test_slow_reader_of_any_output_is_told_what_adds_up(
+    output: str, script: list[tuple[SolutionBag, SolutionBag] | None], messages: int
+) -> None:
+    place = Here()
+    limits = OutboxLimits(messages=messages)
+    outbox = Outbox(Lock(), place, limits, KeptBytes(), output=output)
+    put: list[Notification] = []
+    taken: list[Addressed] = []
+    for step in script:  # None: the reader takes what there is
+        if step is None:
+            taken += _take_all(outbox)
+        else:
+            added, removed = step
+            put.append(_told(len(put), added, removed if output == "changes" else Counter()))
+            outbox.put(put[-1])
+    taken += _take_all(outbox)
+    assert [each.notification.sequence for each in taken] == list(range(len(taken)))
+    assert place.rows == 0
+    if output == "whole":
+        ends = [each.notification.results.added for each in taken][-1:]
+        assert ends == [each.results.added for each in put][-1:]
+        assert sum(each.merged for each in taken) == len(put)
+        return
+    net: Counter[Row] = Counter()
+    for sign, found in ((1, put), (-1, [each.notification for each in taken])):
+        for each in found:
+            for row in each.results.added:
+                net[row] += sign
+            for row in each.results.removed:
+                net[row] -= sign
+    assert not any(net.values())

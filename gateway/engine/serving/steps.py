@@ -7,15 +7,19 @@ Place: under `Engine`, in its thread. A step has one place in the order of all a
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from types import TracebackType
+
+from pyoxigraph import Triple
 
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
-from gateway.engine.notification import Notification, Outcome
+from gateway.engine.notification import Outcome, Told
 from gateway.engine.processing import Processing
 from gateway.engine.request import DueTime, UpdateRequest
+from gateway.engine.spu import Change
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
@@ -23,6 +27,7 @@ from gateway.engine.windowed.declared import declared_after
 from gateway.engine.windowed.windowed_view import NOTHING, Arrived, WindowedView
 from gateway.engine.workers.workers import Workers
 from gateway.errors import ClientError, NoReasoningError, StorageError
+from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.store.clock import Clock
@@ -78,22 +83,27 @@ class Steps:
                 self.windowed.declare(declared)
             return outcome
 
-    def let_in(self, arrived: Arrived) -> Outcome:
+    def push(self, stream: str, triples: Iterable[Triple], time: int | None) -> Outcome:
+        """A step in which one element enters; without a `time`, µs, it is that of the clock."""
+        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
+        element = Element(distinct, time, is_gateway_time=time is None)
+        return self.let_in({stream: (element,)})
+
+    def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
         with self.writing() as time:
             if self.windowed.is_idle:
                 return Outcome(_NO_CHANGE, (), time)
             changes = self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
-            notifications = tuple(self.subscriptions.address(changes, time))
-            self.statistics.notifications += len(notifications)
-            return Outcome(_NO_CHANGE, notifications, time)
+            told = self._addressed(changes, time)
+            return _outcome(_NO_CHANGE, told, time)
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
         view = self._require_view()
         with self.writing() as time:
             entailed = view.resume()
-            return Outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
+            return _outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
@@ -125,20 +135,22 @@ class Steps:
                 told = view.settled(outcome.notifications, outcome.time)
             outcome = replace(outcome, notifications=told)
             self.statistics.subscriptions = len(self.subscriptions)
+        if outcome.shared:
+            self.delivery.deliver_shared(outcome.shared)
         if not outcome.notifications or self.delivery.listener is None:
             return outcome
         self.delivery.deliver(outcome.notifications)
-        return Outcome(outcome.delta, (), outcome.time, outcome.id, outcome.due)
+        return replace(outcome, notifications=())
 
-    @contextmanager
-    def writing(self) -> Iterator[int]:
+    def writing(self) -> AbstractContextManager[int]:
         """The place of a step in the order of all, and its time; then workers get their part."""
-        with self.store.writing, self.clock.held() as time:
-            yield time
-        if self.workers is not None:
-            for workers in (self.workers, None if self.view is None else self.view.workers):
-                if workers is not None:
-                    workers.pump()
+        return _Writing(self)
+
+    def pump(self) -> None:
+        """Let workers have what they have not got yet."""
+        for workers in (self.workers, None if self.view is None else self.view.workers):
+            if workers is not None:
+                workers.pump()
 
     def _require_view(self) -> EntailedView:
         if self.view is None:
@@ -200,7 +212,7 @@ class Steps:
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return Outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
+        return _outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
 
     def _is_time_seen(self) -> bool:
         """Whether an answer may change by a step that changes no quad."""
@@ -239,9 +251,7 @@ class Steps:
         log.error("delayed_failed", extra={"id": id_, "reason": str(error)})
         return self._change(self.delayed.without(id_), self.store.apply, time, id_)
 
-    def _notify(
-        self, delta: Delta, entailed: Delta, time: int, arrived: Arrived = NOTHING
-    ) -> tuple[Notification, ...]:
+    def _notify(self, delta: Delta, entailed: Delta, time: int, arrived: Arrived = NOTHING) -> Told:
         if self.workers is not None:
             self.workers.post(delta, time)
         queues = self.asserted.match(delta)
@@ -252,9 +262,50 @@ class Steps:
             changes += self.view.changes(entailed, time)
         if not self.windowed.is_idle:
             changes += self.windowed.step(delta, entailed, arrived)
-        notifications = tuple(self.subscriptions.address(changes, time))
-        self.statistics.notifications += len(notifications)
-        return notifications
+        return self._addressed(changes, time)
+
+    def _addressed(self, changes: Sequence[Change], time: int) -> Told:
+        told = self.subscriptions.address(changes, time)
+        count = len(told.notifications)
+        for _, listeners in told.shared:
+            count += len(listeners)
+        self.statistics.notifications += count
+        return told
+
+
+class _Writing:
+    """A generator would take thrice the time, and each step has one."""
+
+    __slots__ = ("_held", "_steps")
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> int:
+        steps = self._steps
+        steps.store.writing.acquire()
+        try:
+            self._held = steps.clock.held()
+            return self._held.__enter__()
+        except BaseException:
+            steps.store.writing.release()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        steps = self._steps
+        self._held.__exit__(kind, error, trace)
+        steps.store.writing.release()
+        if kind is None and steps.workers is not None:
+            steps.pump()
+
+
+def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:
+    return Outcome(delta, tuple(told.notifications), time, id_, shared=told.shared)
 
 
 def _texts(request: UpdateRequest) -> Iterable[str]:

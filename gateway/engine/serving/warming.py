@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from gateway.engine.limits import limited
 from gateway.engine.notification import Notification
 from gateway.engine.request import SubscribeRequest
-from gateway.engine.served import Served
+from gateway.engine.serving.served import Served
+from gateway.engine.serving.steps import Steps
 from gateway.engine.spu import Spu
-from gateway.engine.steps import Steps
 from gateway.windows.filling import Filling
 from gateway.windows.window import Window
 

@@ -7,39 +7,30 @@ entailed one where reasoning is on, and windows beside either.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import Limits, limited
-from gateway.engine.notification import Notification
+from gateway.engine.notification import Notification, SharedListener
 from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.views.processings import first_answer
+from gateway.engine.views.processings import Answering, first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
-from gateway.errors import NoReasoningError
-from gateway.rdf.solutions import ResultsDelta
+from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
 from gateway.windows.content import Content
 from gateway.windows.filling import Filling
-from gateway.windows.window import Window
+from gateway.windows.window import OUTPUTS, Window
 
 
-class Serving(Protocol):
-    """What makes SPUs and answers for them: the processing of a view, or windows beside one."""
-
-    def add(self, subject: Subject) -> tuple[Spu, ResultsDelta]:
-        """A new SPU and its whole answer; where this raises, nothing is registered."""
-
-    def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer of a known SPU now."""
-
-    def remove(self, spu: Spu) -> None:
-        """The reverse of `add`."""
+class Serving(Answering, Protocol):
+    """What tells of them too how they are served."""
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""
@@ -60,8 +51,9 @@ class Served:
         *,
         asserted: Serving,
         windows: WindowedView,
+        view: EntailedView | None,
     ) -> None:
-        self.view: EntailedView | None = None
+        self.view = view
         self._clock = clock
         self.limits = limits
         self._delivery = delivery
@@ -70,15 +62,24 @@ class Served:
         self._windows = windows
         self._clocked = count(1)
 
-    def subscribe(self, request: SubscribeRequest) -> Notification:
+    def subscribe(
+        self, request: SubscribeRequest, listener: SharedListener | None = None
+    ) -> Notification:
         """The first notification: sequence 0 and the whole answer. Raises as Engine.subscribe."""
+        if listener is not None and not request.windows:
+            raise WindowError(
+                "a listener of its own is for a subscription over windows",
+                "give the engine one for all: on_notification",
+            )
         clocked = next(self._clocked) if calls_clock(request.text) else 0
         subject = self._subject(request, clocked)
         with self._clock.held() as time:
             home = self._home(subject)
             known, serving = self._subscriptions.spu(home), self._serving(home)
             spu, results = first_answer(serving, home, known, self.limits)
-        subscription = self._delivery.add(spu, request.alias)
+        subscription = self._delivery.add(spu, request.alias, listener)
+        if spu.subject.text != subject.text:
+            subscription.text = subject.text
         if self.view is not None and not subject.windows:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None
@@ -132,8 +133,11 @@ class Served:
 
     def explain(self, query: QueryRequest) -> Explanation:
         """Which tier serves a query. Raises as Engine.explain."""
-        subject = self._home(self._subject(query))
+        asked = self._subject(query)
+        subject = self._home(asked)
         explanation = self._serving(subject).explain(subject, self._subscriptions.spu(subject))
+        if asked.windows:  # another may have asked the same in other words
+            explanation = replace(explanation, query=asked.text)
         return self.view.explained(explanation, query) if self.view is not None else explanation
 
     def _subject(self, query: QueryRequest, clocked: int = 0) -> Subject:
@@ -146,6 +150,8 @@ class Served:
         query = self._windows.names.completed(query)
         if query.windows:
             self._windows.require_readable(query)
+        elif query.output != OUTPUTS[0]:
+            raise WindowError("output", "is for windows, and there is none", "leave it out")
         return Subject(
             query.text,
             query.dataset,

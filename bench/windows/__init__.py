@@ -1,0 +1,1 @@
+"""Aggregates over windows, beside today's other ways of telling them."""

@@ -1,0 +1,143 @@
+"""`Feed`: from what enters and leaves a window, and changes of the store, to rows of groups.
+
+Place: between `star` and `groups`. What the store makes of a row is kept for each value that it
+reads (a room), with the rows that have it, so a change of the store moves those that it concerns.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Triple
+
+from gateway.engine.dataset import Quads
+from gateway.engine.incremental.solve import take
+from gateway.engine.incremental.states import Now
+from gateway.engine.lutt import Artq
+from gateway.engine.sliding.groups import Groups
+from gateway.engine.sliding.query import Rows
+from gateway.engine.sliding.rest import Ends, Key, Rest
+from gateway.engine.sliding.star import Star, picker
+from gateway.rdf.solutions import Row
+
+Sides = tuple[Sequence[Triple], Sequence[Triple]]
+"""Triples that left and that entered the window."""
+
+
+class Feed:
+    """Moves the rows of a query in its groups; `names` are those of the rows."""
+
+    def __init__(self, rows: Rows, store: Quads) -> None:
+        self._rows = rows
+        self._store = store
+        bound = frozenset(name for each in rows.patterns for name in each.variables)
+        self._star_names = [name for name in rows.names if name in bound]
+        self._star = Star(rows.patterns, self._star_names)
+        self._constants = [(rows.names.index(name), constant) for name, constant in rows.constants]
+        self._rest: _Kept | None = None
+        self.names = rows.names
+        if rows.rest is not None:
+            self._rest = _Kept(rows.rest, rows.names, store)
+            self.names = (*rows.names, *rows.rest.shown)
+
+    @property
+    def subjects(self) -> int:
+        """The subjects of the window that something is kept of."""
+        return len(self._star)
+
+    def fill(self, triples: Iterable[Triple], groups: Groups) -> None:
+        """Begin anew: the rows of these triples. Raises UnsureError."""
+        if self._rest is not None:
+            self._rest.clear()
+        self._move(self._star.fill(triples), groups, +1, {})
+
+    def change(self, artq: Artq, changes: Iterable[Sides], groups: Groups) -> dict[Row, None]:
+        """Take up a change of the store, then what left and entered the window.
+
+        The keys of groups that may show something else. Raises UnsureError.
+        """
+        touched: dict[Row, None] = {}
+        if self._rest is not None and artq.runs:
+            self._rest.take(artq, groups, touched)
+        for removed, added in changes:
+            gone, come = self._star.change(removed, added)
+            self._move(gone, groups, -1, touched)
+            self._move(come, groups, +1, touched)
+        if self._rest is not None:
+            self._rest.tidy()
+        return touched
+
+    def _move(
+        self, rows: Sequence[Row], groups: Groups, times: int, touched: dict[Row, None]
+    ) -> None:
+        if not rows:
+            return
+        rows = self._refined(rows)
+        if self._rest is None:
+            groups.move(rows, times, touched)
+        else:
+            self._rest.move(rows, groups, times, touched)
+
+    def _refined(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows that pass the FILTERs of the star alone, with what BINDs add."""
+        for place, constant in self._constants:
+            rows = [row for row in rows if row[place] == constant]
+        if not self._rows.steps:
+            return rows
+        names = self._star_names
+        solutions = [dict(zip(names, row, strict=True)) for row in rows]
+        taken = take(self._rows.steps, Now(self._store), solutions)  # type: ignore[arg-type]
+        return [tuple([solution.get(name) for name in self._rows.names]) for solution in taken]
+
+
+class _Kept:
+    """What the store makes of rows, by the values that it reads of them, and the rows of each."""
+
+    def __init__(self, rest: Rest, names: Sequence[str], store: Quads) -> None:
+        self._rest = rest
+        self._store = store
+        self._key = picker([names.index(name) for name in rest.names])
+        self._ends: dict[Key, Ends] = {}
+        self._rows: dict[Key, dict[Row, int]] = {}
+        self._left: set[Key] = set()
+
+    def clear(self) -> None:
+        """Know nothing."""
+        self._ends.clear()
+        self._rows.clear()
+
+    def move(
+        self, rows: Sequence[Row], groups: Groups, times: int, touched: dict[Row, None]
+    ) -> None:
+        keys = list(map(self._key, rows))
+        new = [key for key in dict.fromkeys(keys) if key not in self._ends]
+        if new:
+            self._ends |= self._rest.ends(self._store, new)
+        for key, row in zip(keys, rows, strict=True):
+            held = self._rows.setdefault(key, {})
+            left = held.get(row, 0) + times
+            if left:
+                held[row] = left
+            else:
+                del held[row]
+                if not held:
+                    self._left.add(key)
+            groups.move([row + end for end in self._ends[key]], times, touched)
+
+    def take(self, artq: Artq, groups: Groups, touched: dict[Row, None]) -> None:
+        """Move the rows that a change of the store concerns."""
+        concerned = self._rest.concerned(self._store, artq, self._ends)
+        keys = [key for key in concerned if key in self._ends]
+        for key, ends in self._rest.ends(self._store, keys).items():
+            before = self._ends[key]
+            if sorted(map(repr, before)) == sorted(map(repr, ends)):
+                continue
+            self._ends[key] = ends
+            for row, times in self._rows[key].items():
+                groups.move([row + end for end in before], -times, touched)
+                groups.move([row + end for end in ends], times, touched)
+
+    def tidy(self) -> None:
+        """Forget what no row has any more."""
+        for key in self._left:
+            if not self._rows[key]:
+                del self._rows[key], self._ends[key]
+        self._left.clear()

@@ -1,0 +1,106 @@
+"""The values of literals as aggregates take them: numbers exactly, in integers.
+
+Place: under `aggregates`. Source: SPARQL 1.1 Query Language, section 17.1 (operand data types), and
+gateway/rdf/values.py for what the pinned store takes for a number. A double is a whole number of
+2**-1074, so sums of doubles are integers, which neither round nor drift; they are rounded once,
+when they are told.
+"""
+
+import re
+from decimal import Context, Decimal
+from enum import IntEnum
+from typing import NamedTuple
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from gateway.rdf.namespaces import RDF, XSD
+from gateway.rdf.terms import Term
+from gateway.rdf.values import is_number_type, number
+
+PLACES = 10**18
+"""Integers and decimals are counted in so many parts of one: all digits that the store keeps."""
+
+ULP_BITS = 1074
+"""Doubles are counted in parts of two to this."""
+
+_EXACT = Context(prec=80)
+_MOST_REMEMBERED = 16_384
+
+_DOUBLE = NamedNode(XSD + "double")
+_DECIMAL = NamedNode(XSD + "decimal")
+_NOT_NUMBERS = frozenset(
+    NamedNode(iri) for iri in (XSD + "string", XSD + "boolean", RDF + "langString")
+)
+_DOUBLE_FORM = re.compile(r"-?[0-9]+(?:\.[0-9]+)?|-?INF|NaN")
+
+
+class Kind(IntEnum):
+    """What a term is to SUM: no number, nobody but the store knows, or a number."""
+
+    ERROR = 0
+    UNKNOWN = 1
+    INTEGER = 2
+    DECIMAL = 3
+    DOUBLE = 4
+
+
+class Measured(NamedTuple):
+    """A term: its kind, an integer or a decimal in `PLACES`, a double as it is."""
+
+    kind: Kind
+    places: int = 0
+    real: float = 0.0
+
+
+_ERROR = Measured(Kind.ERROR)
+_UNKNOWN = Measured(Kind.UNKNOWN)
+_known: dict[Term, Measured] = {}
+
+
+def measured(term: Term) -> Measured:
+    """The value of a term; those seen lately are remembered.
+
+    >>> measured(Literal(2)).places == 2 * PLACES, measured(Literal(0.5)).real
+    (True, 0.5)
+    """
+    found = _known.get(term)
+    if found is None:
+        if len(_known) >= _MOST_REMEMBERED:
+            _known.clear()
+        found = _known[term] = _measured(term)
+    return found
+
+
+def _measured(term: Term) -> Measured:
+    if isinstance(term, NamedNode | BlankNode | Triple):
+        return _ERROR
+    value = number(term)
+    if isinstance(value, Decimal):
+        return Measured(Kind.DECIMAL, int(_EXACT.multiply(value, Decimal(PLACES))))
+    if value is not None:
+        return Measured(Kind.INTEGER, value * PLACES)
+    if term.datatype == _DOUBLE:
+        if _DOUBLE_FORM.fullmatch(term.value):
+            return Measured(Kind.DOUBLE, real=float(term.value))
+        return _UNKNOWN
+    if term.datatype in _NOT_NUMBERS or is_number_type(term):
+        return _ERROR
+    return _UNKNOWN
+
+
+def parts(real: float) -> int:
+    """A finite double in parts of 2**-1074."""
+    above, below = real.as_integer_ratio()
+    return above << (ULP_BITS + 1 - below.bit_length())
+
+
+def decimal_literal(places: int) -> Literal:
+    """An xsd:decimal as the store writes it.
+
+    >>> decimal_literal(-3 * PLACES // 2).value, decimal_literal(2 * PLACES).value
+    ('-1.5', '2')
+    """
+    whole, fraction = divmod(abs(places), PLACES)
+    sign = "-" if places < 0 else ""
+    digits = f".{fraction:018}".rstrip("0") if fraction else ""
+    return Literal(f"{sign}{whole}{digits}", datatype=_DECIMAL)

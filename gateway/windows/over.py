@@ -1,0 +1,85 @@
+"""`OverWindows`: windows of a subscription and what it wants to be told, as every door has them.
+
+    members `windows` and `output` of a request, of a JSAP query, of a command -> OverWindows
+
+Place: between whoever subscribes and `SubscribeRequest`. Meaning: docs/windows.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from gateway.errors import WindowError
+from gateway.windows.info import WindowInfo, date_time
+from gateway.windows.window import OUTPUTS, Expand, Window, as_written, parse_windows
+
+MOST_WINDOWS = 16
+"""What one subscription may look at: each may hold what `WindowLimits` allows for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverWindows:
+    """`windows` by their IRIs, sorted; `output` is one of OUTPUTS."""
+
+    windows: tuple[tuple[str, Window], ...] = ()
+    output: str = OUTPUTS[0]
+
+    @classmethod
+    def of(cls, members: Mapping[str, object], expand: Expand = as_written) -> Self:
+        """From the JSON members `windows` and `output`, either of which may be missing or null.
+
+        `expand` makes IRIs of names with a prefix. Raises WindowError with the member and what
+        would be right.
+        """
+        declared, output = members.get("windows"), members.get("output")
+        windows = () if declared is None else parse_windows(declared, expand)
+        if len(windows) > MOST_WINDOWS:
+            raise WindowError(
+                "windows", f"there are {len(windows)}", f"give {MOST_WINDOWS} at most"
+            )
+        return cls(windows, OUTPUTS[0] if output is None else _output(output))
+
+    def members(self) -> dict[str, object]:
+        """The same as JSON: what is not so by default."""
+        found: dict[str, object] = {}
+        if self.windows:
+            found["windows"] = {iri: window.members() for iri, window in self.windows}
+        if self.output != OUTPUTS[0]:
+            found["output"] = self.output
+        return found
+
+
+OVER_NOTHING = OverWindows()
+
+PREFIXES = frozenset(("gw", "property", "qudt", "sosa", "unit"))
+"""By which people write names; as an IRI none of them would ever be a stream's."""
+
+
+def written_out(name: str) -> str:
+    """The IRI itself, for doors that know no prefixes. Raises WindowError for a name with one."""
+    if name.partition(":")[0] in PREFIXES:
+        raise WindowError("", f'"{name:.60}" is a name with a prefix', "write the IRI out")
+    return name
+
+
+def told(info: WindowInfo) -> dict[str, object]:
+    """What the first notification says of a window; times as xsd:dateTime, null where none is.
+
+    >>> told(WindowInfo(0, 1_500_000, False, 2, 5, 900, 0, None, 0, 0, 0))["to"]
+    '1970-01-01T00:00:01.500000Z'
+    """
+    return {
+        "from": date_time(info.from_),
+        "to": date_time(info.to),
+        "complete": info.complete,
+        "elements": info.elements,
+    }
+
+
+def _output(value: object) -> str:
+    if isinstance(value, str) and value in OUTPUTS:
+        return value
+    shown = repr(value)
+    raise WindowError(
+        "output", f"{shown:.60} is none", f"give {', '.join(OUTPUTS[:-1])} or {OUTPUTS[-1]}"
+    )

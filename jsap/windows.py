@@ -1,0 +1,47 @@
+"""`windows` and `output` of a query: graphs of recent elements, declared beside its text.
+
+Place: between an entry of a file and its template; what the members of a window mean, the gateway
+knows (docs/windows.md). Names with a prefix of the profile become IRIs, since a broker is sent
+IRIs alone; forced bindings have nothing to do with windows. Ours, as `infer` is: other brokers pass
+both members over.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from jsap.errors import JsapError
+from jsap.namespaces import expand
+
+_IRIS = ("stream", "sensor", "property", "feature")
+
+
+def over_members(
+    windows: Mapping[str, Mapping[str, object]],
+    output: str | None,
+    namespaces: Mapping[str, str],
+    path: str,
+) -> dict[str, object]:
+    """What a request to subscribe has of them; an entry at `path` without either has nothing.
+
+    Raises JsapError for two names of one window.
+    """
+    declared: dict[str, object] = {}
+    for name, members in windows.items():
+        iri = expand(name, namespaces)
+        if iri in declared:
+            raise JsapError(f"{path}.windows", f"<{iri}> is declared twice", "keep one of the two")
+        declared[iri] = {key: _value(key, each, namespaces) for key, each in members.items()}
+    found: dict[str, object] = {"windows": declared} if declared else {}
+    return found if output is None else {**found, "output": output}
+
+
+def _value(member: str, value: object, namespaces: Mapping[str, str]) -> object:
+    if isinstance(value, Decimal):
+        return float(value)
+    if member not in _IRIS:
+        return value
+    if isinstance(value, str):
+        return expand(value, namespaces)
+    if isinstance(value, list):
+        return [expand(each, namespaces) if isinstance(each, str) else each for each in value]
+    return value
