@@ -130,8 +130,8 @@ def _answered(
     """Rows added, by query."""
     for at, come in enumerate(stream):
         leaving = stream[at - _WINDOW : at - _WINDOW + 1] if at >= _WINDOW else ()
-        for number, added, _ in automaton.step(leaving, [come]):
-            yield from (f"{numbers[number]} {' '.join(map(str, row))}" for row in added)
+        for number, results in automaton.step(leaving, [come]):
+            yield from (f"{numbers[number]} {' '.join(map(str, row))}" for row in results.added)
 
 
 def _expected(stream: Sequence[Triple], queries: int) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pyoxigraph import NamedNode
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.engine.windowed.declared import Declared
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
@@ -26,7 +27,7 @@ from gateway.ingest.sensor_classes import SensorClasses
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
-from gateway.ingest.windows.journalled import Journalled
+from gateway.ingest.windows.journalled import Journalled, needed_s
 from gateway.ingest.windows.opening import Opening
 from gateway.ingest.windows.stream_names import MappedStreams
 from gateway.rdf.terms import GraphName
@@ -44,6 +45,7 @@ class Reception:
     def __init__(self, config: Config, clocks: Clocks, storage: Storage) -> None:
         profiles, identity = storage.profiles, storage.identity
         self._storage = storage
+        self._keep_s = config.journal.keep_s
         self.inbox = Inbox(config.limits.inbox)
         self.mappings, self.plausibility = MappingTable(), Plausibility()
         self.current_state = CurrentState(
@@ -67,6 +69,8 @@ class Reception:
         )
         self.mappings.on_change(self._rename_streams)
         storage.engine.windowed.written = self._written
+        storage.engine.windowed.on_declared = self._keep_for
+        self._keep_for(storage.engine.windowed.declared)
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
@@ -82,6 +86,11 @@ class Reception:
 
     def _rename_streams(self, _: frozenset[str]) -> None:
         self.ingest.elements.streams = MappedStreams(self.mappings.mappings)
+
+    def _keep_for(self, declared: Declared) -> None:
+        """Have the journal keep what a declared window may begin with."""
+        space = self._storage.journal.space
+        space.keep_s = max(self._keep_s, needed_s(declared.windows.values()))
 
     def _written(self, stream: str) -> Iterable[GraphName]:
         """The graphs of a stream's observations; a client's stream is one itself."""

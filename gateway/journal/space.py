@@ -24,11 +24,15 @@ _SMOOTHING_S = 600.0
 
 
 class Space:
-    """What a journal's folder holds against its limits; for any thread. Raises OSError."""
+    """What a journal's folder holds against its limits; for any thread. Raises OSError.
+
+    `keep_s` is that of the limits, unless somebody needs what is sealed for longer.
+    """
 
     def __init__(self, folder: Path, manifest: Manifest, limits: JournalLimits) -> None:
         self.dropped = 0
         self.applied: Position | None = None
+        self.keep_s = limits.keep_s
         self._folder = folder
         self._manifest = manifest
         self._limits = limits
@@ -133,7 +137,7 @@ class Space:
         except FileNotFoundError:
             return True
         is_applied = self.applied is None or item.name.last <= self.applied
-        return is_applied and age >= self._limits.keep_s
+        return is_applied and age >= self.keep_s
 
     def _remove(self, item: Sealed) -> None:
         if self._manifest.is_shipped(item):

@@ -62,7 +62,7 @@ the same, unless it was refused and had fallbacks."""
 Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
 """How subscriptions begin; the spuid."""
 
-_FILLED = 200
+_FILLED = 100
 """Elements that enter a window that is filled with one place in the queue: some 10 ms."""
 
 T = TypeVar("T")

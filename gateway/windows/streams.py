@@ -145,6 +145,8 @@ class Streams:
         if seen is None or seen.content is not content or not isinstance(content, RangeContent):
             return []
         holder = content.holder
+        if self._now is not None:
+            holder.advance(self._now)  # steps that did not concern it have passed
         self._streams[content.window.stream].fill(content, filling, most)
         if self._budget.is_exceeded():
             self._shed([holder])

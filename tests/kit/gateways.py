@@ -113,6 +113,7 @@ def write_profile(
     mappings: Sequence[JsonObject] = (),
     rules: Sequence[JsonObject] = (),
     queries: Mapping[str, str] | None = None,
+    windows: Sequence[JsonObject] = (),
 ) -> Path:
     """A JSAP profile file; a later call with the same folder replaces it."""
     profile = {
@@ -120,10 +121,15 @@ def write_profile(
         "namespaces": {
             "unit": "http://qudt.org/vocab/unit/",
             "sosa": "http://www.w3.org/ns/sosa/",
+            "gw": "https://sosa-gateway.example/ns#",
         },
         "queries": {name: {"sparql": text} for name, text in (queries or {}).items()},
         "updates": {},
-        "extended": {"mappings": list(mappings), "rules": list(rules)},
+        "extended": {
+            "mappings": list(mappings),
+            "rules": list(rules),
+            "windows": list(windows),
+        },
     }
     path = folder / "test.jsap"
     path.write_text(json.dumps(profile), encoding="utf-8")

@@ -12,7 +12,7 @@ from gateway.engine.dataset import Quads
 from gateway.engine.incremental.solve import take
 from gateway.engine.incremental.states import Now
 from gateway.engine.lutt import Artq
-from gateway.engine.sliding.groups import Groups
+from gateway.engine.sliding.groups import Group, Groups
 from gateway.engine.sliding.query import Rows
 from gateway.engine.sliding.rest import Ends, Key, Rest
 from gateway.engine.sliding.star import Star, picker
@@ -47,14 +47,14 @@ class Feed:
         """Begin anew: the rows of these triples. Raises UnsureError."""
         if self._rest is not None:
             self._rest.clear()
-        self._move(self._star.fill(triples), groups, +1, {})
+        self._move(self._star.fill(triples), groups, +1, [])
 
-    def change(self, artq: Artq, changes: Iterable[Sides], groups: Groups) -> dict[Row, None]:
+    def change(self, artq: Artq, changes: Iterable[Sides], groups: Groups) -> list[Group]:
         """Take up a change of the store, then what left and entered the window.
 
-        The keys of groups that may show something else. Raises UnsureError.
+        The groups that may show something else. Raises UnsureError.
         """
-        touched: dict[Row, None] = {}
+        touched: list[Group] = []
         if self._rest is not None and artq.runs:
             self._rest.take(artq, groups, touched)
         for removed, added in changes:
@@ -65,9 +65,7 @@ class Feed:
             self._rest.tidy()
         return touched
 
-    def _move(
-        self, rows: Sequence[Row], groups: Groups, times: int, touched: dict[Row, None]
-    ) -> None:
+    def _move(self, rows: Sequence[Row], groups: Groups, times: int, touched: list[Group]) -> None:
         if not rows:
             return
         rows = self._refined(rows)
@@ -104,9 +102,7 @@ class _Kept:
         self._ends.clear()
         self._rows.clear()
 
-    def move(
-        self, rows: Sequence[Row], groups: Groups, times: int, touched: dict[Row, None]
-    ) -> None:
+    def move(self, rows: Sequence[Row], groups: Groups, times: int, touched: list[Group]) -> None:
         keys = list(map(self._key, rows))
         new = [key for key in dict.fromkeys(keys) if key not in self._ends]
         if new:
@@ -122,7 +118,7 @@ class _Kept:
                     self._left.add(key)
             groups.move([row + end for end in self._ends[key]], times, touched)
 
-    def take(self, artq: Artq, groups: Groups, touched: dict[Row, None]) -> None:
+    def take(self, artq: Artq, groups: Groups, touched: list[Group]) -> None:
         """Move the rows that a change of the store concerns."""
         concerned = self._rest.concerned(self._store, artq, self._ends)
         keys = [key for key in concerned if key in self._ends]

@@ -94,6 +94,7 @@ class WindowedView:
         self.written: Written = itself
         self.past_of: PastOf = _nothing
         self.names = Names(store)
+        self.on_declared: Callable[[Declared], None] = lambda _: None
         self.entailed: EntailedView | None = None
         self.automata = Automata()
         self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
@@ -122,6 +123,7 @@ class WindowedView:
         """Say what is declared from now on; subscriptions of a window that goes or changes end."""
         before = self.names.declared.windows
         self.names.declare(declared)
+        self.on_declared(declared)
         changed = {
             iri: window for iri, window in before.items() if declared.windows.get(iri) != window
         }

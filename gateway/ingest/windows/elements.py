@@ -10,6 +10,8 @@ without its graphs. Made when the step is made, and only where somebody has a wi
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from pyoxigraph import Triple
+
 from gateway.ingest.sosa import ObservationTemplates, result_time, unit_in_graph
 from gateway.ingest.windows.stream_names import MappedStreams
 from gateway.ingest.windows.template_triples import TemplateTriples
@@ -75,19 +77,21 @@ class ObservationElements:
     def element(self, record: Record, templates: ObservationTemplates) -> Element:
         """One observation."""
         seen = record.observation
-        triples = [
-            triple
-            for plan, bindings in templates.observed(record)
-            for triple in self._of(plan.text).of(bindings)
-        ]
+        triples: tuple[Triple, ...] = ()
+        size = 0
+        for plan, bindings in templates.observed(record):
+            template = self._of(plan.text)
+            triples += template.of(bindings)
+            size += template.size(bindings)
         time, key = result_time(record), seen.stream
         return Element(
-            tuple(triples),
+            triples,
             micros(time),
             key,
             unit_in_graph(seen),
             is_gateway_time=time is record.ingested_at,
             arrival=micros(record.ingested_at),
+            size=size,
         )
 
     def written(self, stream: str, templates: ObservationTemplates) -> frozenset[GraphName] | None:

@@ -7,7 +7,7 @@ reaches, or as the journal does; what is not there shows in what a window says i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.values.observation import StreamKey
@@ -36,6 +36,16 @@ class Past:
             self.fillings[window].add(elements)
         else:
             self.at_once[window][0].extend(elements)
+
+
+def needed_s(windows: Iterable[Window]) -> float:
+    """How long the journal has to keep what is sealed for windows that may be opened, s."""
+    return max(((_reach(each) + _AHEAD) / 1e6 for each in windows if each.range), default=0.0)
+
+
+def _reach(window: Window) -> int:
+    """How far behind now a window by range begins at most, µs."""
+    return window.lateness + (window.range or 0) + (window.step or 0)
 
 
 @dataclass(slots=True)
@@ -182,12 +192,9 @@ class Journalled:
                 each.is_enough = True  # and more than there is room for
 
     def _wanted(self, window: Window, now: int, keys: Sequence[StreamKey]) -> _Wanted:
-        reach = window.lateness + (window.range or 0)
-        if window.range is not None:
-            reach += window.step or 0
         streams = self._elements.streams
         own = [key for key in keys if window.sees(key) and window.stream in streams.of(key)]
-        return _Wanted(window, now - reach, own)
+        return _Wanted(window, now - _reach(window), own)
 
 
 def _note_gap(wanted: Sequence[_Wanted], earliest: int | None) -> None:

@@ -1,13 +1,22 @@
 """Windows over observations in a running gateway, by simulated clocks."""
 
+import asyncio
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
+from pyoxigraph import NamedNode
+
+from gateway.engine import SubscribeRequest
+from gateway.errors import ForbiddenError
 from gateway.rdf.namespaces import OBSERVATIONS
+from gateway.rdf.rights import Rights
 from gateway.windows import Window
 from tests.gateway.app.windowed_gateway import (
     ALL,
     LAST,
+    MAPPED,
     STUFFY,
     TEMPERATURE,
     Hand,
@@ -15,7 +24,7 @@ from tests.gateway.app.windowed_gateway import (
     last,
     windowed,
 )
-from tests.kit.gateways import MAPPINGS, mapping, update
+from tests.kit.gateways import MAPPINGS, Watch, mapping, update, write_profile
 
 
 async def test_rooms_are_stuffy_by_their_mean_of_ten_minutes_while_nobody_is_in(
@@ -141,3 +150,68 @@ async def test_a_restart_and_a_lost_journal(tmp_path: Path) -> None:
         again = await house.watch(ALL, window)
         (info,) = (again.notifications[0].windows or {}).values()
         assert info.complete
+
+
+async def test_a_declared_window_is_had_by_name_until_it_goes(tmp_path: Path) -> None:
+    async with windowed(tmp_path) as house:
+        gateway = house.gateway
+        await house.tell("a", "t", 40)
+        await update(
+            gateway,
+            f"""INSERT DATA {{ GRAPH <{MAPPINGS}> {{ <{LAST}> a gw:Window ;
+            gw:windowStream gw:observations ; gw:windowProperty <{TEMPERATURE}> ;
+            gw:windowRange "PT1H" }} }}""",
+        )
+        assert gateway.stages.storage.journal.space.keep_s == 3900
+        told = await house.watch(STUFFY)
+        assert answer(told) == {("urn:room:a", "40"): 1}
+        await house.tell("a", "t", 36)
+        await told.until(lambda: answer(told) == {("urn:room:a", "38"): 1})
+        await update(
+            gateway,
+            f"DELETE WHERE {{ GRAPH <{MAPPINGS}> {{ <{LAST}> gw:windowRange ?range }} }} ;"
+            f'INSERT DATA {{ GRAPH <{MAPPINGS}> {{ <{LAST}> gw:windowRange "PT2H" }} }}',
+        )
+        assert "another one now" in str(house.ended[0])
+        again = await house.watch(STUFFY)
+        assert answer(again) == {("urn:room:a", "38"): 1}
+        await update(gateway, f"DELETE WHERE {{ GRAPH <{MAPPINGS}> {{ <{LAST}> ?p ?o }} }}")
+        assert "declared no more" in str(house.ended[1])
+        assert gateway.stages.storage.journal.space.keep_s == 120
+
+
+async def test_a_profile_declares_windows_which_go_with_it(tmp_path: Path) -> None:
+    declared = {"id": LAST, "stream": "gw:observations", "elements": 2}
+    async with windowed(tmp_path, windows=[declared]) as house:
+        await house.tell("a", "t", 40)
+        told = await house.watch(ALL)
+        assert answer(told) == {("40",): 1}
+        write_profile(tmp_path, MAPPED)
+        house.gateway.reload_profiles()
+        async with asyncio.timeout(20):
+            while not house.ended:
+                await asyncio.sleep(0.05)
+        assert "declared no more" in str(house.ended[0])
+
+
+async def test_who_may_not_read_the_observations_has_no_window_of_them(tmp_path: Path) -> None:
+    async with windowed(tmp_path) as house:
+        rights = Rights(read=frozenset({NamedNode("urn:mine")}))
+        request = SubscribeRequest(ALL, rights=rights, windows=tuple(last().items()))
+        with pytest.raises(ForbiddenError):
+            await house.gateway.scheduler.subscribe(request, sink=Watch())
+
+
+async def test_a_clock_that_is_put_forward_takes_the_gateways_times_along(tmp_path: Path) -> None:
+    known = mapping("t", "room/+/t", format="json", selector="$.v")
+    async with windowed(tmp_path, [known]) as house:
+        told = await house.watch(ALL, last())
+        await house.tell("a", "t", 20)
+        await told.until(lambda: answer(told) == {("20",): 1})
+        house.hand.now += timedelta(hours=5)
+        await house.pass_(599)
+        await house.tell("a", "t", 21)
+        await told.until(lambda: answer(told) == {("20",): 1, ("21",): 1})
+        assert house.gateway.scheduler.engine.windowed.clock.jumps == 1
+        await house.pass_(1)
+        await told.until(lambda: answer(told) == {("21",): 1})

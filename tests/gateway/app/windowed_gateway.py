@@ -94,10 +94,11 @@ async def windowed(
     mappings: Sequence[dict[str, object]] = MAPPED,
     hand: Hand | None = None,
     kind: str = "memory",
+    windows: Sequence[dict[str, object]] = (),
 ) -> AsyncIterator[Windowed]:
     """A gateway on a folder, which may start there again."""
     hand = hand or Hand()
-    config = windowed_settings(folder, mappings, kind)
+    config = windowed_settings(folder, mappings, kind, windows)
     async with Gateway(config, hand.clocks) as gateway:
         store = gateway.scheduler.engine.store
         yield Windowed(gateway, hand)
@@ -105,10 +106,13 @@ async def windowed(
 
 
 def windowed_settings(
-    folder: Path, mappings: Sequence[dict[str, object]] = MAPPED, kind: str = "memory"
+    folder: Path,
+    mappings: Sequence[dict[str, object]] = MAPPED,
+    kind: str = "memory",
+    windows: Sequence[dict[str, object]] = (),
 ) -> Config:
     """The settings of such a gateway, which looks at time as often as it may."""
-    config = settings(folder, write_profile(folder, mappings), kind=kind)
+    config = settings(folder, write_profile(folder, mappings, windows=windows), kind=kind)
     return config.model_copy(update={"windows": WindowsSettings(tick_ms=10)})
 
 

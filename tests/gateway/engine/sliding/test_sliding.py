@@ -124,7 +124,7 @@ def test_a_defect_costs_nobody_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gateway.engine.sliding.groups.Groups.show", fail)
+        monkeypatch.setattr("gateway.engine.sliding.groups.Groups.now", fail)
         (told,) = engine.push("urn:s", reading(2, 10)).notifications
         assert [_value(row["mean"]) for row in told.added] == ["7.5"]
         assert [_value(row["mean"]) for row in told.removed] == ["5"]

@@ -60,6 +60,8 @@ def _window_lines(window: Mapping[str, Any]) -> Iterator[str]:
     whole = "complete" if window["complete"] else "not complete"
     yield f"  {whole}, from {window['from'] or 'nothing'} to {window['to'] or 'nothing'}"
     yield f"  late {window['late']}, dropped {window['dropped']}, expired {window['expired']}"
+    if window["warning"]:
+        yield f"  {window['warning']}"
     if automaton["plans"]:
         counts = ", ".join(f"{count} {name}" for name, count in automaton.items())
         yield f"  automaton: {counts}"
