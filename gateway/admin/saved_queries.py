@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gateway.admin.profile_checks import template_findings
 from gateway.admin.profile_reload import ProfileReload
+from gateway.engine.windowed.over import OverWindows, written_out
 from gateway.errors import BadRequestError, ConflictError, GatewayError, NotFoundError, StorageError
-from gateway.windows.over import OverWindows, written_out
 from jsap import JsapError, Profile
 
 MOST = 500

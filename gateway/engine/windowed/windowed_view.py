@@ -279,8 +279,10 @@ class WindowedView:
         spu = subscription.spu
         if spu in self.automata:
             known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
-            return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
-        return self._home[spu].standing(subscription)
+            found = Standing(*known, subscription.last_sequence, tier="automaton", members=1)
+        else:
+            found = self._home[spu].standing(subscription)
+        return replace(found, windows=spu.subject.windows, output=spu.subject.output)
 
     def statuses(self) -> list[WindowStatus]:
         """Every open window, those that were opened first before others."""

@@ -6,11 +6,11 @@ from fastapi import Depends, Path
 from pydantic import Field
 
 from gateway.admin.saved_queries import NAME, Saved, SavedQueries
+from gateway.engine.windowed.over import MOST_WINDOWS
 from gateway.gates.http.dependencies import GateOf, Requires
 from gateway.gates.http.json_body import Body, JsonBody
 from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.security.policy import Capability
-from gateway.windows.over import MOST_WINDOWS
 
 PATH = "/saved"
 

@@ -206,6 +206,7 @@ async def test_a_question_about_the_last_minutes_has_windows(
         await page.get_by_role("button", name="Keep watching").click()
         await expect(seen).to_have_count(2)
         await expect(page.get_by_text("No rows. Nothing is so just now")).to_be_visible()
+        await _explained_over_windows(page, gateway)
         await pictures(page, "ask-window")
         await page.locator(".windows summary").click()
         declared = page.get_by_label("Windows by the names")
@@ -216,3 +217,14 @@ async def test_a_question_about_the_last_minutes_has_windows(
         await declared.fill(changed)
         await page.get_by_role("button", name="Run").click()
         await expect(page.get_by_role("alert")).to_contain_text("urn:window:last-10-min: range")
+
+
+async def _explained_over_windows(page: Page, gateway: Gateway) -> None:
+    """The operator sees what it looks at, in a tab of his own."""
+    other = await page.context.new_page()
+    await other.goto(url(gateway, "health/questions"))
+    row = other.locator("[data-question]", has_text="for 10 min")
+    await row.get_by_role("button", name="Explain").click()
+    await expect(other.locator(".explained pre")).to_contain_text("urn:window:last-20-min")
+    await expect(other.get_by_role("link", name="Ask it")).to_be_visible()
+    await other.close()

@@ -682,6 +682,7 @@ export const texts = {
     shared: (count: string) => `shared by ${count}`,
     apart: "a process of its own",
     explain: "Explain",
+    askIt: "Ask it",
 
     noQuarantine: "No message is held: what came could be read.",
     noneLikeThis: "None like this.",
