@@ -168,7 +168,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize("case", LASTING, ids=lambda case: case["name"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(steps=STEPS)
 def test_a_lasting_question_has_the_rows_that_its_readings_give(
     case: Mapping[str, Any], steps: list[tuple[str, Any]]
