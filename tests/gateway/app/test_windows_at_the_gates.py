@@ -358,9 +358,9 @@ async def test_windows_from_the_command_line(
         await send(opened, 1, 2, 3)
         assert await asyncio.to_thread(main, ["windows", "--url", url]) == 0
         told = capsys.readouterr().out
-        assert f"{W}\n  stream {STREAM}, triples 2\n  1 subscriptions; 2 elements" in told
+        assert f"{W}\n  stream {STREAM}, triples 2\n  subscriptions 1, elements 2" in told
         assert f"{NAMED}: declared, nobody sees it" in told
-        assert f"stream {STREAM}: declared, windows saw 3 elements" in told
+        assert f"stream {STREAM}: declared, elements that windows saw 3" in told
         assert await asyncio.to_thread(main, ["windows", "--json", "--url", url]) == 0
         assert json.loads(capsys.readouterr().out)["windows"][0]["names"] == [W]
         declared = tmp_path / "windows.json"
