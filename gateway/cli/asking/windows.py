@@ -33,8 +33,8 @@ def _windows(options: argparse.Namespace) -> int:
 def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     held, limits = told["held"], told["limits"]
     yield (
-        f"windows: {len(told['windows'])}, which hold {held['elements']} of {limits['elements']} elements, "
-        f"{held['bytes']} of {limits['bytes']} bytes"
+        f"windows: {len(told['windows'])}, which hold {held['elements']} of "
+        f"{limits['elements']} elements, {held['bytes']} of {limits['bytes']} bytes"
     )
     for each in told["windows"]:
         yield from _window_lines(each)
