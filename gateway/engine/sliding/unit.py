@@ -21,6 +21,7 @@ from gateway.engine.sliding.members import Checks, Members
 from gateway.engine.sliding.query import SlidingQuery
 from gateway.engine.sliding.surroundings import Rows, Surroundings
 from gateway.engine.spu import Change, Spu
+from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Content
@@ -89,8 +90,14 @@ class SlidingUnit:
         self._waiting.append((removed, added))
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer of a member."""
-        rows = tuple(bounded(self._answer(spu)))
+        """The whole answer of a member. Raises GatewayError."""
+        try:
+            rows = tuple(bounded(self._answer(spu)))
+        except GatewayError:
+            raise
+        except Exception as error:  # nobody else could say it: no other tier has the window now
+            why = f"this query cannot be answered over its window: {error!r}"
+            raise SubscriptionFailedError(why, "report it with the query") from error
         return ResultsDelta(self._variables, rows)
 
     def told(self, spu: Spu) -> SolutionBag:
@@ -128,9 +135,9 @@ class SlidingUnit:
             group.is_touched = False
             now, was = self._groups.now(group), group.shown
             if was is not None and now is not None and was.row == now.row:
-                told.is_net = False
-                if was.seen == now.seen and group not in moved:
+                if was.values == now.values and group not in moved:
                     continue
+                told.is_net = False
             moved.pop(group, None)
             became.append(self._became(group, now, told))
         became += [self._became(group, group.shown, told) for group in moved]
