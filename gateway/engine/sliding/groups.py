@@ -73,12 +73,20 @@ class Group:
 class Groups:
     """The groups of rows; iterated over, those that there are. They project `names`.
 
-    Where they `are_told_apart`, no two of them project the same.
+    A group's key begins with the values of the `parameters`: groups of other ones are of other
+    subscriptions. Where they `are_told_apart`, no two groups of one subscription project the same.
     """
 
-    def __init__(self, grouping: Grouping, recipes: Recipes, rows: Sequence[str]) -> None:
+    def __init__(
+        self,
+        grouping: Grouping,
+        recipes: Recipes,
+        parameters: Sequence[str],
+        rows: Sequence[str],
+    ) -> None:
         self._grouping = grouping
-        self._key = picker([rows.index(name) for name in grouping.keys])
+        self._parameters = len(parameters)
+        self._key = picker([rows.index(name) for name in (*parameters, *grouping.keys)])
         self._places = [rows.index(grouping.arguments[place]) for place, _ in recipes.states]
         self._makers = [make for _, make in recipes.states]
         self._reads = recipes.reads
@@ -88,14 +96,30 @@ class Groups:
         self.are_told_apart = shown is not None and set(grouping.keys) <= set(shown)
         self._plain = None if shown is None else picker([self._seen.index(n) for n in shown])
         self._groups: dict[Row, Group] = {}
-        if grouping.is_implicit:
-            self._group(())
 
     def __len__(self) -> int:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
+
+    def open(self, constants: Row, touched: list[Group]) -> None:
+        """Somebody is told the groups of these values, one of which may be there without rows."""
+        if self._grouping.is_implicit:
+            group = self._group(constants)
+            group.is_touched = True
+            touched.append(group)
+
+    def close(self, constants: Row) -> list[Group]:
+        """Forget the groups of these values, and say which."""
+        closed = [each for each in self if self.constants_of(each) == constants]
+        for group in closed:
+            del self._groups[group.key]
+        return closed
+
+    def constants_of(self, group: Group) -> Row:
+        """The values of the parameters that a group is of."""
+        return group.key[: self._parameters]
 
     def _group(self, key: Row) -> Group:
         group = Group(key, [make() for make in self._makers], self._places)
@@ -131,7 +155,7 @@ class Groups:
         if not group.count and not grouping.is_implicit:
             return None
         states = group.states
-        values = group.key + tuple(
+        values = group.key[self._parameters :] + tuple(
             [
                 Literal(group.count) if read is None else read[1](states[read[0]])
                 for read in self._reads
