@@ -4,6 +4,7 @@ Place: between `star` and `groups`. What the store makes of a row is kept for ea
 reads (a room), with the rows that have it, so a change of the store moves those that it concerns.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from pyoxigraph import Triple
@@ -151,7 +152,7 @@ class _Kept:
         keys = [key for key in concerned if key in self._ends]
         for key, ends in self._rest.ends(self._store, keys).items():
             before = self._ends[key]
-            if sorted(map(repr, before)) == sorted(map(repr, ends)):
+            if Counter(before) == Counter(ends):
                 continue
             self._ends[key] = ends
             for row, times in self._rows.get(key, {}).items():

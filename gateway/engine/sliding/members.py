@@ -134,7 +134,7 @@ class _Sorted:
         return bool(self._exact)
 
     def passing(self, operator: str, value: Term | None) -> Iterator[Spu]:
-        """Those whose threshold the value meets; where only the store can say, all."""
+        """Members whose threshold the value meets; where only the store can say, all."""
         if value is None:
             return
         kind, places, real = measured(value)
