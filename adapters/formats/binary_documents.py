@@ -70,5 +70,13 @@ def _proposal(family: str, topic: str, path: str, name: str, names: Names) -> Pr
     return Proposal(mapping, family, topic, f"{topic} {path}", found.meaning, question=question)
 
 
-CBOR = Format(_compile(read_cbor), names=True, propose=_propose("cbor", read_cbor))
-MSGPACK = Format(_compile(read_msgpack), names=True, propose=_propose("msgpack", read_msgpack))
+CBOR = Format(
+    _compile(read_cbor), names=True, members=True, written=True, propose=_propose("cbor", read_cbor)
+)
+MSGPACK = Format(
+    _compile(read_msgpack),
+    names=True,
+    members=True,
+    written=True,
+    propose=_propose("msgpack", read_msgpack),
+)

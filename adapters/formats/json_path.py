@@ -7,7 +7,7 @@ absent and null mean.
 from collections.abc import Sequence
 from itertools import islice
 
-from adapters.adapter import Fault
+from adapters.adapter import Fault, Format, stateless
 from adapters.documents.document import DocumentAdapter
 from adapters.documents.json_path import leaves
 from adapters.values.mapping import Mapping
@@ -49,3 +49,6 @@ def _proposal(topic: str, path: str, name: str, names: Names) -> Proposal:
     )
     question = "Is this a measured value, in this unit, and of what?"
     return Proposal(mapping, "json", topic, f"{topic} {path}", found.meaning, question=question)
+
+
+FORMAT = Format(stateless(json_adapter), names=True, members=True, written=True, propose=propose)
