@@ -69,8 +69,10 @@ class DocumentAdapter:
         return self._findings(Looked(document), streams)
 
     def _findings(self, looked: Looked, streams: Sequence[Stream]) -> Findings:
-        times = {key: _times(looked.all(path)) for key, path in self._times.items()}
-        sequences = {key: _sequences(looked.all(path)) for key, path in self._sequences.items()}
+        times = {key: _times(_beside(looked, path)) for key, path in self._times.items()}
+        sequences = {
+            key: _sequences(_beside(looked, path)) for key, path in self._sequences.items()
+        }
         findings = Findings()
         asked = []
         for rule, stream in zip(self._rules, streams, strict=True):
@@ -88,6 +90,14 @@ class DocumentAdapter:
         if asked and not findings:
             findings.faults.append(missing(asked))
         return findings
+
+
+def _beside(looked: Looked, path: Path) -> Found | Fault:
+    """What a path finds; of one that leads to one value it is everybody's, under no name."""
+    if not path.is_singular:
+        return looked.all(path)
+    value = looked.one(path)
+    return [] if isinstance(value, Absent) else [("", value)]
 
 
 def _holds(where: Condition, looked: Looked, stream: Stream, findings: Findings) -> bool:
@@ -110,7 +120,7 @@ def _add_all(
     if isinstance(found, Fault):
         findings.faults.append(found.of(stream.mapping))
         return
-    members = [(path, _members(looked.all(each))) for path, each in rule.members if found]
+    members = [(path, _members(_beside(looked, each))) for path, each in rule.members if found]
     for name, value in found:
         own = stream if rule.is_singular else stream.named(name)
         if members:
