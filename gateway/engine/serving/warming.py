@@ -16,7 +16,7 @@ from gateway.engine.request import SubscribeRequest
 from gateway.engine.serving.served import Served
 from gateway.engine.serving.steps import Steps
 from gateway.engine.spu import Spu
-from gateway.windows.filling import Filling
+from gateway.windows.before.filling import Filling
 from gateway.windows.window import Window
 
 

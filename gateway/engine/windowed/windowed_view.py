@@ -26,7 +26,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
-from gateway.engine.windowed.declared import Declared, Written, itself
+from gateway.engine.windowed.declared import Declared, Written, itself, read_declared
 from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_counts import WindowCounts
@@ -48,9 +48,9 @@ from gateway.errors import (
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_store import QuadStore
+from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
-from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo
 from gateway.windows.streams import Streams
 from gateway.windows.window import Window
@@ -118,6 +118,10 @@ class WindowedView:
     @declared.setter
     def declared(self, declared: Declared) -> None:
         self.declare(declared)
+
+    def read_declared(self) -> None:
+        """Take up what the store declares, where it was written otherwise than by UPDATE."""
+        self.declare(read_declared(self._store))
 
     def declare(self, declared: Declared) -> None:
         """Say what is declared from now on; subscriptions of a window that goes or changes end."""
