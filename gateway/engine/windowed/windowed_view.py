@@ -93,6 +93,7 @@ class WindowedView:
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
         self.past_of: PastOf = _nothing
+        self._unheard: dict[Spu, GatewayError] = {}
         self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
         self.entailed: EntailedView | None = None
@@ -227,12 +228,14 @@ class WindowedView:
             for processing in processings:
                 told += processing.step(Delta(), changes)
         self._outputs.told(told, ())
+        for change in changes:
+            if change.full is not None:
+                self._end_over(change.content, change.full)
 
-    def require_room(self, spu: Spu) -> None:
-        """Raise WindowFullError where a window of an SPU could not be kept."""
-        for content in self._contents[spu].values():
-            if content.full is not None:
-                raise content.full
+    def require_kept(self, spu: Spu) -> None:
+        """Raise why an SPU that nobody subscribes to yet has ended."""
+        if spu in self._unheard:
+            raise self._unheard[spu]
 
     def _added(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         try:
@@ -265,6 +268,7 @@ class WindowedView:
             if processing.is_idle:
                 self._processings[spu.subject.infer].remove(processing)
         self._outputs.remove(spu)
+        self._unheard.pop(spu, None)
         contents = self._contents.pop(spu)
         self.names.closed(contents)
         self._close(contents)
@@ -464,7 +468,10 @@ class WindowedView:
                 self._end(spu, error)
 
     def _end(self, spu: Spu, error: GatewayError) -> None:
-        for spuid in self._subscriptions.spuids(spu):
+        spuids = self._subscriptions.spuids(spu)
+        if not spuids:
+            self._unheard[spu] = error
+        for spuid in spuids:
             last = self._delivery.leave(spuid)
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:
