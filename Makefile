@@ -152,6 +152,7 @@ SEPY := sepy==0.43.2.1 requests==2.32.5 setuptools==80.9.0 websocket-client==1.9
 SEPA_JS := @arces-wot/sepa-js@0.13.2
 ZIGBEE := zigbee-herdsman-converters@26.112.0
 HOMEASSISTANT := homeassistant==2024.3.3
+BYTEWAX := bytewax==0.21.1
 
 interop:
 	@$(MAKE) --no-print-directory $(INTEROP)/sepy/.ready || \
@@ -162,10 +163,17 @@ interop:
 	  echo "no zigbee-herdsman-converters: the tests that need it will be skipped" >&2
 	@$(MAKE) --no-print-directory $(INTEROP)/homeassistant/.ready || \
 	  echo "no homeassistant: the tests that need it will be skipped" >&2
+	@$(MAKE) --no-print-directory $(INTEROP)/bytewax/.ready || \
+	  echo "no bytewax: its column of bench windows will be empty" >&2
 
 $(INTEROP)/sepy/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(SEPY)
+	@touch $@
+
+$(INTEROP)/bytewax/.ready: | $(BIN)/python
+	$(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(BYTEWAX)
 	@touch $@
 
 # What is read of it are the names of its device classes and units: nothing of it runs.

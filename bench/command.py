@@ -25,6 +25,7 @@ from bench.reasoning import reasoning
 from bench.report import Experiment, Outcome, versions, write_json, write_text
 from bench.sepbm import sepbm
 from bench.sepbm.configuration import RESOURCES
+from bench.windows import windows
 from gateway.errors import GatewayError
 
 Measure = Callable[[argparse.Namespace], Iterator[Outcome]]
@@ -320,6 +321,11 @@ def _ctp(options: argparse.Namespace) -> Iterator[Outcome]:
     return ctp.measure(options.extent)
 
 
+def _windows(options: argparse.Namespace) -> Iterator[Outcome]:
+    del options
+    return windows.measure()
+
+
 def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
 
@@ -389,6 +395,7 @@ BENCHMARKS = (
         (_add_ctp,),
     ),
     Benchmark("shapes", "37 shapes of queries, random updates", _shapes, (_add_shapes,)),
+    Benchmark("windows", "aggregates over windows, beside Bytewax", _windows, ()),
 )
 """All benchmarks, in the order of `make bench`."""
 

@@ -93,9 +93,9 @@ class Shared:
     def step(self, gone: Sequence[Sequence[Triple]], come: Triple) -> Told:
         """By the automata, terms in and out."""
         for automaton, texts, leaving in zip(self.automata, self._texts, gone, strict=True):
-            for number, added, removed in automaton.step(leaving, [come]):
-                yield from ((texts[number], "+", row) for row in added)
-                yield from ((texts[number], "-", row) for row in removed)
+            for number, results in automaton.step(leaving, [come]):
+                yield from ((texts[number], "+", row) for row in results.added)
+                yield from ((texts[number], "-", row) for row in results.removed)
 
     def run(self, stream: Sequence[Triple], start: int) -> tuple[int, float]:
         """Encoded triples in, rows of each distinct query out."""

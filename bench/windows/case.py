@@ -40,7 +40,7 @@ class Case:
 
     @property
     def filled(self) -> int:
-        """Readings before the first that is checked: as many as the longest range has, and a step."""
+        """Readings before the first that is checked: what the longest range has, and a step."""
         spare = self.step_s or 0
         return (self.range_s + spare) * SECOND_US // PERIOD_US * self.sensors
 

@@ -18,7 +18,15 @@ from bench.ctp.child import pin
 from bench.report import digest
 from bench.windows.case import Case
 from bench.windows.readings import Reading, readings
-from bench.windows.ways import COMPARED, WAYS, Sliding, Way, elements_of
+from bench.windows.ways import (
+    COMPARED,
+    Asked,
+    Before,
+    Sliding,
+    TimedWay,
+    Way,
+    elements_of,
+)
 
 
 def main() -> None:
@@ -32,15 +40,25 @@ def measured(case: Case) -> Mapping[str, Any]:
     """The members of a case that this way can tell."""
     stream = [*readings(case.sensors, case.filled + case.checked + case.readings)]
     filling = stream[: case.filled]
-    way = WAYS[case.way](case, filling)
+    way = _made(case, filling)
     found: dict[str, Any] = {}
     if isinstance(way, Sliding):
         found |= _filled(way, filling)
     checked = stream[case.filled : case.filled + case.checked]
     found["digest"] = digest(_lines(way, checked))
-    if case.way != "asked":
+    if not isinstance(way, Asked):
         found |= _timed(way, stream[case.filled + case.checked :])
     return found
+
+
+def _made(case: Case, filling: Sequence[Reading]) -> Sliding | Before | Asked:
+    match case.way:
+        case "sliding":
+            return Sliding(case, filling)
+        case "before":
+            return Before(case, filling)
+        case _:
+            return Asked(case, filling)
 
 
 def _filled(way: Sliding, filling: Sequence[Reading]) -> Mapping[str, Any]:
@@ -74,14 +92,10 @@ def _lines(way: Way, checked: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _timed(way: Way, stream: Sequence[Reading]) -> Mapping[str, Any]:
+def _timed(way: TimedWay, stream: Sequence[Reading]) -> Mapping[str, Any]:
     gc.collect()
     gc.freeze()  # as in a process that has run for long: what stays is not looked at again
-    notifications = 0
-    started = process_time()
-    for reading in stream:
-        notifications += len(way.step(reading))
-    spent = process_time() - started
+    notifications, spent = way.run(stream)
     return {"us_per_reading": spent / len(stream) * 1e6, "notifications": notifications}
 
 

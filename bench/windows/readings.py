@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-START_US = 1_700_000_000_000_000
-"""Midnight is not near: no boundary of a day is in the way; a multiple of ten minutes."""
+START_US = 1_699_999_800_000_000
+"""A multiple of ten minutes."""
 
 PERIOD_US = 10_000_000
 """Between two readings of one sensor."""
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
 def readings(sensors: int, number: int) -> Iterator[Reading]:
     """So many readings, evenly in time, the sensors in turn."""
-    random = Random(_SEED)
+    random = Random(_SEED)  # noqa: S311 - a workload is no secret
     between = PERIOD_US // sensors
     for at in range(number):
         tenths = round(random.gauss(_MEAN, _DEVIATION))

@@ -4,8 +4,6 @@ Place on the way of the data: between `readings` and the ways. The worked exampl
 where the mean is high and nobody is.
 """
 
-from collections.abc import Sequence
-
 from pyoxigraph import Literal, NamedNode, Triple
 
 from bench.windows.readings import SENSORS_A_ROOM, Reading
@@ -47,7 +45,7 @@ _TEXTS = {
     ),
 }
 
-_FIRST, _BETWEEN = 212, 5
+_FIRST, _BETWEEN = 211, 5
 """Thresholds: the first in tenths, and how far each next one is above it, in hundredths."""
 
 
@@ -62,7 +60,7 @@ def looks_at_rooms(query: str) -> bool:
     return query in {"example", "sub-select"}
 
 
-def triples(reading: Reading) -> Sequence[Triple]:
+def triples(reading: Reading) -> tuple[Triple, ...]:
     """A reading as an element."""
     node = NamedNode(f"{BASE}reading/{reading.number}")
     whole, tenth = divmod(reading.tenths, 10)

@@ -9,10 +9,11 @@ Place on the way of the data: in `child`. All are given the same readings and mu
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from time import process_time
 from typing import Protocol
 
-from pyoxigraph import NamedNode, Quad, QuerySolutions, Store
+from pyoxigraph import NamedNode, Quad, QuerySolutions, Store, Triple
 
 from bench.windows.case import SECOND_US, Case
 from bench.windows.readings import PERIOD_US, SENSORS_A_ROOM, START_US, Reading
@@ -38,11 +39,15 @@ _GRAPH = NamedNode(WINDOW)
 class Way(Protocol):
     """A way, which has the readings that fill the windows and all subscriptions."""
 
-    def step(self, reading: Reading) -> Sequence[Notification]:
-        """Take one reading."""
-
     def told(self, reading: Reading) -> Told:
         """Take one reading, and say what is told."""
+
+
+class TimedWay(Way, Protocol):
+    """A way that is timed too."""
+
+    def run(self, stream: Sequence[Reading]) -> tuple[int, float]:
+        """Take these readings; how many notifications there are, and the CPU seconds."""
 
 
 class Clock:
@@ -128,15 +133,23 @@ class Sliding(_Engine):
         """How many the engine holds."""
         return self.engine.windowed.streams.elements
 
-    def step(self, reading: Reading) -> Sequence[Notification]:
-        """An element enters, behind a change of the store that is of the time before."""
-        changed = self.flip(reading)
-        self.clock.time = reading.time
-        return (*changed, *self.engine.push(STREAM, triples(reading)).notifications)
-
     def told(self, reading: Reading) -> Told:
-        """What its notifications say."""
-        return self.rows(self.step(reading))
+        """An element enters, behind a change of the store that is of the time before."""
+        yield from self.rows(self.flip(reading))
+        self.clock.time = reading.time
+        yield from self.rows(self.engine.push(STREAM, triples(reading)).notifications)
+
+    def run(self, stream: Sequence[Reading]) -> tuple[int, float]:
+        """Terms in, notifications out."""
+        elements = [(each, triples(each)) for each in stream]
+        flip, push, clock = self.flip, self.engine.push, self.clock
+        told = 0
+        started = process_time()
+        for reading, element in elements:
+            told += len(flip(reading))
+            clock.time = reading.time
+            told += len(push(STREAM, element).notifications)
+        return told, process_time() - started
 
 
 def elements_of(filling: Sequence[Reading]) -> list[Element]:
@@ -151,23 +164,32 @@ class Before(_Engine):
         super().__init__(case)
         size = case.range_s * SECOND_US // PERIOD_US * case.sensors
         self._held = deque(filling[-size:])
-        quads = [Quad(*triple, _GRAPH) for each in self._held for triple in triples(each)]
+        quads = [_quad(triple) for each in self._held for triple in triples(each)]
         self.engine.store.apply(Delta(tuple(quads), graphs_created=(_GRAPH,)))
         self.subscribe(case, None, 0)
         self._plan: UpdatePlan = compile_update(_replacing())
 
-    def step(self, reading: Reading) -> Sequence[Notification]:
-        """One UPDATE."""
-        changed = self.flip(reading)
-        self.clock.time = reading.time
-        bindings = _bindings("new", reading) | _bindings("old", self._held.popleft())
-        self._held.append(reading)
-        outcome = self.engine.update(UpdateRequest(self._plan, bindings))
-        return (*changed, *outcome.notifications)
-
     def told(self, reading: Reading) -> Told:
-        """What its notifications say."""
-        return self.rows(self.step(reading))
+        """One UPDATE."""
+        yield from self.rows(self.flip(reading))
+        self.clock.time = reading.time
+        yield from self.rows(self.engine.update(self._request(reading)).notifications)
+
+    def _request(self, reading: Reading) -> UpdateRequest:
+        bindings = {**_bindings("new", reading), **_bindings("old", self._held.popleft())}
+        self._held.append(reading)
+        return UpdateRequest(self._plan, bindings)
+
+    def run(self, stream: Sequence[Reading]) -> tuple[int, float]:
+        """Bound UPDATEs in, notifications out."""
+        requests = [(each, self._request(each)) for each in stream]
+        told = 0
+        started = process_time()
+        for reading, request in requests:
+            told += len(self.flip(reading))
+            self.clock.time = reading.time
+            told += len(self.engine.update(request).notifications)
+        return told, process_time() - started
 
 
 def _replacing() -> str:
@@ -207,10 +229,6 @@ class Asked:
         for _ in self._changes():
             pass
 
-    def step(self, reading: Reading) -> Sequence[Notification]:
-        """Nothing is timed of it."""
-        raise NotImplementedError(reading)
-
     def told(self, reading: Reading) -> Told:
         """The differences of the answers."""
         change = flipped(reading, self._rooms)
@@ -237,8 +255,8 @@ class Asked:
         before, store = self._contents[place], self._stores[place]
         for each in before - content:
             for triple in triples(each):
-                store.remove(Quad(*triple, _GRAPH))
-        store.extend(Quad(*triple, _GRAPH) for each in content - before for triple in triples(each))
+                store.remove(_quad(triple))
+        store.extend(_quad(triple) for each in content - before for triple in triples(each))
         self._contents[place] = content
 
     def _changes(self) -> Told:
@@ -258,15 +276,12 @@ COMPARED = 10
 """The first so many subscriptions are compared."""
 
 
+def _quad(triple: Triple) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, _GRAPH)
+
+
 def _answer(store: Store, query: str) -> Counter[Row]:
     results = store.query(query)
     if not isinstance(results, QuerySolutions):
         raise TypeError("not a SELECT")
     return Counter(tuple(row) for row in results)
-
-
-WAYS: Mapping[str, Callable[[Case, Sequence[Reading]], Way]] = {
-    "sliding": Sliding,
-    "before": Before,
-    "asked": Asked,
-}

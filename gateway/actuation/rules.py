@@ -17,6 +17,7 @@ from typing import Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from gateway.engine import Notification, SubscribeRequest
+from gateway.engine.windowed.over import OVER_NOTHING, OverWindows, over_of
 from gateway.errors import GatewayError, WindowError
 from gateway.rdf.answer import Answer
 from gateway.rdf.namespaces import GW, XSD
@@ -24,8 +25,6 @@ from gateway.rdf.solutions import Solution, solution
 from gateway.rdf.terms import Term
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
-from gateway.windows import OVER_NOTHING, OverWindows
-from gateway.windows.of_template import over_of
 from jsap.template import Template
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.admin.profile_checks import template_findings
@@ -28,15 +28,19 @@ Members = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A query under a name; `label` is what people call it."""
+    """A query under a name; `label` is what people call it.
+
+    `over` are its members `windows` and `output`, where it has some.
+    """
 
     name: str
     sparql: str
     label: str = ""
+    over: Mapping[str, object] = field(default_factory=dict)
 
     def members(self) -> Members:
         """As an entry of a profile has it."""
-        members: Members = {"sparql": self.sparql}
+        members: Members = {"sparql": self.sparql, **self.over}
         return members | ({"label": self.label} if self.label else {})
 
 
@@ -52,7 +56,7 @@ class SavedQueries:
         """All of them, by name. Raises StorageError."""
         entries = await asyncio.to_thread(self._read)
         return [
-            Saved(name, str(each.get("sparql", "")), str(each.get("label", "")))
+            Saved(name, str(each.get("sparql", "")), str(each.get("label", "")), _over(each))
             for name, each in sorted(entries.items())
         ]
 
@@ -121,6 +125,13 @@ class SavedQueries:
             ) from error
 
 
+def _over(members: Members) -> Members:
+    """What a file may have them as; the profile says what is wrong with others."""
+    kinds = {"windows": dict, "output": str}
+    found = {name: members.get(name) for name in kinds}
+    return {name: each for name, each in found.items() if isinstance(each, kinds[name])}
+
+
 def _require_good(saved: Saved) -> None:
     """The name, and the SPARQL as a profile would have it."""
     if not re.fullmatch(NAME, saved.name):
@@ -132,5 +143,6 @@ def _require_good(saved: Saved) -> None:
         findings = list(template_findings(Profile.parse(members)))
     except JsapError as error:
         raise BadRequestError(f"{error.path}: {error.reason}", error.what_to_do) from error
-    if findings:
-        raise BadRequestError(findings[0].reason, "correct the SPARQL text")
+    wrong = [each for each in findings if each.is_error]
+    if wrong:
+        raise BadRequestError(wrong[0].reason, wrong[0].what_to_do or "correct the SPARQL text")

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.windowed.over import OverWindows, over_of
 from gateway.errors import SparqlSyntaxError, WindowError
 from gateway.rdf.dataset import Dataset
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
-from gateway.windows import OverWindows
-from gateway.windows.of_template import over_of
 from jsap.template import Template
 
 

@@ -19,6 +19,7 @@ from gateway.cli.checking.folder import Where, folder_findings, identity_finding
 from gateway.cli.checking.links import broker_findings, shipping_findings, tls_findings
 from gateway.cli.checking.mappings import profile_findings, store_findings
 from gateway.cli.checking.ports import port_findings
+from gateway.cli.checking.windows import window_findings
 from gateway.cli.options import Commands, add_command, add_config, say
 from gateway.cli.verbs import VERBS
 from gateway.config.file import Given
@@ -61,6 +62,8 @@ def check(given: Given, environ: Mapping[str, str]) -> list[Finding]:
         findings += ontology_findings(config, given.place) if "reasoning" not in wrong else ()
         if not wrong & {"gateway", "store", "http", "tls"}:
             findings += store_findings(config, together, given.place, environ)
+        if together is not None and not wrong & {"gateway", "journal"}:
+            findings += window_findings(config, together)
     return list(dict.fromkeys(findings))
 
 

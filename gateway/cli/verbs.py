@@ -20,7 +20,9 @@ VERBS = {
     "update": Verb("change a running gateway", "sparql"),
     "subscribe": Verb("show live how an answer changes", "sparql"),
     "explain": Verb("how a subscription is served, at what cost", "sparql"),
-    "windows": Verb("windows of a running gateway: what they hold, who sees them", "windows"),
+    "windows": Verb(
+        "windows of a running gateway: what they hold, who sees them", "asking.windows"
+    ),
     "alarms": Verb("what a person has to look after at a running gateway", "alarms"),
     "reasoning": Verb(
         "what follows by axioms: status, check ontologies, resume", "asking.reasoning"

@@ -10,19 +10,16 @@ from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
 from gateway.windows.info import WindowInfo, WindowLimits
-from gateway.windows.over import OVER_NOTHING, OverWindows
 from gateway.windows.streams import Streams
 from gateway.windows.window import OUTPUTS, Window, parse_windows
 from gateway.windows.window_clock import WindowClock
 
 __all__ = [
     "OUTPUTS",
-    "OVER_NOTHING",
     "Change",
     "Content",
     "Element",
     "Filling",
-    "OverWindows",
     "Streams",
     "Window",
     "WindowClock",

@@ -1,6 +1,7 @@
 """`Budget`: what all windows together hold."""
 
 from gateway.errors import WindowFullError
+from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 
@@ -24,6 +25,25 @@ class Budget:
         if self.elements > self.limits.elements:
             return _full(window, self.limits.elements, "elements of all windows", "elements")
         return _full(window, self.limits.bytes, "bytes of all windows", "bytes")
+
+
+def overfilled(window: Window, per_second: float, limits: WindowLimits) -> str:
+    """Why, at so many elements a second, and "" where it will not, or has no range.
+
+    >>> overfilled(Window("urn:s", "PT10H"), 50, WindowLimits())
+    'at 50 elements a second PT10H will be 1800000, of 1000000 that it may have'
+    """
+    if window.range is None:
+        return ""
+    most = limits.elements if window.limit is None else min(window.limit, limits.elements)
+    expected = int(per_second * window.range / SECOND_US)
+    if expected <= most:
+        return ""
+    length = window.size().partition(" ")[2]
+    return (
+        f"at {per_second:.3g} elements a second {length} will be {expected}, "
+        f"of {most} that it may have"
+    )
 
 
 def limit_error(window: Window) -> WindowFullError:

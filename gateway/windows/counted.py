@@ -51,6 +51,7 @@ class Counted(Content):
         self.weight = 0
         self.elements = 0
         self._size = window.triples or window.elements or 0
+        self._is_sliding = bool(window.triples and window.step is window.limit is None)
         self._is_from_beginning = since is not None and since <= 0
         self._runs: dict[Key | None, _Run] = {}
         self._run = self._runs[None] = _Run()
@@ -81,14 +82,14 @@ class Counted(Content):
             return
         time = now if element.time is None else element.time
         window = self.window
+        if self._is_sliding and len(element.triples) == 1:
+            self._slide(element.triples, element, time, weight, order)
+            return
         if window.triples is None:
             run = self._run if window.per is None else self._run_of(element.key)
             self._push(run, (element.triples, element, time, weight, order))
             return
         triples = element.triples
-        if len(triples) == 1 and window.step is None and window.limit is None:
-            self._slide(triples, element, time, weight, order)
-            return
         share = weight // (len(triples) or 1)
         if window.step is None and len(triples) > self._size:
             self._run.told += len(triples) - self._size
@@ -105,10 +106,9 @@ class Counted(Content):
         run.told += 1
         self._moves += 1
         (triple,) = triples
-        if triple in counts:
-            counts[triple] += 1
-        else:
-            counts[triple] = 1
+        times = counts.get(triple, 0)
+        counts[triple] = times + 1
+        if not times:
             self._gained.append(triple)
         held.append((triples, element, time, weight, order))
         if len(held) > self._size:

@@ -46,5 +46,6 @@ class Element:
         """
         size = self.size
         if size is None:
-            size = sum(map(len, map(str, self.triples)))
+            triples = self.triples
+            size = len(str(triples[0])) if len(triples) == 1 else sum(map(len, map(str, triples)))
         return size + ELEMENT_BYTES + TRIPLE_BYTES * len(self.triples)

@@ -17,7 +17,7 @@ class WindowInfo:
     the clock, less the lateness; None: of no clock, or of a stream's that has not begun.
     Counted since it was opened: `late`, elements told of a time that was over in the step before;
     `dropped`, those that never enter, by `late`, by their unit or by their age; `expired`, those
-    that left.
+    that left. `warning`: what will be wrong with it if elements go on to come as they do.
     """
 
     from_: int | None
@@ -31,6 +31,7 @@ class WindowInfo:
     late: int
     dropped: int
     expired: int
+    warning: str = ""
 
     def __str__(self) -> str:
         parts = [
@@ -43,7 +44,7 @@ class WindowInfo:
         if self.watermark is not None:
             parts.append(f"watermark {date_time(self.watermark)}")
         counted = f"{self.late} late, {self.dropped} dropped, {self.expired} expired"
-        return ", ".join([*parts, counted])
+        return ", ".join([*parts, counted, *([self.warning] if self.warning else [])])
 
 
 def date_time(time: int | None) -> str | None:

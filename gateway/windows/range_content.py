@@ -9,12 +9,17 @@ from gateway.errors import WindowFullError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import XSD
 from gateway.windows.boundaries import instant
+from gateway.windows.budget import overfilled
 from gateway.windows.content import Change, Content, net
+from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowInfo
 from gateway.windows.window import Window
 
 if TYPE_CHECKING:
     from gateway.windows.timeline import Timeline
+
+_LEAST, _LEAST_S = 100, 10.0
+"""Elements, and seconds: less says nothing of how fast they come."""
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
 
@@ -117,7 +122,18 @@ class RangeContent(Content):
             late=self.late,
             dropped=self.dropped,
             expired=self.expired,
+            warning=self._warning(elements),
         )
+
+    def _warning(self, elements: int) -> str:
+        """Whether it will be full; of a range that is complete it is known that it is not."""
+        upper, since = self.holder.upper, self.since
+        if upper is None or since is None or since <= self.low:
+            return ""
+        seconds = (upper - since) / SECOND_US
+        if seconds < _LEAST_S or elements < _LEAST:
+            return ""
+        return overfilled(self.window, elements / seconds, self.holder.budget.limits)
 
 
 def _date_time(time: int) -> Literal | None:

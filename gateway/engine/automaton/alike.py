@@ -15,7 +15,7 @@ from gateway.engine.automaton.terms import Terms
 from gateway.rdf.terms import Term
 
 
-def likeness(query: AutomatonQuery) -> Hashable:
+def likeness(query: AutomatonQuery) -> tuple[Hashable, ...]:
     """Equal for two queries only if they have equal rows, column by column, over every window.
 
     Conditions count as equal where their texts and variables are. As exact as `canonical_form`.

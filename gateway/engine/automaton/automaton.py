@@ -13,18 +13,19 @@ equal up to names of variables and order of patterns are one, whoever subscribes
 >>> doors = automaton.add(automaton_query(parse_query(text), window, None), removals=True)
 >>> automaton.step([], [triple("o1 of d1")])
 []
->>> for number, added, removed in automaton.step([], [triple("o1 is open")]):
-...     print(number == doors, *added, *removed)
+>>> for number, results in automaton.step([], [triple("o1 is open")]):
+...     print(number == doors, *results.added, *results.removed)
 True (<NamedNode value=urn:d1>,)
->>> for _, added, removed in automaton.step([triple("o1 of d1")], []):
-...     print(*added, "-", *removed)
+>>> for _, results in automaton.step([triple("o1 of d1")], []):
+...     print(*results.added, "-", *results.removed)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
@@ -40,17 +41,27 @@ from gateway.engine.automaton.terms import Ids, IntRow, Terms
 from gateway.engine.automaton.tpm import Found, Machine
 from gateway.engine.automaton.window_index import WindowIndex
 from gateway.engine.limits import bounded
-from gateway.rdf.solutions import Row
+from gateway.rdf.solutions import ResultsDelta, Row
 
-Sharer = tuple[bool, Order]
-"""Whether removed rows are wanted, and the order of columns."""
+Who: TypeAlias = Any
+"""Whoever is told of a query: what `add` was given, or its number."""
+
+StepChange = tuple[Who, ResultsDelta]
+"""Who is told, and rows added and removed."""
 
 _Places = Callable[[IntRow], IntRow] | None
-_Group = tuple[bool, _Places, Sequence[int]]
-"""Sharers that are told alike."""
+_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
+"""A third of the time of calling the class."""
 
-StepChange = tuple[int, tuple[Row, ...], tuple[Row, ...]]
-"""The number of a query, rows added and rows removed."""
+
+class _Sharer(NamedTuple):
+    """One of those who have added a query; `places` puts a row into the order of its columns."""
+
+    wants_removed: bool
+    places: _Places
+    order: Order
+    who: Who
+    variables: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +86,7 @@ class _Shared:
     form: Form
     answer: Answer
     needs_lost: bool
-    sharers: dict[int, Sharer] = field(default_factory=dict)
-    groups: Sequence[_Group] | None = None
+    sharers: dict[int, _Sharer] = field(default_factory=dict)
     is_one_to_one: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,22 +94,21 @@ class _Shared:
 
     @property
     def wants_lost(self) -> bool:
-        return self.needs_lost or any(wants for wants, _ in self.sharers.values())
+        return self.needs_lost or any(each.wants_removed for each in self.sharers.values())
 
-    def grouped(self) -> Sequence[_Group]:
-        """Those that are told alike are told together; linear in sharers, once for all."""
-        found: dict[Sharer, list[int]] = {}
-        for number, sharer in self.sharers.items():
-            found.setdefault(sharer, []).append(number)
-        self.groups = [
-            (wants, None if order is None else _places(order), numbers)
-            for (wants, order), numbers in found.items()
-        ]
-        return self.groups
+    def add(self, number: int, sharer: _Sharer) -> None:
+        """One sharer more; those of one order are told the same rows."""
+        for other in self.sharers.values():
+            if other.order == sharer.order:
+                sharer = sharer._replace(places=other.places)
+                break
+        self.sharers[number] = sharer
 
 
-def _places(order: tuple[int, ...]) -> Callable[[IntRow], IntRow]:
-    """The columns of a row in another order."""
+def _places(order: Order) -> _Places:
+    """The columns of a row in another order, if it is one."""
+    if order is None:
+        return None
     if len(order) > 1:
         return itemgetter(*order)
     return lambda row: tuple([row[place] for place in order])
@@ -130,10 +139,18 @@ class Automaton:
 
     # queries --------------------------------------------------------------------------------
 
-    def add(self, query: AutomatonQuery, *, removals: bool) -> int:
-        """A query more; returns the number under which it is told.
+    def add(
+        self,
+        query: AutomatonQuery,
+        *,
+        removals: bool,
+        who: Who = None,
+        variables: tuple[str, ...] = (),
+    ) -> int:
+        """A query more; returns its number. `who` is told of it, with these names of columns.
 
-        Without `removals` it is told no removed rows; the added ones are the same. Raises what the
+        Without `removals` it is told no removed rows; the added ones are the same. Without `who`
+        its number stands for that. Raises what the
         limits of a first answer say (`bounded`), where matches have to be counted.
         """
         form, order = canonical_form(form_of(query, self._terms, self._conditions))
@@ -148,8 +165,8 @@ class Automaton:
             release(form, self._terms, self._conditions)
         number = next(self._numbers)
         had_lost = bool(shared.sharers) and shared.wants_lost
-        shared.sharers[number] = removals, order
-        shared.groups = None
+        told = number if who is None else who
+        shared.add(number, _Sharer(removals, _places(order), order, told, variables))
         if shared.wants_lost and not had_lost:
             if len(shared.sharers) > 1:
                 self._arriving.remove(plans(form), shared.number)
@@ -164,7 +181,6 @@ class Automaton:
         shared = self._by_number.pop(number)
         had_lost = shared.wants_lost
         del shared.sharers[number]
-        shared.groups = None
         machine = self._changing if had_lost else self._arriving
         if not shared.sharers:
             machine.remove(plans(shared.form), shared.number)
@@ -184,8 +200,7 @@ class Automaton:
         """The whole answer now, within the limits in force (`bounded`)."""
         shared = self._by_number[number]
         whole = shared.answer.whole(self._rows(shared.form))
-        order = shared.sharers[number][1]
-        return self._decoded([*bounded(whole)], None if order is None else _places(order))
+        return self._decoded([*bounded(whole)], shared.sharers[number].places)
 
     def _new(self, form: Form) -> _Shared:
         kind, needs_lost = answer(form, self._is_triple)
@@ -211,24 +226,32 @@ class Automaton:
     def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> Sequence[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
-        Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. A triple that
+        Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. Linear in
+        those who are told. A triple that
         leaves and comes is no change, nor is one that is there already, or not there.
         """
-        terms, has = self._terms, self._index.has
-        known = map(terms.known, removed)
-        gone: Collection[Ids] = [ids for ids in known if ids is not None and has(*ids)]
-        come: Collection[Ids] = [*map(terms.ids, added)]
+        gone, come = self._known(removed), [*map(self._terms.ids, added)]
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
             for both in left.keys() & arrived.keys():
                 del left[both], arrived[both]
-            gone, come = left, arrived
+            gone, come = [*left], [*arrived]
         lost, won = self.change(gone, come)
         told = self._told(lost, won)
-        if terms.wants_sweep:
+        if self._terms.wants_sweep:
             self._sweep()
         return told
+
+    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
+        """Those that are in the window."""
+        known, has = self._terms.known, self._index.has
+        found = []
+        for triple in triples:
+            ids = known(triple)
+            if ids is not None and has(*ids):
+                found.append(ids)
+        return found
 
     def ids(self, triple: Triple) -> Ids:
         """A triple as `change` takes it; until the next `step` this stays its name."""
@@ -256,7 +279,7 @@ class Automaton:
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
         told: list[StepChange] = []
-        shared_of, term = self._shared, self._terms.terms.__getitem__
+        shared_of, term, tell = self._shared, self._terms.terms.__getitem__, told.append
         came: Rows
         went: Rows
         matches = 0
@@ -266,31 +289,36 @@ class Automaton:
             if not shared.is_one_to_one:
                 came, went = shared.answer.change(came, went)  # noqa: PLW2901 - no list the less
             matches += len(came)
-            groups = shared.groups or shared.grouped()
             if went or len(came) != 1:
-                self._tell(groups, came, went, told)
+                self._tell(shared.sharers.values(), came, went, told)
                 continue
             # The usual case is written out: most queries win one row, if any.
             (row,) = came
-            for _, places, numbers in groups:
-                added = (tuple(map(term, row if places is None else places(row))),)
-                told += [(each, added, ()) for each in numbers]
+            last: object = self
+            for _, places, _, who, variables in shared.sharers.values():
+                if places is not last:
+                    added = (tuple(map(term, row if places is None else places(row))),)
+                    last = places
+                tell((who, _results(ResultsDelta, (variables, added, ()))))
         for number, ended in lost.items():
             shared = shared_of[number]
             came, went = shared.answer.change((), ended)
             matches += len(came)
-            self._tell(shared.groups or shared.grouped(), came, went, told)
+            self._tell(shared.sharers.values(), came, went, told)
         self.matches += matches
         return told
 
     def _tell(
-        self, groups: Sequence[_Group], came: Rows, went: Rows, told: list[StepChange]
+        self, sharers: Iterable[_Sharer], came: Rows, went: Rows, told: list[StepChange]
     ) -> None:
-        for wants_removed, places, numbers in groups:
-            added = self._decoded(came, places) if came else ()
-            removed = self._decoded(went, places) if went and wants_removed else ()
+        last: object = self
+        for wants_removed, places, _, who, variables in sharers:
+            if places is not last:
+                added, ended = self._decoded(came, places), self._decoded(went, places)
+                last = places
+            removed = ended if wants_removed else ()
             if added or removed:
-                told += [(number, added, removed) for number in numbers]
+                told.append((who, _results(ResultsDelta, (variables, added, removed))))
 
     def _decoded(self, found: Rows, places: _Places) -> tuple[Row, ...]:
         term = self._terms.terms.__getitem__

@@ -85,7 +85,9 @@ class Steps:
 
     def push(self, stream: str, triples: Iterable[Triple], time: int | None) -> Outcome:
         """A step in which one element enters; without a `time`, µs, it is that of the clock."""
-        distinct = tuple(dict.fromkeys(map(canonical_triple, triples)))
+        distinct = tuple(map(canonical_triple, triples))
+        if len(distinct) > 1:
+            distinct = tuple(dict.fromkeys(distinct))
         element = Element(distinct, time, is_gateway_time=time is None)
         return self.let_in({stream: (element,)})
 
@@ -300,7 +302,7 @@ class _Writing:
         steps = self._steps
         self._held.__exit__(kind, error, trace)
         steps.store.writing.release()
-        if kind is None and steps.workers is not None:
+        if steps.workers is not None and kind is None:
             steps.pump()
 
 

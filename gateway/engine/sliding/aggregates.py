@@ -22,8 +22,8 @@ from gateway.engine.sliding.measured import (
     PLACES,
     ULP_BITS,
     Kind,
+    Measured,
     decimal_literal,
-    measured,
     parts,
 )
 from gateway.engine.sliding.ordered import Ordered
@@ -40,8 +40,11 @@ _MOST = 2**62 * PLACES
 class State(Protocol):
     """What one argument has come to in one group."""
 
-    def add(self, value: Term | None, times: int) -> None:
-        """A value comes `times` times, or goes where that is negative; None is an error."""
+    def add(self, value: Term | None, times: int, known: Measured) -> None:
+        """A value comes `times` times, or goes where that is negative; None is an error.
+
+        `known` is what it is as a number. Raises UnsureError.
+        """
 
 
 class Tally:
@@ -53,8 +56,9 @@ class Tally:
         self.present = 0
         self.missing = 0
 
-    def add(self, value: Term | None, times: int) -> None:
+    def add(self, value: Term | None, times: int, known: Measured) -> None:
         """Count it."""
+        del known
         if value is None:
             self.missing += times
         else:
@@ -81,12 +85,10 @@ class Total:
         self._sum_of_doubles = 0
         self._specials: dict[str, int] | None = None
 
-    def add(self, value: Term | None, times: int) -> None:
+    def add(self, value: Term | None, times: int, known: Measured) -> None:
         """Remembers no value, only sums."""
-        if value is None:
-            self._kinds[Kind.ERROR] += times
-            return
-        kind, places, real = measured(value)
+        del value
+        kind, places, real = known
         self._kinds[kind] += times
         if kind is Kind.DOUBLE:
             if isfinite(real):
@@ -165,22 +167,22 @@ class Extremes:
         self._terms: dict[Any, tuple[Term, int]] = {}
         self._others: dict[Any, dict[Term, int]] = {}
 
-    def add(self, value: Term | None, times: int) -> None:
+    def add(self, value: Term | None, times: int, known: Measured) -> None:
         """Keeps each value once. Raises UnsureError for one of another kind than the others."""
         if value is None:
             self._errors += times
             return
-        kind, key = _sort_key(value)
+        kind, key = _sort_key(value, known)
         if kind != self._kind:
             if not kind or self._terms:
                 raise UnsureError
             self._kind = kind
-        known = self._terms.get(key)
-        if known is None:
+        had = self._terms.get(key)
+        if had is None:
             self._terms[key] = value, times
             self._keys.add(key)
-        elif known[0] == value:
-            self._recount(key, value, known[1] + times)
+        elif had[0] == value:
+            self._recount(key, value, had[1] + times)
         else:
             self._add_other(key, value, times)
 
@@ -222,15 +224,15 @@ class Extremes:
         return self._terms[key][0]
 
 
-def _sort_key(value: Term) -> tuple[str, Any]:
+def _sort_key(value: Term, known: Measured) -> tuple[str, Any]:
     """Kind and value, the kind empty where the store's order is not surely ours."""
-    if isinstance(value, NamedNode):
-        return "iri", value.value
-    kind, places, real = measured(value)
+    kind, places, real = known
     if kind is Kind.INTEGER or kind is Kind.DECIMAL:
         return "number", places
+    if isinstance(value, NamedNode):
+        return "iri", value.value
     if kind is Kind.DOUBLE:
-        return ("", 0) if isnan(real) or not real else ("double", real)  # -0 and 0 are equal
+        return ("", 0) if isnan(real) else ("double", real)  # -0 and 0 are one key, two terms
     if isinstance(value, Literal):
         if value.datatype == _STRING:
             return "string", value.value
@@ -298,7 +300,7 @@ class Distinct:
         self.inner = inner
         self._times: dict[Term | None, int] = {}
 
-    def add(self, value: Term | None, times: int) -> None:
+    def add(self, value: Term | None, times: int, known: Measured) -> None:
         """Only the first and the last of equal values matter."""
         had = self._times.get(value, 0)
         left = had + times
@@ -307,7 +309,7 @@ class Distinct:
         else:
             del self._times[value]
         if bool(left) != bool(had):
-            self.inner.add(value, 1 if left else -1)
+            self.inner.add(value, 1 if left else -1, known)
 
 
 def _distinct(kind: type[Any]) -> Callable[[], State]:

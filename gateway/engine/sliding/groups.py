@@ -4,131 +4,185 @@ Place: between the rows and the members of a unit. Source: SPARQL 1.1 Query Lang
 and 18.5.1. A row moves one group, at a cost that does not depend on how many rows that has.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pyoxigraph import Literal, Variable
 
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.grouping import Grouping
 from gateway.engine.sliding.aggregates import Recipes, State
+from gateway.engine.sliding.measured import Measured, measured
 from gateway.engine.sliding.star import picker
 from gateway.rdf.solutions import Row
+from gateway.rdf.terms import Term
+
+Add = Callable[[Term | None, int, Measured], None]
 
 
-class Shown(NamedTuple):
-    """What a group shows: `seen` has keys and aggregates, `columns` and `row` what it projects."""
+class Shown:
+    """What a group shows: the `values` of keys and aggregates, and `row`, what it projects."""
 
-    seen: Solution
-    columns: Solution
-    row: Row
+    __slots__ = ("_columns", "_names", "_seen", "row", "values")
+
+    def __init__(self, values: Row, row: Row, names: Sequence[str], columns: Sequence[str]) -> None:
+        self.values = values
+        self.row = row
+        self._names = names
+        self._columns = columns
+        self._seen: Solution | None = None
+
+    @property
+    def seen(self) -> Solution:
+        """The values by name; made when somebody asks, and not to be written to."""
+        found = self._seen
+        if found is None:
+            found = self._seen = solution_of(self._names, self.values)
+        return found
+
+    @property
+    def columns(self) -> Solution:
+        """What it projects, by name."""
+        return solution_of(self._columns, self.row)
+
+
+def solution_of(names: Sequence[str], row: Row) -> Solution:
+    """The bound ones of these, by name."""
+    return {name: term for name, term in zip(names, row, strict=True) if term is not None}
 
 
 class Group:
-    """How many rows there are, and the states of the aggregates."""
+    """How many rows there are, the states of the aggregates, and what was told of it last.
 
-    __slots__ = ("adds", "count", "states")
+    `adds`: by the place of an argument in a row, what it is added to.
+    """
 
-    def __init__(self, states: list[State], places: list[int]) -> None:
+    __slots__ = ("adds", "count", "is_touched", "key", "shown", "states")
+
+    def __init__(self, key: Row, states: list[State], places: Sequence[int]) -> None:
+        self.key = key
         self.count = 0
         self.states = states
-        self.adds = [(each.add, place) for each, place in zip(states, places, strict=True)]
+        self.shown: Shown | None = None
+        self.is_touched = False
+        by_place: dict[int, list[Add]] = {}
+        for place, state in zip(places, states, strict=True):
+            by_place.setdefault(place, []).append(state.add)
+        self.adds = tuple(by_place.items())
 
 
 class Groups:
-    """The groups of rows that have `names`, in their order; they show `variables`."""
+    """The groups of rows; iterated over, those that there are. They project `names`.
+
+    A group's key begins with the values of the `parameters`: groups of other ones are of other
+    subscriptions. Where they `are_told_apart`, no two groups of one subscription project the same.
+    """
 
     def __init__(
         self,
         grouping: Grouping,
         recipes: Recipes,
-        names: Sequence[str],
-        variables: Sequence[str],
+        parameters: Sequence[str],
+        rows: Sequence[str],
     ) -> None:
         self._grouping = grouping
-        self._variables = variables
-        self._key = picker([names.index(name) for name in grouping.keys])
-        self._places = [names.index(grouping.arguments[place]) for place, _ in recipes.states]
+        self._parameters = len(parameters)
+        self._key = picker([rows.index(name) for name in (*parameters, *grouping.keys)])
+        self._places = [rows.index(grouping.arguments[place]) for place, _ in recipes.states]
         self._makers = [make for _, make in recipes.states]
-        self._reads = [
-            (name, read) for (name, _), read in zip(grouping.aggregates, recipes.reads, strict=True)
-        ]
-        self._plain = _plain(grouping)
+        self._reads = recipes.reads
+        self._seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
+        self.names = tuple(dict.fromkeys(column.name for column in grouping.columns))
+        shown = _plain(grouping)
+        self.are_told_apart = shown is not None and set(grouping.keys) <= set(shown)
+        self._plain = None if shown is None else picker([self._seen.index(n) for n in shown])
         self._groups: dict[Row, Group] = {}
-        self.clear()
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._groups)
 
-    @property
-    def keys(self) -> list[Row]:
-        """The key of each group."""
-        return list(self._groups)
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
 
-    def clear(self) -> None:
-        """Be without rows."""
-        self._groups.clear()
+    def open(self, constants: Row, touched: list[Group]) -> None:
+        """Somebody is told the groups of these values, one of which may be there without rows."""
         if self._grouping.is_implicit:
-            self._groups[()] = self._new()
+            group = self._group(constants)
+            group.is_touched = True
+            touched.append(group)
 
-    def _new(self) -> Group:
-        return Group([make() for make in self._makers], self._places)
+    def close(self, constants: Row) -> list[Group]:
+        """Forget the groups of these values, and say which."""
+        closed = [each for each in self if self.constants_of(each) == constants]
+        for group in closed:
+            del self._groups[group.key]
+        return closed
 
-    def move(self, rows: Iterable[Row], times: int, touched: dict[Row, None]) -> None:
-        """Let rows come, each so many times, or go; note the keys of their groups.
+    def constants_of(self, group: Group) -> Row:
+        """The values of the parameters that a group is of."""
+        return group.key[: self._parameters]
+
+    def _group(self, key: Row) -> Group:
+        group = Group(key, [make() for make in self._makers], self._places)
+        self._groups[key] = group
+        return group
+
+    def move(self, rows: Iterable[Row], times: int, touched: list[Group]) -> None:
+        """Let rows come, each so many times, or go; note their groups.
 
         Raises UnsureError.
         """
         groups, key_of = self._groups, self._key
         for row in rows:
             key = key_of(row)
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = self._new()
-            touched[key] = None
+            group = groups.get(key) or self._group(key)
+            if not group.is_touched:
+                group.is_touched = True
+                touched.append(group)
             group.count += times
-            for add, place in group.adds:
-                add(row[place], times)
+            for place, adds in group.adds:
+                value = row[place]
+                known = measured(value)
+                for add in adds:
+                    add(value, times, known)
 
-    def show(self, key: Row) -> Shown | None:
-        """What a group shows now; None where it is gone. Raises UnsureError."""
-        group = self._groups[key]
+    def forget(self, group: Group) -> None:
+        """Be without a group that shows nothing."""
+        del self._groups[group.key]
+
+    def now(self, group: Group) -> Shown | None:
+        """What a group is to show now; None where it is gone. Raises UnsureError."""
         grouping = self._grouping
         if not group.count and not grouping.is_implicit:
-            del self._groups[key]
             return None
-        seen: Solution = dict(zip(grouping.keys, key, strict=True))  # type: ignore[arg-type]
-        if None in key:
-            seen = {name: term for name, term in seen.items() if term is not None}
-        for name, read in self._reads:
-            value = Literal(group.count) if read is None else read[1](group.states[read[0]])
-            if value is not None:
-                seen[name] = value
-        columns = self._columns(seen)
-        return Shown(seen, columns, tuple([columns.get(name) for name in self._variables]))
-
-    def _columns(self, seen: Solution) -> Solution:
+        states = group.states
+        values = group.key[self._parameters :] + tuple(
+            [
+                Literal(group.count) if read is None else read[1](states[read[0]])
+                for read in self._reads
+            ]
+        )
         if self._plain is not None:
-            return {name: seen[source] for name, source in self._plain if source in seen}
-        solution = dict(seen)
+            return Shown(values, self._plain(values), self._seen, self.names)
+        return Shown(values, self._row(values), self._seen, self.names)
+
+    def _row(self, values: Row) -> Row:
+        solution = solution_of(self._seen, values)
         for column in self._grouping.columns:
             if column.expression is not None:
                 (value,) = column.expression.values([solution])
                 if value is not None:
                     solution[column.name] = value
-        names = [column.name for column in self._grouping.columns]
-        return {name: solution[name] for name in names if name in solution}
+        return tuple([solution.get(name) for name in self.names])
 
 
-def _plain(grouping: Grouping) -> list[tuple[str, str]] | None:
+def _plain(grouping: Grouping) -> list[str] | None:
     """What each column shows, where each shows a key or an aggregate as it is."""
-    found: list[tuple[str, str]] = []
+    found: dict[str, str] = {}
     for column in grouping.columns:
         if column.expression is None:
-            found.append((column.name, column.name))
+            found[column.name] = column.name
         elif isinstance(column.expression.tree, Variable):
-            found.append((column.name, column.expression.tree.value))
+            found[column.name] = column.expression.tree.value
         else:
             return None
-    return found
+    return list(found.values())

@@ -54,11 +54,11 @@ class Measured(NamedTuple):
 
 _ERROR = Measured(Kind.ERROR)
 _UNKNOWN = Measured(Kind.UNKNOWN)
-_known: dict[Term, Measured] = {}
+_known: dict[Term | None, Measured] = {}
 
 
-def measured(term: Term) -> Measured:
-    """The value of a term; those seen lately are remembered.
+def measured(term: Term | None) -> Measured:
+    """The value of a term, None being an error; those seen lately are remembered.
 
     >>> measured(Literal(2)).places == 2 * PLACES, measured(Literal(0.5)).real
     (True, 0.5)
@@ -71,8 +71,8 @@ def measured(term: Term) -> Measured:
     return found
 
 
-def _measured(term: Term) -> Measured:
-    if isinstance(term, NamedNode | BlankNode | Triple):
+def _measured(term: Term | None) -> Measured:
+    if term is None or isinstance(term, NamedNode | BlankNode | Triple):
         return _ERROR
     value = number(term)
     if isinstance(value, Decimal):

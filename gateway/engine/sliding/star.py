@@ -5,7 +5,7 @@ What a subject has is kept by subject, in the order of the patterns; a row is th
 pattern has something. Nothing else of the window is kept here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Any
@@ -32,8 +32,7 @@ _MOST_SHARED = 65_536
 class Star:
     """The rows of `names`, variables of the patterns, in their order; a bag.
 
-    All patterns have one variable as subject, constant predicates, and another variable or a
-    constant as object.
+    All patterns have one variable as subject, constant predicates, and another variable as object.
     """
 
     def __init__(self, patterns: Sequence[CorePattern], names: Sequence[str]) -> None:
@@ -42,15 +41,14 @@ class Star:
         self._nothing: Entry = (None,) * self._width
         self._held: dict[Term, Entry] = {}
         self._shared: dict[Term, Term] = {}
-        self._wanted: dict[Term, list[tuple[int, Term | None]]] = {}
+        self._wanted: dict[Term, list[int]] = {}
         slots = [each.object for each in patterns]
         for place, each in enumerate(patterns):
-            constant = None if isinstance(each.object, str) else each.object
-            self._wanted.setdefault(each.predicate, []).append((place, constant))  # type: ignore[arg-type]
+            self._wanted.setdefault(each.predicate, []).append(place)  # type: ignore[arg-type]
         self._equal = [
             (slots.index(slot), place)
             for place, slot in enumerate(slots)
-            if isinstance(slot, str) and slots.index(slot) < place
+            if slots.index(slot) < place
         ]
         places = [self._width if name == subject else slots.index(name) for name in names]
         self._pick = picker(places)
@@ -59,31 +57,25 @@ class Star:
         """The subjects that something is kept of."""
         return len(self._held)
 
-    def fill(self, triples: Iterable[Triple]) -> list[Row]:
-        """Begin anew with these; all rows."""
-        self._held.clear()
-        return self.change((), triples)[1]
+    def fill(self, triples: Iterable[Triple]) -> None:
+        """Begin with these."""
+        self._take(triples, {}, _with)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows."""
+        for subject, entry in self._held.items():
+            yield from self._rows(subject, entry)
 
     def change(
         self, removed: Iterable[Triple], added: Iterable[Triple]
     ) -> tuple[list[Row], list[Row]]:
         """Take up what left and entered the window, net; the rows that go and those that come."""
-        held, nothing = self._held, self._nothing
         touched: dict[Term, Entry] = {}
-        for subject, place, object_ in self._found(removed):
-            entry = held[subject]
-            if subject not in touched:
-                touched[subject] = entry
-            entry = _without(entry, place, object_)
-            if entry == nothing:
-                del held[subject]
-            else:
-                held[subject] = entry
-        for subject, place, object_ in self._found(added):
-            entry = held.get(subject, nothing)
-            if subject not in touched:
-                touched[subject] = entry
-            held[subject] = _with(entry, place, object_)
+        self._take(removed, touched, _without)
+        self._take(added, touched, _with)
+        if len(self._shared) > _MOST_SHARED:
+            self._shared.clear()
+        held, nothing = self._held, self._nothing
         gone: list[Row] = []
         come: list[Row] = []
         for subject, before in touched.items():
@@ -94,26 +86,51 @@ class Star:
                 come += self._rows(subject, after)
         return gone, come
 
-    def _found(self, triples: Iterable[Triple]) -> list[tuple[Term, int, Term]]:
-        wanted, shared = self._wanted, self._shared
-        found: list[tuple[Term, int, Term]] = []
+    def _take(
+        self,
+        triples: Iterable[Triple],
+        touched: dict[Term, Entry],
+        change: Callable[[list[Any], int, Term], None],
+    ) -> None:
+        """Change what is kept of the subjects; those of one follow one another, mostly."""
+        wanted, held, nothing, shared = self._wanted, self._held, self._nothing, self._shared
+        current: Term | None = None
+        entry: list[Any] = []
         for triple in triples:
             places = wanted.get(triple.predicate)
             if places is None:
                 continue
+            subject = triple.subject
+            if subject != current:
+                if current is not None:
+                    self._keep(current, entry)
+                current = subject
+                before = held.get(subject, nothing)
+                if subject not in touched:
+                    touched[subject] = before
+                entry = list(before)
             object_ = triple.object
             object_ = shared.setdefault(object_, object_)
-            for place, constant in places:
-                if constant is None or constant == object_:
-                    found.append((triple.subject, place, object_))
-        if len(shared) > _MOST_SHARED:
-            shared.clear()
-        return found
+            for place in places:
+                change(entry, place, object_)
+        if current is not None:
+            self._keep(current, entry)
+
+    def _keep(self, subject: Term, entry: list[Any]) -> None:
+        for each in entry:
+            if each is not None:
+                self._held[subject] = tuple(entry)
+                return
+        self._held.pop(subject, None)
 
     def _rows(self, subject: Term, entry: Entry) -> Iterable[Row]:
-        if None in entry:
-            return ()
-        if Several not in map(type, entry):
+        is_single = True
+        for each in entry:
+            if each is None:
+                return ()
+            if type(each) is Several:
+                is_single = False
+        if is_single:
             if self._equal and not self._agrees(entry):
                 return ()
             return (self._pick((*entry, subject)),)
@@ -126,23 +143,23 @@ class Star:
         return all(entry[one] == entry[other] for one, other in self._equal)
 
 
-def _with(entry: Entry, place: int, object_: Term) -> Entry:
+def _with(entry: list[Any], place: int, object_: Term) -> None:
     had = entry[place]
-    value: Term | Several = object_
-    if isinstance(had, Several):
-        value = Several((*had, object_))
-    elif had is not None:
-        value = Several((had, object_))
-    return (*entry[:place], value, *entry[place + 1 :])
+    if had is None:
+        entry[place] = object_
+    elif isinstance(had, Several):
+        entry[place] = Several((*had, object_))
+    else:
+        entry[place] = Several((had, object_))
 
 
-def _without(entry: Entry, place: int, object_: Term) -> Entry:
+def _without(entry: list[Any], place: int, object_: Term) -> None:
     had = entry[place]
-    value: Term | Several | None = None
-    if isinstance(had, Several):
-        left = [each for each in had if each != object_]
-        value = left[0] if len(left) == 1 else Several(left)
-    return (*entry[:place], value, *entry[place + 1 :])
+    if not isinstance(had, Several):
+        entry[place] = None
+        return
+    left = [each for each in had if each != object_]
+    entry[place] = left[0] if len(left) == 1 else Several(left)
 
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[Term | None]], Row]:

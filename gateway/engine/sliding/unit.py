@@ -16,11 +16,12 @@ from pyoxigraph import NamedNode, Triple
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sliding.feed import Feed, Sides
-from gateway.engine.sliding.groups import Groups, Shown
+from gateway.engine.sliding.groups import Group, Groups, Shown
 from gateway.engine.sliding.members import Checks, Members
 from gateway.engine.sliding.query import SlidingQuery
 from gateway.engine.sliding.surroundings import Rows, Surroundings
 from gateway.engine.spu import Change, Spu
+from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Content
@@ -40,11 +41,15 @@ class SlidingUnit:
         self.node: NamedNode = query.rows.node
         self.fault: Exception | None = None
         self._variables = query.variables
-        self._members = Members()
+        self._members: dict[Row, Members] = {}
+        self._constants: dict[Spu, Row] = {}
         self._feed = Feed(query.rows, store)
-        self._groups = Groups(query.grouping, query.recipes, self._feed.names, query.variables)
-        self._around = Surroundings(query.outer, store)
-        self._shown: dict[Row, Shown] = {}
+        self._groups = Groups(
+            query.grouping, query.recipes, query.rows.parameters, self._feed.names
+        )
+        columns = self._groups.names
+        self._around = Surroundings(query.outer, columns, query.variables, store)
+        self._is_plain = self._groups.are_told_apart and self._around.is_nothing
         self._waiting: list[Sides] = []
         self._hits = 0
 
@@ -56,42 +61,63 @@ class SlidingUnit:
     @property
     def members(self) -> Collection[Spu]:
         """The SPUs that it serves."""
-        return self._members.spus.keys()
+        return self._constants.keys()
 
     def reach(self, artq: Artq) -> int:
         """All members."""
         del artq
-        return len(self._members)
+        return len(self._constants)
 
     def hits(self, spu: Spu) -> int:
         """How many steps concerned it, of the window or of the store."""
         del spu
         return self._hits
 
-    def add(self, spu: Spu, checks: Checks) -> None:
-        """A further member."""
-        self._members.add(spu, checks)
+    def fill(self, content: Content) -> None:
+        """Begin with what the window has; to be called before there are members."""
+        self._feed.fill(content)
+
+    def add(self, spu: Spu, constants: Row, checks: Checks) -> None:
+        """A further member, with its values of the parameters.
+
+        Raises UnsureError; then it is none.
+        """
+        try:
+            for group in self._feed.want(constants, self._groups):
+                group.is_touched = False
+                self._show(_Became(group, self._groups.now(group), None))
+        except Exception:
+            self._unwant(constants)
+            raise
+        self._constants[spu] = constants
+        self._members.setdefault(constants, Members()).add(spu, checks)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
-        self._members.remove(spu)
+        constants = self._constants.pop(spu)
+        members = self._members[constants]
+        members.remove(spu)
+        if not members:
+            del self._members[constants]
+        self._unwant(constants)
 
-    def fill(self, content: Content) -> None:
-        """Begin with what the window has. Raises UnsureError."""
-        self._feed.fill(content, self._groups)
-        for key in self._groups.keys:
-            shown = self._groups.show(key)
-            if shown is not None:
-                self._shown[key] = shown
-                self._around.change(key, None, shown)
+    def _unwant(self, constants: Row) -> None:
+        for group in self._feed.unwant(constants, self._groups):
+            self._around.change(group, None, None)
 
     def take(self, removed: Sequence[Triple], added: Sequence[Triple]) -> None:
         """What left and entered the window; looked at by the next `process`."""
         self._waiting.append((removed, added))
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer of a member."""
-        rows = tuple(bounded(self._answer(spu)))
+        """The whole answer of a member. Raises GatewayError."""
+        try:
+            rows = tuple(bounded(self._answer(spu)))
+        except GatewayError:
+            raise
+        except Exception as error:  # nobody else could say it: no other tier has the window now
+            why = f"this query cannot be answered over its window: {error!r}"
+            raise SubscriptionFailedError(why, "report it with the query") from error
         return ResultsDelta(self._variables, rows)
 
     def told(self, spu: Spu) -> SolutionBag:
@@ -99,12 +125,18 @@ class SlidingUnit:
         return Counter(self._answer(spu))
 
     def _answer(self, spu: Spu) -> Iterable[Row]:
+        constants = self._constants[spu]
+        members, of = self._members[constants], self._groups.constants_of
         wanted = [
-            (key, shown) for key, shown in self._shown.items() if self._members.passes(spu, shown)
+            (group, shown)
+            for group in self._groups
+            if (shown := group.shown) is not None
+            and of(group) == constants
+            and members.passes(spu, shown)
         ]
-        self._around.look(shown for _, shown in wanted)
-        for key, shown in wanted:
-            yield from self._around.rows(key, shown)
+        self._around.look(each for _, each in wanted)
+        for group, each in wanted:
+            yield from self._around.told(group, each)
 
     def renew(self) -> None:
         """Nothing: what fails here is served by another unit."""
@@ -123,63 +155,61 @@ class SlidingUnit:
 
     def _changes(self, artq: Artq, waiting: Sequence[Sides]) -> list[Change]:
         touched = self._feed.change(artq, waiting, self._groups)
-        found = {key: self._groups.show(key) for key in touched}
-        moved = set(self._around.concerned(artq))
-        for key in moved:
-            found.setdefault(key, self._shown[key])
-        told = _Told(self._variables)
-        became = [
-            self._became(key, was, now, told)
-            for key, now in found.items()
-            if _differs(was := self._shown.get(key), now) or key in moved
-        ]
+        told = _Told(self._variables, is_net=self._is_plain)
+        became: list[_Became] = []
+        moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
+        for group in touched:
+            group.is_touched = False
+            now, was = self._groups.now(group), group.shown
+            if was is not None and now is not None and was.row == now.row:
+                if was.values == now.values and group not in moved:
+                    continue
+                told.is_net = False
+            moved.pop(group, None)
+            became.append(self._became(group, now, told))
+        became += [self._became(group, group.shown, told) for group in moved]
         for each in became:
-            self._commit(each)
+            self._show(each)
         return told.changes()
 
-    def _became(self, key: Row, was: Shown | None, now: Shown | None, told: "_Told") -> "_Became":
-        """What a group shows now, and the rows of it where somebody has them; tells who has."""
+    def _became(self, group: Group, now: Shown | None, told: "_Told") -> "_Became":
+        """What a group is to show, and the rows of that where somebody has them; tells who has."""
+        was = group.shown
+        members = self._members[self._groups.constants_of(group)]
         if was is not None:
-            losing = self._members.passing(was)
+            losing = members.passing(was)
             if losing:
-                told.lose(losing, self._around.rows(key, was))
+                told.lose(losing, self._around.told(group, was))
         rows = None
         if now is not None:
-            winning = self._members.passing(now)
+            winning = members.passing(now)
             if winning:
-                rows = self._around.rows_now(now)
+                rows = self._around.rows(now)
                 told.win(winning, rows)
-        return _Became(key, was, now, rows)
+        return _Became(group, now, rows)
 
-    def _commit(self, became: "_Became") -> None:
-        key, was, now, rows = became
-        if now is not None:
-            self._shown[key] = now
-        elif was is not None:
-            del self._shown[key]
-        self._around.change(key, was, now, rows)
-
-
-def _differs(was: Shown | None, now: Shown | None) -> bool:
-    if was is None or now is None:
-        return was is not now
-    return was.seen != now.seen
+    def _show(self, became: "_Became") -> None:
+        group, now, rows = became
+        self._around.change(group, now, rows)
+        group.shown = now
+        if now is None:
+            self._groups.forget(group)
 
 
 class _Became(NamedTuple):
-    """A group, what it showed, what it shows, and the rows of that where they are known."""
+    """A group, what it is to show, and the rows of that where they are known."""
 
-    key: Row
-    was: Shown | None
+    group: Group
     now: Shown | None
     rows: Rows | None
 
 
 class _Told:
-    """The rows that members gain and lose in one step."""
+    """The rows that members gain and lose in one step; `is_net`: none of them is both."""
 
-    def __init__(self, variables: tuple[str, ...]) -> None:
+    def __init__(self, variables: tuple[str, ...], *, is_net: bool) -> None:
         self._variables = variables
+        self.is_net = is_net
         self._sides: dict[Spu, tuple[list[Row], list[Row]]] = {}
 
     def win(self, spus: Iterable[Spu], rows: Rows) -> None:
@@ -199,6 +229,6 @@ class _Told:
         ]
 
     def _netted(self, added: list[Row], removed: list[Row]) -> ResultsDelta:
-        if len(added) == len(removed) == 1 and added != removed:
+        if self.is_net:
             return ResultsDelta(self._variables, tuple(added), tuple(removed))
         return consolidate(self._variables, added, removed)

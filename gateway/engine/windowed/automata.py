@@ -6,7 +6,7 @@ Place: beside the processing of `WindowedView`, without quads, LUTT and units. S
 query share its number in the automaton whatever they are told of it.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from weakref import WeakKeyDictionary
@@ -24,16 +24,12 @@ from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.algebra import Query
 from gateway.windows.content import Change, Content
 
-_results: Callable[[type[ResultsDelta], tuple[object, ...]], ResultsDelta] = tuple.__new__
-"""A third of the time of calling the class."""
-
 
 class Automata:
     """All of them; `spus` are whom they serve."""
 
     def __init__(self) -> None:
         self._automata: dict[Content, Automaton] = {}
-        self._served: dict[Content, dict[int, Spu]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
         self._homes: dict[Hashable, Subject] = {}
@@ -58,9 +54,12 @@ class Automata:
         automaton = self._automata.get(content)
         if automaton is None:
             automaton = self._automata[content] = Automaton(content)
-            self._served[content] = {}
-        number = automaton.add(query, removals=spu.subject.output != "added")
-        self._served[content][number] = spu
+        number = automaton.add(
+            query,
+            removals=spu.subject.output != "added",
+            who=spu,
+            variables=spu.variables,
+        )
         self._numbers[spu] = content, number
         asked, alike = self._asked
         if asked is not spu.subject:
@@ -86,10 +85,9 @@ class Automata:
         if self._homes.get(alike) is spu.subject:
             del self._homes[alike]
         self._automata[content].remove(number)
-        del self._served[content][number]
-        if not self._served[content]:
+        if not self._automata[content].queries:
             self._matches[content] = self.matches(content)
-            del self._served[content], self._automata[content]
+            del self._automata[content]
 
     def matches(self, content: Content) -> int:
         """How many matches were found in a window, by automata that are gone too."""
@@ -111,13 +109,8 @@ class Automata:
         found: list[Told] = []
         for change in changes:
             automaton = self._automata.get(change.content)
-            if automaton is None:
-                continue
-            served = self._served[change.content]
-            found += [
-                (spu := served[number], _results(ResultsDelta, (spu.variables, added, removed)))
-                for number, added, removed in automaton.step(change.removed, change.added)
-            ]
+            if automaton is not None:
+                found += automaton.step(change.removed, change.added)
         return found
 
 

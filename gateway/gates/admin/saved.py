@@ -1,6 +1,6 @@
 """Saved queries by HTTP: list, keep, forget; docs/http.md."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path
 from pydantic import Field
@@ -18,18 +18,27 @@ _Name = Annotated[str, Path(json_schema_extra={"pattern": f"^{NAME}$"})]
 
 
 class SavedBody(Body):
-    """A query, and what people call it."""
+    """A query, and what people call it; its windows, as a SUBSCRIBE has them."""
 
     sparql: Annotated[str, Field(min_length=1, max_length=65_536)]
     label: Annotated[str, Field(max_length=200)] = ""
+    windows: dict[str, dict[str, Any]] | None = None
+    output: Literal["changes", "added", "removed", "whole"] | None = None
+
+    @property
+    def over(self) -> dict[str, object]:
+        """As an entry of a profile has them."""
+        return self.model_dump(include={"windows", "output"}, exclude_none=True)
 
 
 class SavedTold(Answer):
-    """A query under its name."""
+    """A query under its name; with its windows, where it has some."""
 
     name: str
     sparql: str
     label: str
+    windows: dict[str, Any] | None = None
+    output: str | None = None
 
 
 class SavedListTold(Answer):
@@ -53,7 +62,7 @@ async def save(
     name: _Name, saved: _Saved, body: Annotated[SavedBody, Depends(JsonBody(SavedBody))]
 ) -> SavedTold:
     """In place of one that has this name; rules and clients may name it from now on."""
-    kept = Saved(name, body.sparql, body.label)
+    kept = Saved(name, body.sparql, body.label, body.over)
     await saved.save(kept)
     return _told(kept)
 
@@ -65,4 +74,6 @@ async def forget(name: _Name, saved: _Saved) -> None:
 
 
 def _told(saved: Saved) -> SavedTold:
-    return SavedTold(name=saved.name, sparql=saved.sparql, label=saved.label)
+    return SavedTold.model_validate(
+        {"name": saved.name, "sparql": saved.sparql, "label": saved.label, **saved.over}
+    )

@@ -51,6 +51,7 @@ class WindowTold(Answer):
     late: int
     dropped: int
     expired: int
+    warning: str = Field(description="what will be wrong if elements go on to come so")
     automaton: AutomatonTold
 
     @classmethod
@@ -76,6 +77,7 @@ class WindowTold(Answer):
             late=info.late,
             dropped=info.dropped,
             expired=info.expired,
+            warning=info.warning,
             automaton=automaton,
         )
 

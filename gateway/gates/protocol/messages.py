@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.windowed.over import OVER_NOTHING, OverWindows, written_out
 from gateway.errors import BadRequestError
 from gateway.rdf.dataset import Dataset
-from gateway.windows.over import OVER_NOTHING, OverWindows, written_out
 
 
 class BadMessageError(BadRequestError):

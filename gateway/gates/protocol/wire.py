@@ -13,12 +13,12 @@ from json.encoder import encode_basestring
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from gateway.engine import Notification
+from gateway.engine.windowed.over import told
 from gateway.errors import GatewayError
 from gateway.rdf.namespaces import XSD
 from gateway.rdf.solutions import ResultsDelta, Row
 from gateway.rdf.terms import Term
 from gateway.windows.info import WindowInfo
-from gateway.windows.over import told
 
 JsonObject = dict[str, object]
 

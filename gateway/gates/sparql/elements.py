@@ -10,13 +10,14 @@ is one triple, which is why it is the format here: a line can be an element.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode, RdfFormat, Triple
+from pyoxigraph import NamedNode, Triple
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.engine import UpdateRequest
 from gateway.engine.windowed.declared import Declared
+from gateway.engine.windowed.over import written_out
 from gateway.errors import (
     BadRequestError,
     ForbiddenError,
@@ -38,7 +39,6 @@ from gateway.rdf.documents import Documents
 from gateway.rdf.namespaces import GW
 from gateway.security.guard import Guard, OpenGuard
 from gateway.windows.element import Element
-from gateway.windows.over import written_out
 
 PATH = "/elements"
 MEDIA_TYPE = "application/n-triples"
@@ -103,10 +103,14 @@ class _Asked:
         return cls(graph_names([written_out(values["stream"])])[0], each == "line", time)
 
     def elements(self, triples: Sequence[Triple]) -> list[Element]:
-        """One for all triples, or one each."""
+        """One for all triples, or one each; measured here, where nobody waits for it."""
         together = [tuple(dict.fromkeys(triples))] if triples else []
         parts = [(each,) for each in triples] if self.is_by_line else together
-        return [Element(part, self.time, is_gateway_time=self.time is None) for part in parts]
+        is_now = self.time is None
+        return [
+            Element(part, self.time, is_gateway_time=is_now, size=sum(len(str(t)) for t in part))
+            for part in parts
+        ]
 
 
 class ElementsGate:
@@ -138,8 +142,7 @@ class ElementsGate:
         caller = Caller.of(request, self._guard)
         asked = _Asked.of(request)
         self._require(caller, asked.stream)
-        triples = await self._triples(caller)
-        elements = asked.elements(triples)
+        elements = await self._elements(caller, asked)
         if elements:
             entering = {asked.stream.value: elements}
             rights, owner = caller.principal.policy.update_rights, caller.principal.identity
@@ -163,13 +166,12 @@ class ElementsGate:
                 f"use Content-Type {MEDIA_TYPE}",
             )
 
-    async def _triples(self, caller: Caller) -> list[Triple]:
-        """Those in the body, in order, as the store would give them back."""
+    async def _elements(self, caller: Caller, asked: _Asked) -> list[Element]:
+        """Those in the body, in order, their triples as the store would give them back."""
         content = await read_body(caller.request, self._limits)
 
-        def work(body: BoundedBody) -> list[Triple]:
-            form = RdfFormat.N_TRIPLES
-            quads = self._documents.triples(content, form, "", MOST_TRIPLES, body.look)
-            return [canonical_triple(each.triple) for each in quads]
+        def work(body: BoundedBody) -> list[Element]:
+            quads = self._documents.lines(content, MOST_TRIPLES, body.look)
+            return asked.elements([canonical_triple(each.triple) for each in quads])
 
         return await self._queries.run(work, caller)

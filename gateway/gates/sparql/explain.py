@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from gateway.engine import Explanation, QueryRequest, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
+from gateway.engine.windowed.over import told
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
@@ -26,7 +27,6 @@ from gateway.gates.sparql.protocol_request import QUERY, read_operation
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
 from gateway.windows.info import WindowInfo, date_time
-from gateway.windows.over import told
 
 PATH = "/explain"
 

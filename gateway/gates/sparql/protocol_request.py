@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from gateway.engine.windowed.over import OverWindows, written_out
 from gateway.errors import BadRequestError, UnsupportedMediaTypeError, WindowError
 from gateway.gates.http.request_body import RequestLimits, media_type, read_body, utf_8
 from gateway.gates.protocol.json_text import read_json
 from gateway.gates.protocol.messages import graph_names
 from gateway.rdf.dataset import Dataset
-from gateway.windows.over import OverWindows, written_out
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 1000

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from gateway.admin.profile_checks import template_findings
+from gateway.engine.windowed.over import over_of
 from gateway.errors import WindowError
 from gateway.profiles import Profiles
 from gateway.windows import Window
-from gateway.windows.of_template import over_of
 from jsap import Profile
 
 Json = dict[str, Any]

@@ -50,10 +50,10 @@ class Watched:
         self, removed: Sequence[Triple], added: Sequence[Triple], after: Sequence[Triple]
     ) -> None:
         changes = self.automaton.step(removed, added)
-        assert all(added or removed for _, added, removed in changes)
-        assert len({number for number, _, _ in changes}) == len(changes)
+        assert all(results.added or results.removed for _, results in changes)
+        assert len({number for number, _ in changes}) == len(changes)
         self.window = after
-        found = {number: (Counter(won), Counter(lost)) for number, won, lost in changes}
+        found = {number: (Counter(each.added), Counter(each.removed)) for number, each in changes}
         for number, (text, removals, before) in self.told.items():
             now = by_requery(text, after)
             won, lost = found.get(number, (Counter(), Counter()))

@@ -41,6 +41,20 @@ async def test_what_is_saved_is_listed_and_still_there_after_a_restart(tmp_path:
         assert (await client.delete("/saved/WARM")).status_code == 404
 
 
+async def test_windows_are_saved_with_their_query(tmp_path: Path) -> None:
+    last = {"urn:w": {"stream": "urn:s", "triples": 3}}
+    body = {"sparql": "SELECT ?o { GRAPH <urn:w> { ?s ?p ?o } }", "label": ""}
+    async with _served(tmp_path) as (_, client):
+        kept = await client.put("/saved/LAST", json={**body, "windows": last, "output": "added"})
+        told = {"name": "LAST", **body, "windows": last, "output": "added"}
+        assert (kept.status_code, kept.json()) == (200, told)
+        assert (await client.get("/saved")).json()["saved"] == [told]
+        wrong = {"urn:w": {"stream": "urn:s", "tripples": 3}}
+        refused = await client.put("/saved/LAST", json={**body, "windows": wrong})
+        assert refused.status_code == 400
+        assert "urn:w: tripples: no such member" in refused.json()["error_description"]
+
+
 async def test_queries_of_the_profiles_are_listed_beside_what_was_saved(tmp_path: Path) -> None:
     async with _served(tmp_path) as (_, client):
         await client.put("/saved/WARM", json={"sparql": ASK})

@@ -12,6 +12,7 @@ from typing import Self
 from gateway.errors import WindowError
 from gateway.windows.info import WindowInfo, date_time
 from gateway.windows.window import OUTPUTS, Expand, Window, as_written, parse_windows
+from jsap.template import Template
 
 MOST_WINDOWS = 16
 """What one subscription may look at: each may hold what `WindowLimits` allows for all."""
@@ -62,18 +63,26 @@ def written_out(name: str) -> str:
     return name
 
 
+def over_of(template: Template) -> OverWindows:
+    """The windows of a profile's query. Raises WindowError, which names member and reason."""
+    return OverWindows.of(template.over, written_out) if template.over else OVER_NOTHING
+
+
 def told(info: WindowInfo) -> dict[str, object]:
     """What the first notification says of a window; times as xsd:dateTime, null where none is.
+
+    With a `warning` where elements come so fast that it will hold more than it may.
 
     >>> told(WindowInfo(0, 1_500_000, False, 2, 5, 900, 0, None, 0, 0, 0))["to"]
     '1970-01-01T00:00:01.500000Z'
     """
-    return {
+    found: dict[str, object] = {
         "from": date_time(info.from_),
         "to": date_time(info.to),
         "complete": info.complete,
         "elements": info.elements,
     }
+    return {**found, "warning": info.warning} if info.warning else found
 
 
 def _output(value: object) -> str:
