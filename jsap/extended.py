@@ -453,7 +453,7 @@ class _Node:
         for key, value in window.model_dump(exclude={"id"}, exclude_none=True).items():
             is_iri = key in ("stream", "sensor", "property", "feature")
             for each in (value,) if isinstance(value, str | int) else value:
-                term = self._iri(key, each) if is_iri else _literal(each)
+                term = self._iri(key, str(each)) if is_iri else _literal(each)
                 yield from self._quads({f"window{key.capitalize()}": term})
 
     def _quads(self, objects: Mapping[str, _Object | None]) -> Iterator[Quad]:

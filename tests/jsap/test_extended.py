@@ -267,8 +267,9 @@ def test_windows_and_streams_are_nodes_of_the_graph_of_mappings() -> None:
     }
     quads = mapping_quads(profile(windows=[window], elementStreams=[{"id": "m:building"}]))
     said = {
-        (quad.subject.value, quad.predicate.value.split("#")[1], str(quad.object)) for quad in quads
-    }  # type: ignore[union-attr]
+        (str(quad.subject)[1:-1], quad.predicate.value.split("#")[1], str(quad.object))
+        for quad in quads
+    }
     of = "urn:mapping:last10"
     assert said == {
         (of, "type", f"<{GW}Window>"),
