@@ -5,7 +5,7 @@ subscriptions read. Source: terms in ontologies/gateway.ttl; JSON keys are short
 
     mappings: id topic format sensor property feature [selector unit time sequence
               deviceUnit trueValue falseValue expiresAfter availability retained
-              availabilities sensorClass]
+              availabilities sensorClass scale offset condition decimalSign]
     actuators: id topic property feature [payload format values minimum maximum step unit
               deviceUnit trueValue falseValue sensor tolerance timeLimit name qos retain]
     rules:    id (query | sparql) topic payload on [qos retain onStart infer]
@@ -86,6 +86,10 @@ class _Mapping(_Item):
     retained: OneOf["seed", "history", "drop"] | None = None
     availabilities: str | _Availabilities | None = None
     sensor_class: str | None = Field(default=None, alias="sensorClass")
+    scale: int | float | Decimal | None = None
+    offset: int | float | Decimal | None = None
+    condition: str | None = None
+    decimal_sign: OneOf[",", "."] | None = Field(default=None, alias="decimalSign")
 
 
 _Number = int | float | Decimal
@@ -299,6 +303,10 @@ _TERMS = {
     "retained": "retained",
     "availabilities": "availabilities",
     "sensorClass": "sensorClass",
+    "scale": "scale",
+    "offset": "offset",
+    "condition": "condition",
+    "decimalSign": "decimalSign",
 }
 """The term, in our namespace, of each member of a mapping."""
 
@@ -385,6 +393,8 @@ class _Node:
             "sensorClass": None
             if mapping.sensor_class is None
             else self._iri("sensorClass", mapping.sensor_class),
+            "scale": _number(mapping.scale),
+            "offset": _number(mapping.offset),
         }
         others = mapping.model_dump(by_alias=True, exclude={"id", "sensor_class", *objects})
         objects |= {member: _literal(value) for member, value in others.items()}
@@ -443,7 +453,7 @@ class _Node:
         for key, value in window.model_dump(exclude={"id"}, exclude_none=True).items():
             is_iri = key in ("stream", "sensor", "property", "feature")
             for each in (value,) if isinstance(value, str | int) else value:
-                term = self._iri(key, each) if is_iri else _literal(each)
+                term = self._iri(key, str(each)) if is_iri else _literal(each)
                 yield from self._quads({f"window{key.capitalize()}": term})
 
     def _quads(self, objects: Mapping[str, _Object | None]) -> Iterator[Quad]:

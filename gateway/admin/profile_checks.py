@@ -20,6 +20,7 @@ from gateway.admin.mapping_graph import node_conditions
 from gateway.admin.onboarding.migration import inverted
 from gateway.admin.window_checks import window_defects
 from gateway.engine import Engine, Notification
+from gateway.engine.windowed.declaration import WINDOW, declared_window
 from gateway.errors import GatewayError, SparqlSyntaxError, WindowError
 from gateway.ingest.mappings import MappingTable
 from gateway.ingest.silence import AbsenceTemplates
@@ -30,7 +31,6 @@ from gateway.rdf.namespaces import MAPPINGS_GRAPH
 from gateway.rdf.solutions import ResultsDelta
 from gateway.sparql.parser import parse_query, parse_update
 from gateway.store.quad_store import QuadStore
-from gateway.windows.declaration import WINDOW, declared_window
 from jsap.errors import JsapError
 from jsap.forced_bindings import BindingType, Term
 from jsap.profile import Profile
@@ -242,6 +242,7 @@ _KEYS = {
     "expires_after": "expiresAfter",
     "availability_topic": "availability",
     "sensor_class": "sensorClass",
+    "decimal_sign": "decimalSign",
 }
 """What a member of a mapping is called in a profile."""
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from gateway.admin.profile_checks import template_findings
 from gateway.admin.profile_reload import ProfileReload
-from gateway.engine.windowed.over import OverWindows, written_out
 from gateway.errors import BadRequestError, ConflictError, GatewayError, NotFoundError, StorageError
 from jsap import JsapError, Profile
 
@@ -31,18 +30,17 @@ Members = dict[str, object]
 class Saved:
     """A query under a name; `label` is what people call it.
 
-    `over` are the members `windows` and `output` of a request to subscribe to it, as they were
-    written; docs/windows.md.
+    `over` are its members `windows` and `output`, where it has some.
     """
 
     name: str
     sparql: str
     label: str = ""
-    over: Members = field(default_factory=dict)
+    over: Mapping[str, object] = field(default_factory=dict)
 
     def members(self) -> Members:
         """As an entry of a profile has it."""
-        members: Members = {"sparql": self.sparql} | self.over
+        members: Members = {"sparql": self.sparql, **self.over}
         return members | ({"label": self.label} if self.label else {})
 
 
@@ -57,13 +55,16 @@ class SavedQueries:
     async def list(self) -> list[Saved]:
         """All of them, by name. Raises StorageError."""
         entries = await asyncio.to_thread(self._read)
-        return [_saved(name, each) for name, each in sorted(entries.items())]
+        return [
+            Saved(name, str(each.get("sparql", "")), str(each.get("label", "")), _over(each))
+            for name, each in sorted(entries.items())
+        ]
 
     async def save(self, saved: Saved) -> None:
         """Keep a query, in place of one that has its name.
 
-        Raises BadRequestError for a name, query or window that is none, ConflictError for the
-        name of a listed profile's query or update, and what bringing it into force raises.
+        Raises BadRequestError for a name or query that is none, ConflictError for the name of a
+        listed profile's query or update, and what bringing it into force raises.
         """
         _require_good(saved)
         async with self._turn:
@@ -124,26 +125,24 @@ class SavedQueries:
             ) from error
 
 
-def _saved(name: str, entry: Members) -> Saved:
-    """As the file has it, which somebody may have edited."""
-    windows, output = entry.get("windows"), entry.get("output")
-    over: Members = {"windows": windows} if isinstance(windows, dict) else {}
-    if isinstance(output, str):
-        over["output"] = output
-    return Saved(name, str(entry.get("sparql", "")), str(entry.get("label", "")), over)
+def _over(members: Members) -> Members:
+    """What a file may have them as; the profile says what is wrong with others."""
+    kinds = {"windows": dict, "output": str}
+    found = {name: members.get(name) for name in kinds}
+    return {name: each for name, each in found.items() if isinstance(each, kinds[name])}
 
 
 def _require_good(saved: Saved) -> None:
-    """The name, and the SPARQL and its windows as a profile would have them."""
+    """The name, and the SPARQL as a profile would have it."""
     if not re.fullmatch(NAME, saved.name):
         raise BadRequestError(
             f"{saved.name[:80]!a} is no name", "give letters, digits, _ and -, 64 at most"
         )
-    OverWindows.of(saved.over, written_out)
     try:
         members = {"host": "127.0.0.1", "queries": {saved.name: saved.members()}, "updates": {}}
         findings = list(template_findings(Profile.parse(members)))
     except JsapError as error:
         raise BadRequestError(f"{error.path}: {error.reason}", error.what_to_do) from error
-    if findings:
-        raise BadRequestError(findings[0].reason, "correct the SPARQL text")
+    wrong = [each for each in findings if each.is_error]
+    if wrong:
+        raise BadRequestError(wrong[0].reason, wrong[0].what_to_do or "correct the SPARQL text")

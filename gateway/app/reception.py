@@ -3,16 +3,13 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-
-from pyoxigraph import NamedNode
 
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
-from gateway.engine.windowed.declared import Declared
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
@@ -27,10 +24,7 @@ from gateway.ingest.sensor_classes import SensorClasses
 from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
-from gateway.ingest.windows.journalled import Journalled, needed_s
-from gateway.ingest.windows.opening import Opening
-from gateway.ingest.windows.stream_names import MappedStreams
-from gateway.rdf.terms import GraphName
+from gateway.ingest.windows.observation_windows import ObservationWindows
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -45,7 +39,6 @@ class Reception:
     def __init__(self, config: Config, clocks: Clocks, storage: Storage) -> None:
         profiles, identity = storage.profiles, storage.identity
         self._storage = storage
-        self._keep_s = config.journal.keep_s
         self.inbox = Inbox(config.limits.inbox)
         self.mappings, self.plausibility = MappingTable(), Plausibility()
         self.current_state = CurrentState(
@@ -67,35 +60,17 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
-        self.mappings.on_change(self._rename_streams)
-        storage.engine.windowed.written = self._written
-        storage.engine.windowed.on_declared = self._keep_for
-        self._keep_for(storage.engine.windowed.declared)
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
-        self.opening = self._opening(config)
-        storage.scheduler.opening = self.opening.subscribe
-
-    def _opening(self, config: Config) -> Opening:
-        """What begins subscriptions over observations; the journal has been replayed."""
-        elements, state, journal = self.ingest.elements, self.current_state, self._storage.journal
-        most = config.windows.elements
-        journalled = Journalled(journal, elements, most, self.ingest.applied_before)
-        return Opening(self.scheduler, journalled, elements, state)
-
-    def _rename_streams(self, _: frozenset[str]) -> None:
-        self.ingest.elements.streams = MappedStreams(self.mappings.mappings)
-
-    def _keep_for(self, declared: Declared) -> None:
-        """Have the journal keep what a declared window may begin with."""
-        space = self._storage.journal.space
-        space.keep_s = max(self._keep_s, needed_s(declared.windows.values()))
-
-    def _written(self, stream: str) -> Iterable[GraphName]:
-        """The graphs of a stream's observations; a client's stream is one itself."""
-        graphs = self.ingest.elements.written(stream, self.current_state.templates)
-        return (NamedNode(stream),) if graphs is None else graphs
+        self.windows = ObservationWindows(
+            storage.scheduler,
+            storage.journal,
+            self.ingest,
+            state=self.current_state,
+            mappings=self.mappings,
+            most=config.windows.elements,
+        )
 
     @property
     def scheduler(self) -> Scheduler:
@@ -125,7 +100,7 @@ class Reception:
             async with tasks.task(classes.run, "sensor classes"):
                 yield
         finally:
-            self.opening.close()
+            self.windows.close()
             self.inbox.close()
             self.ingest.stop()
             await asyncio.to_thread(thread.join)
@@ -136,5 +111,5 @@ class Reception:
             *ingest_measures(self.ingest.statistics, self.current_state, self.inbox, self.raw),
             *absence_measures(self.absences),
             *quarantine_measures(self.quarantine),
-            *self.opening.measures(),
+            *self.windows.measures(),
         )

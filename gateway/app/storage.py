@@ -17,7 +17,6 @@ from gateway.config.settings import Config
 from gateway.engine import Engine, Limits, SubscribeRequest
 from gateway.engine.measures import engine_measures
 from gateway.engine.performance import Performance
-from gateway.engine.windowed.declared import read_declared
 from gateway.ingest.sosa import Identity
 from gateway.journal import Journal, Origin, Upkeep
 from gateway.journal.measures import journal_measures
@@ -94,7 +93,7 @@ def open_storage(config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> Iterator[Sto
     origin = Origin(identity.gateway, identity.base_iri)
     with one_core():
         engine.store.apply(profiles.delta(engine.store, identity.node))
-        engine.windowed.declare(read_declared(engine.store))
+        engine.windowed.read_declared()
         folder, limits = journal_path(config), config.journal.limits()
         with Journal(folder, origin, limits) as journal:
             queues = {"urq": config.limits.urq, "srq": config.limits.srq}

@@ -49,7 +49,7 @@ from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
-from gateway.windows.filling import Filling
+from gateway.windows.before.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 from gateway.windows.window_clock import JUMP_S

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Quad, RdfFormat, parse
 
+from gateway.errors import BadRequestError, QueryTimeoutError, TooLargeError
 from gateway.rdf.document_form import require_form
 from gateway.rdf.document_process import ParseRequest
 from gateway.runtime.confined import ConfinedProcesses, Confinement
@@ -21,6 +22,10 @@ _MODULE = "gateway.rdf.document_process"
 _EXPANSION, _LEAST_BYTES = 20, 1024 * 1024
 """Written out, the triples of a document are at most so many times as long, or so long: a long
 prefix makes gigabytes of a few kilobytes, which would be ours to hold."""
+
+
+_LOOK = 1000
+"""After so many triples it is asked whether anybody waits for them still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +71,25 @@ class Documents:
         request = ParseRequest(content, form.media_type, base, most, most_bytes)
         written = self.processes.ask(request, limits.seconds, is_wanted)
         return iter(parse(written, RdfFormat.N_TRIPLES))
+
+    def lines(
+        self, content: bytes, most: int, is_wanted: Callable[[], bool] = lambda: True
+    ) -> Iterator[Quad]:
+        """The triples of N-Triples, in order; blank nodes are fresh.
+
+        Parsed here: what a line takes is linear in it, once it is not nested. Raises
+        BadRequestError, TooLargeError, QueryTimeoutError.
+        """
+        form = RdfFormat.N_TRIPLES
+        require_form(content, form, self._limits.depth)
+        try:
+            for number, quad in enumerate(parse(content, form, rename_blank_nodes=True)):
+                if number >= most:
+                    raise TooLargeError(
+                        f"more than {most} triples", "send them in several requests"
+                    )
+                if not number % _LOOK and not is_wanted():
+                    raise QueryTimeoutError(self._limits.seconds)
+                yield quad
+        except (SyntaxError, ValueError) as error:
+            raise BadRequestError(f"the body is no N-Triples: {error}", "correct it") from error

@@ -6,9 +6,9 @@ Place on the way of the data: beside the store, behind whoever makes elements, i
 writes. Nothing here reads a clock.
 """
 
+from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
-from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo, WindowLimits
 from gateway.windows.streams import Streams
 from gateway.windows.window import OUTPUTS, Window, parse_windows

@@ -15,7 +15,8 @@ class Content(ABC):
     """The triples of a window, as a set; one for all who declare it equally.
 
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
-    from then on and changes no more; `full` says why. `late`, `dropped`, `expired`: as in `WindowInfo`.
+    from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
+    `WindowInfo`.
     """
 
     def __init__(self, window: Window) -> None:

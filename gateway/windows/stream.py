@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from gateway.windows.before.filling import BEFORE, Filling
+from gateway.windows.before.past import PastElement, missing_in, past_of
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element, Key
-from gateway.windows.filling import BEFORE, Filling
 from gateway.windows.jumps import put_forward
 from gateway.windows.owners import Record
-from gateway.windows.past import PastElement, missing_in, past_of
 from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 from gateway.windows.units import Units, Verdict

@@ -9,11 +9,11 @@ leaves before what arrives enters, and what leaves and enters is no change.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
+from gateway.windows.before.filling import Filling
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element
-from gateway.windows.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.range_content import RangeContent
 from gateway.windows.stream import Holder, Stream

@@ -11,6 +11,7 @@ from jsap import JsapError, Profile, load_profile
 from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads, ontologies_of
 
 OBSERVATIONS = load_profile(Path(jsap.__path__[0]) / "profiles" / "observations.jsap")
+XSD = "http://www.w3.org/2001/XMLSchema#"
 MAPPING = {
     "id": "m:temperature",
     "topic": "home/+/temperature",
@@ -72,7 +73,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
                 MAPPING
                 | more
                 | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
-                | {"sensorClass": "p:Thermometer"}
+                | {"scale": 0.1, "offset": -40, "condition": "@.id == 7", "decimalSign": ","}
                 | {"availabilities": {"mode": "all", "topics": [{"topic": "home/bridge"}]}}
                 | {"sensorClass": "p:Thermometer"}
             ]
@@ -97,6 +98,10 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "retained": Literal("drop"),
         "availabilities": Literal('{"mode": "all", "topics": [{"topic": "home/bridge"}]}'),
         "sensorClass": NamedNode("urn:property:Thermometer"),
+        "scale": Literal("0.1", datatype=NamedNode(f"{XSD}decimal")),
+        "offset": Literal("-40", datatype=NamedNode(f"{XSD}decimal")),
+        "condition": Literal("@.id == 7"),
+        "decimalSign": Literal(","),
     }
 
 
@@ -262,8 +267,9 @@ def test_windows_and_streams_are_nodes_of_the_graph_of_mappings() -> None:
     }
     quads = mapping_quads(profile(windows=[window], elementStreams=[{"id": "m:building"}]))
     said = {
-        (quad.subject.value, quad.predicate.value.split("#")[1], str(quad.object)) for quad in quads
-    }  # type: ignore[union-attr]
+        (str(quad.subject)[1:-1], quad.predicate.value.split("#")[1], str(quad.object))
+        for quad in quads
+    }
     of = "urn:mapping:last10"
     assert said == {
         (of, "type", f"<{GW}Window>"),

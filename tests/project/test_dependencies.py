@@ -31,8 +31,8 @@ NOT_IMPORTED = {
 }
 """Needed all the same."""
 
-ELSEWHERE = {"pysparkplug", "sepy"}
-"""Imported by clients of other makes, which have interpreters of their own."""
+ELSEWHERE = {"bytewax", "pysparkplug", "sepy"}
+"""Imported by programs of other makes, which have interpreters of their own."""
 
 
 def declared(extra: str = "") -> set[str]:

@@ -33,8 +33,8 @@ def _windows(options: argparse.Namespace) -> int:
 def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     held, limits = told["held"], told["limits"]
     yield (
-        f"{len(told['windows'])} windows hold {held['elements']} of {limits['elements']} elements, "
-        f"{held['bytes']} of {limits['bytes']} bytes"
+        f"windows: {len(told['windows'])}, which hold {held['elements']} of "
+        f"{limits['elements']} elements, {held['bytes']} of {limits['bytes']} bytes"
     )
     for each in told["windows"]:
         yield from _window_lines(each)
@@ -44,9 +44,9 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
             yield f"{iri}: declared, nobody sees it"
     for each in told["streams"]:
         word = "declared" if each["declared"] else "not declared"
-        yield f"stream {each['stream']}: {word}, windows saw {each['elements']} elements"
+        yield f"stream {each['stream']}: {word}, elements that windows saw {each['elements']}"
     if told["clock_jumps"]:
-        yield f"the clock was set {told['clock_jumps']} times"
+        yield f"times that the clock was set: {told['clock_jumps']}"
 
 
 def _window_lines(window: Mapping[str, Any]) -> Iterator[str]:
@@ -54,8 +54,8 @@ def _window_lines(window: Mapping[str, Any]) -> Iterator[str]:
     yield ", ".join(window["names"])
     yield "  " + ", ".join(f"{name} {_text(value)}" for name, value in members.items())
     yield (
-        f"  {window['subscriptions']} subscriptions; {window['elements']} elements, "
-        f"{window['triples']} triples, {window['bytes']} bytes"
+        f"  subscriptions {window['subscriptions']}, elements {window['elements']}, "
+        f"triples {window['triples']}, bytes {window['bytes']}"
     )
     whole = "complete" if window["complete"] else "not complete"
     yield f"  {whole}, from {window['from'] or 'nothing'} to {window['to'] or 'nothing'}"
@@ -63,7 +63,7 @@ def _window_lines(window: Mapping[str, Any]) -> Iterator[str]:
     if window["warning"]:
         yield f"  {window['warning']}"
     if automaton["plans"]:
-        counts = ", ".join(f"{count} {name}" for name, count in automaton.items())
+        counts = ", ".join(f"{name} {count}" for name, count in automaton.items())
         yield f"  automaton: {counts}"
 
 

@@ -24,8 +24,8 @@ from gateway.engine.windowed.windowed_view import WindowedView
 from gateway.errors import NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
+from gateway.windows.before.filling import Filling
 from gateway.windows.content import Content
-from gateway.windows.filling import Filling
 from gateway.windows.window import OUTPUTS, Window
 
 

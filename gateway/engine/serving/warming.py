@@ -16,7 +16,7 @@ from gateway.engine.request import SubscribeRequest
 from gateway.engine.serving.served import Served
 from gateway.engine.serving.steps import Steps
 from gateway.engine.spu import Spu
-from gateway.windows.filling import Filling
+from gateway.windows.before.filling import Filling
 from gateway.windows.window import Window
 
 
@@ -49,12 +49,12 @@ class Warming:
                 self._steps.windowed.fill(content, filling, most)
                 if filling.is_done:
                     del self._filling[content]
-            self._steps.windowed.require_room(self._known())
+            self._steps.windowed.require_kept(self._known())
 
     def finish(self) -> Notification:
         """Subscribe, now that all is there: sequence 0 and the whole answer."""
         with self._steps.writing(), self._guarded():
-            self._steps.windowed.require_room(self._known())
+            self._steps.windowed.require_kept(self._known())
             first = self._served.finish(self._request, self._known())
         self._spu = None
         return first

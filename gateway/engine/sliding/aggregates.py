@@ -232,7 +232,7 @@ def _sort_key(value: Term, known: Measured) -> tuple[str, Any]:
     if isinstance(value, NamedNode):
         return "iri", value.value
     if kind is Kind.DOUBLE:
-        return ("", 0) if isnan(real) or not real else ("double", real)  # -0 and 0 are equal
+        return ("", 0) if isnan(real) else ("double", real)  # -0 and 0 are one key, two terms
     if isinstance(value, Literal):
         if value.datatype == _STRING:
             return "string", value.value

@@ -4,7 +4,8 @@ Place: between `star` and `groups`. What the store makes of a row is kept for ea
 reads (a room), with the rows that have it, so a change of the store moves those that it concerns.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from pyoxigraph import Triple
 
@@ -31,7 +32,8 @@ class Feed:
         bound = frozenset(name for each in rows.patterns for name in each.variables)
         self._star_names = [name for name in rows.names if name in bound]
         self._star = Star(rows.patterns, self._star_names)
-        self._constants = [(rows.names.index(name), constant) for name, constant in rows.constants]
+        self._constants_of = picker([rows.names.index(name) for name in rows.parameters])
+        self._wanted: dict[Row, int] = {}
         self._rest: _Kept | None = None
         self.names = rows.names
         if rows.rest is not None:
@@ -43,11 +45,32 @@ class Feed:
         """The subjects of the window that something is kept of."""
         return len(self._star)
 
-    def fill(self, triples: Iterable[Triple], groups: Groups) -> None:
-        """Begin anew: the rows of these triples. Raises UnsureError."""
+    def fill(self, triples: Iterable[Triple]) -> None:
+        """Begin with these in the window."""
+        self._star.fill(triples)
+
+    def want(self, constants: Row, groups: Groups) -> list[Group]:
+        """Move rows with these values of the parameters from now on; the groups that this makes.
+
+        Raises UnsureError; then they are to be unwanted.
+        """
+        touched: list[Group] = []
+        self._wanted[constants] = self._wanted.get(constants, 0) + 1
+        if self._wanted[constants] == 1:
+            groups.open(constants, touched)
+            rows = [row for row in self._star.rows() if self._constants_of(row) == constants]
+            self._move(rows, groups, +1, touched)
+        return touched
+
+    def unwant(self, constants: Row, groups: Groups) -> list[Group]:
+        """The reverse of `want`; the groups that are gone with it."""
+        self._wanted[constants] -= 1
+        if self._wanted[constants]:
+            return []
+        del self._wanted[constants]
         if self._rest is not None:
-            self._rest.clear()
-        self._move(self._star.fill(triples), groups, +1, [])
+            self._rest.forget(lambda row: self._constants_of(row) == constants)
+        return groups.close(constants)
 
     def change(self, artq: Artq, changes: Iterable[Sides], groups: Groups) -> list[Group]:
         """Take up a change of the store, then what left and entered the window.
@@ -66,9 +89,12 @@ class Feed:
         return touched
 
     def _move(self, rows: Sequence[Row], groups: Groups, times: int, touched: list[Group]) -> None:
+        if self._rows.parameters:
+            rows = [row for row in rows if self._constants_of(row) in self._wanted]
         if not rows:
             return
-        rows = self._refined(rows)
+        if self._rows.steps:
+            rows = self._refined(rows)
         if self._rest is None:
             groups.move(rows, times, touched)
         else:
@@ -76,10 +102,6 @@ class Feed:
 
     def _refined(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows that pass the FILTERs of the star alone, with what BINDs add."""
-        for place, constant in self._constants:
-            rows = [row for row in rows if row[place] == constant]
-        if not self._rows.steps:
-            return rows
         names = self._star_names
         solutions = [dict(zip(names, row, strict=True)) for row in rows]
         taken = take(self._rows.steps, Now(self._store), solutions)  # type: ignore[arg-type]
@@ -97,10 +119,16 @@ class _Kept:
         self._rows: dict[Key, dict[Row, int]] = {}
         self._left: set[Key] = set()
 
-    def clear(self) -> None:
-        """Know nothing."""
-        self._ends.clear()
-        self._rows.clear()
+    def forget(self, is_of: Callable[[Row], bool]) -> None:
+        """Be without some rows, whose groups are gone as well."""
+        for key, rows in self._rows.items():
+            for row in [row for row in rows if is_of(row)]:
+                del rows[row]
+            if not rows:
+                self._left.add(key)
+        self.tidy()
+        for key in [key for key in self._ends if key not in self._rows]:
+            del self._ends[key]  # what was looked up for rows that then did not come
 
     def move(self, rows: Sequence[Row], groups: Groups, times: int, touched: list[Group]) -> None:
         keys = list(map(self._key, rows))
@@ -124,16 +152,16 @@ class _Kept:
         keys = [key for key in concerned if key in self._ends]
         for key, ends in self._rest.ends(self._store, keys).items():
             before = self._ends[key]
-            if sorted(map(repr, before)) == sorted(map(repr, ends)):
+            if Counter(before) == Counter(ends):
                 continue
             self._ends[key] = ends
-            for row, times in self._rows[key].items():
+            for row, times in self._rows.get(key, {}).items():
                 groups.move([row + end for end in before], -times, touched)
                 groups.move([row + end for end in ends], times, touched)
 
     def tidy(self) -> None:
         """Forget what no row has any more."""
         for key in self._left:
-            if not self._rows[key]:
+            if not self._rows.get(key, True):
                 del self._rows[key], self._ends[key]
         self._left.clear()

@@ -20,20 +20,34 @@ Add = Callable[[Term | None, int, Measured], None]
 
 
 class Shown:
-    """What a group shows: `seen` has keys and aggregates, `row` what it projects."""
+    """What a group shows: the `values` of keys and aggregates, and `row`, what it projects."""
 
-    __slots__ = ("_columns", "row", "seen")
+    __slots__ = ("_columns", "_names", "_seen", "row", "values")
 
-    def __init__(self, seen: Solution, row: Row, columns: Sequence[tuple[str, int]]) -> None:
-        self.seen = seen
+    def __init__(self, values: Row, row: Row, names: Sequence[str], columns: Sequence[str]) -> None:
+        self.values = values
         self.row = row
+        self._names = names
         self._columns = columns
+        self._seen: Solution | None = None
+
+    @property
+    def seen(self) -> Solution:
+        """The values by name; made when somebody asks, and not to be written to."""
+        found = self._seen
+        if found is None:
+            found = self._seen = solution_of(self._names, self.values)
+        return found
 
     @property
     def columns(self) -> Solution:
         """What it projects, by name."""
-        row = self.row
-        return {name: term for name, place in self._columns if (term := row[place]) is not None}
+        return solution_of(self._columns, self.row)
+
+
+def solution_of(names: Sequence[str], row: Row) -> Solution:
+    """The bound ones of these, by name."""
+    return {name: term for name, term in zip(names, row, strict=True) if term is not None}
 
 
 class Group:
@@ -57,22 +71,31 @@ class Group:
 
 
 class Groups:
-    """The groups of rows; iterated over, those that there are. They project `names`."""
+    """The groups of rows; iterated over, those that there are. They project `names`.
 
-    def __init__(self, grouping: Grouping, recipes: Recipes, rows: Sequence[str]) -> None:
+    A group's key begins with the values of the `parameters`: groups of other ones are of other
+    subscriptions. Where they `are_told_apart`, no two groups of one subscription project the same.
+    """
+
+    def __init__(
+        self,
+        grouping: Grouping,
+        recipes: Recipes,
+        parameters: Sequence[str],
+        rows: Sequence[str],
+    ) -> None:
         self._grouping = grouping
-        self._key = picker([rows.index(name) for name in grouping.keys])
+        self._parameters = len(parameters)
+        self._key = picker([rows.index(name) for name in (*parameters, *grouping.keys)])
         self._places = [rows.index(grouping.arguments[place]) for place, _ in recipes.states]
         self._makers = [make for _, make in recipes.states]
-        self._reads = [
-            (name, read) for (name, _), read in zip(grouping.aggregates, recipes.reads, strict=True)
-        ]
+        self._reads = recipes.reads
+        self._seen = (*grouping.keys, *(name for name, _ in grouping.aggregates))
         self.names = tuple(dict.fromkeys(column.name for column in grouping.columns))
-        self._columns = tuple((name, place) for place, name in enumerate(self.names))
-        self._plain = _plain(grouping)
+        shown = _plain(grouping)
+        self.are_told_apart = shown is not None and set(grouping.keys) <= set(shown)
+        self._plain = None if shown is None else picker([self._seen.index(n) for n in shown])
         self._groups: dict[Row, Group] = {}
-        if grouping.is_implicit:
-            self._group(())
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -80,10 +103,23 @@ class Groups:
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
 
-    @property
-    def are_told_apart(self) -> bool:
-        """Whether no two groups project the same."""
-        return self._plain is not None and set(self._grouping.keys) <= set(self._plain)
+    def open(self, constants: Row, touched: list[Group]) -> None:
+        """Somebody is told the groups of these values, one of which may be there without rows."""
+        if self._grouping.is_implicit:
+            group = self._group(constants)
+            group.is_touched = True
+            touched.append(group)
+
+    def close(self, constants: Row) -> list[Group]:
+        """Forget the groups of these values, and say which."""
+        closed = [each for each in self if self.constants_of(each) == constants]
+        for group in closed:
+            del self._groups[group.key]
+        return closed
+
+    def constants_of(self, group: Group) -> Row:
+        """The values of the parameters that a group is of."""
+        return group.key[: self._parameters]
 
     def _group(self, key: Row) -> Group:
         group = Group(key, [make() for make in self._makers], self._places)
@@ -118,22 +154,19 @@ class Groups:
         grouping = self._grouping
         if not group.count and not grouping.is_implicit:
             return None
-        seen: Solution = {
-            name: term
-            for name, term in zip(grouping.keys, group.key, strict=True)
-            if term is not None
-        }
         states = group.states
-        for name, read in self._reads:
-            value = Literal(group.count) if read is None else read[1](states[read[0]])
-            if value is not None:
-                seen[name] = value
+        values = group.key[self._parameters :] + tuple(
+            [
+                Literal(group.count) if read is None else read[1](states[read[0]])
+                for read in self._reads
+            ]
+        )
         if self._plain is not None:
-            return Shown(seen, tuple([seen.get(name) for name in self._plain]), self._columns)
-        return Shown(seen, self._row(seen), self._columns)
+            return Shown(values, self._plain(values), self._seen, self.names)
+        return Shown(values, self._row(values), self._seen, self.names)
 
-    def _row(self, seen: Solution) -> Row:
-        solution = dict(seen)
+    def _row(self, values: Row) -> Row:
+        solution = solution_of(self._seen, values)
         for column in self._grouping.columns:
             if column.expression is not None:
                 (value,) = column.expression.values([solution])

@@ -7,7 +7,7 @@ them: with a double, the other side is made one.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -134,7 +134,7 @@ class _Sorted:
         return bool(self._exact)
 
     def passing(self, operator: str, value: Term | None) -> Iterator[Spu]:
-        """Those whose threshold the value meets; where only the store can say, all."""
+        """Members whose threshold the value meets; where only the store can say, all."""
         if value is None:
             return
         kind, places, real = measured(value)
@@ -176,11 +176,6 @@ class Members:
 
     def __len__(self) -> int:
         return len(self._checks)
-
-    @property
-    def spus(self) -> Mapping[Spu, Checks]:
-        """The members."""
-        return self._checks
 
     def add(self, spu: Spu, checks: Checks) -> None:
         """A further member."""

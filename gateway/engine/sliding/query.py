@@ -37,6 +37,7 @@ from gateway.sparql import algebra
 from gateway.sparql.algebra import Query, QueryForm
 
 Names = frozenset[str]
+Constants = tuple[Term, ...]
 Part = TypeVar("Part", Plan, Draft)
 
 
@@ -48,13 +49,14 @@ class NotSlidingError(Exception):
 class Rows:
     """What is grouped: rows of a star in the window `node`, and what the store makes of them.
 
-    `steps` are FILTERs and BINDs of these rows alone; `constants` what a FILTER makes a name.
-    `names` are read further on: first off the star, then those that `steps` bind, then the rest's.
+    The constants of the patterns, and those that FILTERs make of names, are `parameters`: names in
+    whose values subscriptions differ. `steps` are FILTERs and BINDs of these rows alone. `names`
+    are read further on: first off the star, then those that `steps` bind, then the rest's.
     """
 
     node: NamedNode
     patterns: tuple[CorePattern, ...]
-    constants: tuple[tuple[str, Term], ...]
+    parameters: tuple[str, ...]
     steps: tuple[Step, ...]
     names: tuple[str, ...]
     rest: Rest | None
@@ -70,9 +72,13 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class SlidingQuery:
-    """The parts of a query. Queries of equal `shape` differ in `conditions` alone."""
+    """The parts of a query. Those of one shape differ in `conditions` and `constants` alone.
+
+    `constants` are the values of the parameters.
+    """
 
     rows: Rows
+    constants: Constants
     grouping: Grouping
     recipes: Recipes
     outer: Rest | None
@@ -108,8 +114,8 @@ def _grouped(query: Query, translator: Translator, windows: Collection[NamedNode
         raise NotSlidingError("groups of groups")
     plan = _only([draft.plan() for draft in drafts])
     conditions = Conditions(tuple(_each(grouping.having, query.base or "")), ())
-    rows = _rows(plan, grouping, windows)
-    return SlidingQuery(rows, grouping, _recipes(grouping), None, conditions, query.variables)
+    parts = _rows(plan, grouping, windows)
+    return SlidingQuery(*parts, grouping, _recipes(grouping), None, conditions, query.variables)
 
 
 def _around_groups(
@@ -136,8 +142,8 @@ def _around_groups(
     rest = _outer_rest(replace(draft, steps=tuple(others)), columns, certain, query, windows)
     base = query.base or ""
     both = Conditions(tuple(_each(grouping.having, base)), tuple(_each(conditions, base)))
-    rows = _rows(plan, grouping, windows)
-    return SlidingQuery(rows, grouping, _recipes(grouping), rest, both, query.variables)
+    parts = _rows(plan, grouping, windows)
+    return SlidingQuery(*parts, grouping, _recipes(grouping), rest, both, query.variables)
 
 
 def _only(found: Sequence[Part]) -> Part:
@@ -206,32 +212,57 @@ def _recipes(grouping: Grouping) -> Recipes:
 # what is grouped ----------------------------------------------------------------------------
 
 
-def _rows(plan: Plan, grouping: Grouping, windows: Collection[NamedNode]) -> Rows:
-    patterns = [each for each in plan.patterns if each.scope.name in windows]
-    node = _require_star(patterns)
-    others = tuple(each for each in plan.patterns if each.scope.name not in windows)
+def _rows(plan: Plan, grouping: Grouping, windows: Collection[NamedNode]) -> tuple[Rows, Constants]:
+    own = [each for each in plan.patterns if each.scope.name in windows]
+    node = _require_star(own)
+    patterns, constants = _with_parameters(own)
     bound = NO_NAMES.union(*(each.variables for each in patterns))
+    constants |= {name: term for name, term in plan.constants if name in bound}
+    others = tuple(each for each in plan.patterns if each.scope.name not in windows)
+    steps, around = _steps(plan, others, bound)
+    names = dict.fromkeys(
+        name for part in (bound, *(s.variables for s in steps)) for name in sorted(part)
+    )
+    wanted = dict.fromkeys(name for name in (*grouping.keys, *grouping.arguments) if name)
+    rest = _rest(around, tuple(names), bound, tuple(n for n in wanted if n not in names), windows)
+    read = {*wanted, *constants, *(rest.names if rest else ())}.union(*(s.variables for s in steps))
+    shown = tuple(name for name in names if name in read)
+    if not wanted.keys() <= {*shown, *(rest.shown if rest else ())}:
+        raise NotSlidingError("a key or an argument that nothing binds")
+    rows = Rows(node, patterns, tuple(constants), tuple(steps), shown, rest)
+    return rows, tuple(constants.values())
+
+
+def _with_parameters(
+    patterns: Iterable[CorePattern],
+) -> tuple[tuple[CorePattern, ...], dict[str, Term]]:
+    """The patterns with names in place of constant objects, and these."""
+    constants: dict[str, Term] = {}
+    found: list[CorePattern] = []
+    for each in patterns:
+        object_ = each.object
+        if not isinstance(object_, str):
+            name = f"#{len(constants)}"
+            constants[name] = object_
+            found.append(replace(each, object=name))
+        else:
+            found.append(each)
+    return tuple(found), constants
+
+
+def _steps(plan: Plan, others: tuple[CorePattern, ...], bound: Names) -> tuple[list[Step], Draft]:
+    """The FILTERs and BINDs of rows of the star alone, and what is beside them."""
     beyond = NO_NAMES.union(*(each.variables for each in others))
     beyond = beyond.union(*(each.variables for each in plan.tables))
     steps: list[Step] = [each for each in plan.filters if each.variables <= bound]
     late = tuple(each for each in plan.filters if not each.variables <= bound)
     left = list(plan.steps)
-    names = dict.fromkeys(sorted(bound))
-    while left and _is_of_rows(left[0], names.keys(), beyond):
+    names = set(bound)
+    while left and _is_of_rows(left[0], names, beyond):
         steps.append(left.pop(0))
-        names |= dict.fromkeys(sorted(steps[-1].variables))
-    constants = tuple((name, term) for name, term in plan.constants if name in bound)
-    others_constant = tuple(each for each in plan.constants if each not in constants)
-    around = Draft(others, plan.tables, others_constant, late, tuple(left))
-    wanted = dict.fromkeys(name for name in (*grouping.keys, *grouping.arguments) if name)
-    rest = _rest(around, tuple(names), bound, tuple(n for n in wanted if n not in names), windows)
-    read = wanted | dict.fromkeys(rest.names if rest else ())
-    read |= dict.fromkeys(name for name, _ in constants)
-    read |= dict.fromkeys(name for step in steps for name in sorted(step.variables))
-    shown = tuple(name for name in names if name in read)
-    if not wanted.keys() <= {*shown, *(rest.shown if rest else ())}:
-        raise NotSlidingError("a key or an argument that nothing binds")
-    return Rows(node, tuple(patterns), constants, tuple(steps), shown, rest)
+        names |= steps[-1].variables
+    constants = tuple(each for each in plan.constants if each[0] not in bound)
+    return steps, Draft(others, plan.tables, constants, late, tuple(left))
 
 
 def _is_of_rows(step: Step, names: Collection[str], beyond: Names) -> bool:

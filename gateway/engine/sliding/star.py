@@ -5,7 +5,7 @@ What a subject has is kept by subject, in the order of the patterns; a row is th
 pattern has something. Nothing else of the window is kept here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Any
@@ -32,8 +32,7 @@ _MOST_SHARED = 65_536
 class Star:
     """The rows of `names`, variables of the patterns, in their order; a bag.
 
-    All patterns have one variable as subject, constant predicates, and another variable or a
-    constant as object.
+    All patterns have one variable as subject, constant predicates, and another variable as object.
     """
 
     def __init__(self, patterns: Sequence[CorePattern], names: Sequence[str]) -> None:
@@ -42,15 +41,14 @@ class Star:
         self._nothing: Entry = (None,) * self._width
         self._held: dict[Term, Entry] = {}
         self._shared: dict[Term, Term] = {}
-        self._wanted: dict[Term, list[tuple[int, Term | None]]] = {}
+        self._wanted: dict[Term, list[int]] = {}
         slots = [each.object for each in patterns]
         for place, each in enumerate(patterns):
-            constant = None if isinstance(each.object, str) else each.object
-            self._wanted.setdefault(each.predicate, []).append((place, constant))  # type: ignore[arg-type]
+            self._wanted.setdefault(each.predicate, []).append(place)  # type: ignore[arg-type]
         self._equal = [
             (slots.index(slot), place)
             for place, slot in enumerate(slots)
-            if isinstance(slot, str) and slots.index(slot) < place
+            if slots.index(slot) < place
         ]
         places = [self._width if name == subject else slots.index(name) for name in names]
         self._pick = picker(places)
@@ -59,10 +57,14 @@ class Star:
         """The subjects that something is kept of."""
         return len(self._held)
 
-    def fill(self, triples: Iterable[Triple]) -> list[Row]:
-        """Begin anew with these; all rows."""
-        self._held.clear()
-        return self.change((), triples)[1]
+    def fill(self, triples: Iterable[Triple]) -> None:
+        """Begin with these."""
+        self._take(triples, {}, _with)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows."""
+        for subject, entry in self._held.items():
+            yield from self._rows(subject, entry)
 
     def change(
         self, removed: Iterable[Triple], added: Iterable[Triple]
@@ -108,9 +110,9 @@ class Star:
                     touched[subject] = before
                 entry = list(before)
             object_ = triple.object
-            for place, constant in places:
-                if constant is None or constant == object_:
-                    change(entry, place, shared.setdefault(object_, object_))
+            object_ = shared.setdefault(object_, object_)
+            for place in places:
+                change(entry, place, object_)
         if current is not None:
             self._keep(current, entry)
 

@@ -21,6 +21,7 @@ from gateway.engine.sliding.members import Checks, Members
 from gateway.engine.sliding.query import SlidingQuery
 from gateway.engine.sliding.surroundings import Rows, Surroundings
 from gateway.engine.spu import Change, Spu
+from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
 from gateway.store.readable import Source
 from gateway.windows.content import Content
@@ -40,9 +41,12 @@ class SlidingUnit:
         self.node: NamedNode = query.rows.node
         self.fault: Exception | None = None
         self._variables = query.variables
-        self._members = Members()
+        self._members: dict[Row, Members] = {}
+        self._constants: dict[Spu, Row] = {}
         self._feed = Feed(query.rows, store)
-        self._groups = Groups(query.grouping, query.recipes, self._feed.names)
+        self._groups = Groups(
+            query.grouping, query.recipes, query.rows.parameters, self._feed.names
+        )
         columns = self._groups.names
         self._around = Surroundings(query.outer, columns, query.variables, store)
         self._is_plain = self._groups.are_told_apart and self._around.is_nothing
@@ -57,40 +61,63 @@ class SlidingUnit:
     @property
     def members(self) -> Collection[Spu]:
         """The SPUs that it serves."""
-        return self._members.spus.keys()
+        return self._constants.keys()
 
     def reach(self, artq: Artq) -> int:
         """All members."""
         del artq
-        return len(self._members)
+        return len(self._constants)
 
     def hits(self, spu: Spu) -> int:
         """How many steps concerned it, of the window or of the store."""
         del spu
         return self._hits
 
-    def add(self, spu: Spu, checks: Checks) -> None:
-        """A further member."""
-        self._members.add(spu, checks)
+    def fill(self, content: Content) -> None:
+        """Begin with what the window has; to be called before there are members."""
+        self._feed.fill(content)
+
+    def add(self, spu: Spu, constants: Row, checks: Checks) -> None:
+        """A further member, with its values of the parameters.
+
+        Raises UnsureError; then it is none.
+        """
+        try:
+            for group in self._feed.want(constants, self._groups):
+                group.is_touched = False
+                self._show(_Became(group, self._groups.now(group), None))
+        except Exception:
+            self._unwant(constants)
+            raise
+        self._constants[spu] = constants
+        self._members.setdefault(constants, Members()).add(spu, checks)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
-        self._members.remove(spu)
+        constants = self._constants.pop(spu)
+        members = self._members[constants]
+        members.remove(spu)
+        if not members:
+            del self._members[constants]
+        self._unwant(constants)
 
-    def fill(self, content: Content) -> None:
-        """Begin with what the window has. Raises UnsureError."""
-        self._feed.fill(content, self._groups)
-        for group in list(self._groups):
-            group.is_touched = False
-            self._show(_Became(group, self._groups.now(group), None))
+    def _unwant(self, constants: Row) -> None:
+        for group in self._feed.unwant(constants, self._groups):
+            self._around.change(group, None, None)
 
     def take(self, removed: Sequence[Triple], added: Sequence[Triple]) -> None:
         """What left and entered the window; looked at by the next `process`."""
         self._waiting.append((removed, added))
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer of a member."""
-        rows = tuple(bounded(self._answer(spu)))
+        """The whole answer of a member. Raises GatewayError."""
+        try:
+            rows = tuple(bounded(self._answer(spu)))
+        except GatewayError:
+            raise
+        except Exception as error:  # nobody else could say it: no other tier has the window now
+            why = f"this query cannot be answered over its window: {error!r}"
+            raise SubscriptionFailedError(why, "report it with the query") from error
         return ResultsDelta(self._variables, rows)
 
     def told(self, spu: Spu) -> SolutionBag:
@@ -98,8 +125,15 @@ class SlidingUnit:
         return Counter(self._answer(spu))
 
     def _answer(self, spu: Spu) -> Iterable[Row]:
-        shown = [(group, group.shown) for group in self._groups if group.shown is not None]
-        wanted = [each for each in shown if self._members.passes(spu, each[1])]
+        constants = self._constants[spu]
+        members, of = self._members[constants], self._groups.constants_of
+        wanted = [
+            (group, shown)
+            for group in self._groups
+            if (shown := group.shown) is not None
+            and of(group) == constants
+            and members.passes(spu, shown)
+        ]
         self._around.look(each for _, each in wanted)
         for group, each in wanted:
             yield from self._around.told(group, each)
@@ -128,9 +162,9 @@ class SlidingUnit:
             group.is_touched = False
             now, was = self._groups.now(group), group.shown
             if was is not None and now is not None and was.row == now.row:
-                told.is_net = False
-                if was.seen == now.seen and group not in moved:
+                if was.values == now.values and group not in moved:
                     continue
+                told.is_net = False
             moved.pop(group, None)
             became.append(self._became(group, now, told))
         became += [self._became(group, group.shown, told) for group in moved]
@@ -141,13 +175,14 @@ class SlidingUnit:
     def _became(self, group: Group, now: Shown | None, told: "_Told") -> "_Became":
         """What a group is to show, and the rows of that where somebody has them; tells who has."""
         was = group.shown
+        members = self._members[self._groups.constants_of(group)]
         if was is not None:
-            losing = self._members.passing(was)
+            losing = members.passing(was)
             if losing:
                 told.lose(losing, self._around.told(group, was))
         rows = None
         if now is not None:
-            winning = self._members.passing(now)
+            winning = members.passing(now)
             if winning:
                 rows = self._around.rows(now)
                 told.win(winning, rows)

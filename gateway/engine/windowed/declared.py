@@ -12,12 +12,12 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad
 
+from gateway.engine.windowed.declaration import ELEMENT_STREAM, WINDOW, declared_window
 from gateway.errors import WindowError
 from gateway.rdf.delta import Delta
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, OBSERVATIONS, OWN_GRAPHS, RDF
 from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
-from gateway.windows.declaration import ELEMENT_STREAM, WINDOW, declared_window
 from gateway.windows.window import Window
 
 log = logging.getLogger(__name__)

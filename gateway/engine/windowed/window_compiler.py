@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from gateway.engine.compile import TierCompiler, lutt_of, parse_subscribed
 from gateway.engine.incremental.aggregates import UnsureError
+from gateway.engine.incremental.grouping_of import is_grouped
 from gateway.engine.incremental.syntax import Replacement
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.sliding.members import checks_of
@@ -59,15 +60,14 @@ class WindowCompiler(TierCompiler):
         if windows[found.rows.node].bounds:
             raise NotSlidingError("its window tells its bounds")
         lutt = _lutt_of_store(subject, windows.keys())
-        name = _shape(query, subject, found)
-        unit = self._alike.get(name)
-        is_made = unit is None
-        if unit is None:
-            unit = self._made(found, lutt)
+        name = _shape(query, subject, found, windows.keys())
+        known = self._alike.get(name)
+        unit = known or self._made(found, lutt)
+        unit.add(spu, found.constants, checks_of(found.conditions))
+        if known is None:
             self._alike[name] = unit
             self._names[unit] = name
-        unit.add(spu, checks_of(found.conditions))
-        return Placed(spu, unit, is_made=is_made)
+        return Placed(spu, unit, is_made=known is None)
 
     def _made(self, query: SlidingQuery, lutt: tuple[LuttEntry, ...]) -> SlidingUnit:
         unit = SlidingUnit(self._store, query, lutt)
@@ -98,23 +98,21 @@ def _lutt_of_store(subject: Subject, windows: Collection[NamedNode]) -> tuple[Lu
     return tuple(entry for entry in lutt if entry.graph not in names)
 
 
-def _shape(query: Query, subject: Subject, found: SlidingQuery) -> Hashable:
-    """What queries have in common that differ in constants that their groups are compared with.
+def _shape(
+    query: Query, subject: Subject, found: SlidingQuery, windows: Collection[NamedNode]
+) -> Hashable:
+    """What queries have in common that differ in constants alone.
 
-    Conditions that see more than groups count with their constants.
+    Those are objects of patterns of a window, and what groups are compared with; conditions that
+    see more than groups count with their constants.
     """
-    return (
-        subject.windows,
-        subject.dataset,
-        subject.infer,
-        query.base,
-        () if found.outer is None else found.outer.conditions,
-        replace(
-            query,
-            having=_blank_all(query.having),
-            where=algebra.Group(tuple(map(_blanked, query.where.elements))),
-        ),
-    )
+    elements = _patterns_blanked(query.where, windows)
+    if not is_grouped(query):  # else these FILTERs are about what is grouped
+        elements = tuple(map(_filters_blanked, elements))
+    blank = replace(query, having=_blank_all(query.having), where=algebra.Group(elements))
+    of_rest = () if found.outer is None else found.outer.conditions
+    place = subject.windows, subject.dataset, subject.infer
+    return place, query.base, found.rows.parameters, of_rest, blank
 
 
 _ANY = Variable(":any")
@@ -125,13 +123,48 @@ def _blank_all(trees: tuple[algebra.Expression, ...]) -> tuple[algebra.Expressio
     return tuple(map(blank.expression, trees))
 
 
-def _blanked(element: algebra.Element) -> algebra.Element:
+def _filters_blanked(element: algebra.Element) -> algebra.Element:
+    """Without the constants of FILTERs around groups, and of the HAVING of these."""
     match element:
         case algebra.SubSelect(query=query):
             return replace(element, query=replace(query, having=_blank_all(query.having)))
         case algebra.Group(elements=elements):
-            return replace(element, elements=tuple(map(_blanked, elements)))
+            return replace(element, elements=tuple(map(_filters_blanked, elements)))
         case algebra.Filter(expression=tree):
             return replace(element, expression=_blank_all((tree,))[0])
         case _:
             return element
+
+
+def _patterns_blanked(
+    group: algebra.Group, windows: Collection[NamedNode]
+) -> tuple[algebra.Element, ...]:
+    """The elements, without the constant objects of patterns in windows."""
+    found: list[algebra.Element] = []
+    for element in group.elements:
+        match element:
+            case algebra.Group():
+                found.append(algebra.Group(_patterns_blanked(element, windows)))
+            case algebra.SubSelect(query=query):
+                where = algebra.Group(_patterns_blanked(query.where, windows))
+                found.append(replace(element, query=replace(query, where=where)))
+            case algebra.Graph(name=name, group=inner) if name in windows:
+                found.append(
+                    replace(
+                        element, group=algebra.Group(tuple(map(_objects_blanked, inner.elements)))
+                    )
+                )
+            case _:
+                found.append(element)
+    return tuple(found)
+
+
+def _objects_blanked(element: algebra.Element) -> algebra.Element:
+    if not isinstance(element, algebra.BasicPattern):
+        return element
+    return algebra.BasicPattern(
+        tuple(
+            each if isinstance(each.object, Variable) else replace(each, object=_ANY)
+            for each in element.patterns
+        )
+    )

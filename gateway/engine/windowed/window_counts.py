@@ -35,16 +35,15 @@ class WindowCounts:
 
     def opened(self, named: Iterable[tuple[str, Content]]) -> None:
         """One more SPU has these windows, by name."""
-        for name, content in named:
-            key = self._label(name), content
+        for key in named:
+            self._admit(key[0])
             self._users[key] += 1
             if key not in self._before:
-                self._before[key] = self._count(content)
+                self._before[key] = self._count(key[1])
 
     def closed(self, named: Iterable[tuple[str, Content]]) -> None:
         """The reverse of `opened`."""
-        for name, content in named:
-            key = self._label(name), content
+        for key in named:
             self._users[key] -= 1
             if not self._users[key]:
                 del self._users[key]
@@ -53,12 +52,12 @@ class WindowCounts:
 
     def ended(self, content: Content) -> None:
         """It is full: who has it is told so."""
-        for name in {name for name, each in self._users if each is content}:
+        for name in {self._label(name) for name, each in self._users if each is content}:
             self._past_of(name)["full"] += 1
 
     def open(self) -> Iterator[tuple[str, Content]]:
         """Every window that is open, by each of its names."""
-        return iter(list(self._users))
+        return ((self._label(name), content) for name, content in list(self._users))
 
     def total(self, counted: str) -> Mapping[str, float]:
         """One of COUNTED, since the start, by name."""
@@ -66,7 +65,7 @@ class WindowCounts:
         for name, past in list(self._past.items()):
             found[name] += past[counted]
         for key in list(self._before):
-            found[key[0]] += self._since(key).get(counted, 0)
+            found[self._label(key[0])] += self._since(key).get(counted, 0)
         return found
 
     def _since(self, key: tuple[str, Content]) -> _Counts:
@@ -74,12 +73,11 @@ class WindowCounts:
         return {name: max(value - before.get(name, 0), 0) for name, value in now.items()}
 
     def _past_of(self, name: str) -> "Counter[str]":
-        return self._past.setdefault(name, Counter())
+        return self._past.setdefault(self._label(name), Counter())
+
+    def _admit(self, name: str) -> None:
+        if len(self._names) < MOST_NAMES or self._is_declared(name):
+            self._names.add(name)
 
     def _label(self, name: str) -> str:
-        if name in self._names:
-            return name
-        if len(self._names) >= MOST_NAMES and not self._is_declared(name):
-            return OTHERS
-        self._names.add(name)
-        return name
+        return name if name in self._names else OTHERS

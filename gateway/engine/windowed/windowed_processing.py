@@ -128,8 +128,10 @@ class WindowedProcessing(Processing):
         """What a change of the view, and of windows, changed in the answers."""
         if not delta.is_empty:
             delta = self._visible(delta)
-        delta = self._with_windows(delta, changes)
-        moved = self._moved(changes) if self._sliding else ()
+        moved: Sequence[SlidingUnit] = ()
+        if changes:
+            delta = self._with_windows(delta, changes)
+            moved = self._moved(changes) if self._sliding else ()
         queues: dict[Unit, Artq] = {}
         if not delta.is_empty or self.reads_clock:
             self._source.take(delta)

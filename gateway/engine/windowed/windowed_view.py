@@ -26,7 +26,7 @@ from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
-from gateway.engine.windowed.declared import Declared, Written, itself
+from gateway.engine.windowed.declared import Declared, Written, itself, read_declared
 from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.window_counts import WindowCounts
@@ -48,9 +48,9 @@ from gateway.errors import (
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_store import QuadStore
+from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
-from gateway.windows.filling import Filling
 from gateway.windows.info import WindowInfo
 from gateway.windows.streams import Streams
 from gateway.windows.window import Window
@@ -93,6 +93,7 @@ class WindowedView:
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
         self.past_of: PastOf = _nothing
+        self._unheard: dict[Spu, GatewayError] = {}
         self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
         self.entailed: EntailedView | None = None
@@ -118,6 +119,10 @@ class WindowedView:
     @declared.setter
     def declared(self, declared: Declared) -> None:
         self.declare(declared)
+
+    def read_declared(self) -> None:
+        """Take up what the store declares, where it was written otherwise than by UPDATE."""
+        self.declare(read_declared(self._store))
 
     def declare(self, declared: Declared) -> None:
         """Say what is declared from now on; subscriptions of a window that goes or changes end."""
@@ -223,12 +228,14 @@ class WindowedView:
             for processing in processings:
                 told += processing.step(Delta(), changes)
         self._outputs.told(told, ())
+        for change in changes:
+            if change.full is not None:
+                self._end_over(change.content, change.full)
 
-    def require_room(self, spu: Spu) -> None:
-        """Raise WindowFullError where a window of an SPU could not be kept."""
-        for content in self._contents[spu].values():
-            if content.full is not None:
-                raise content.full
+    def require_kept(self, spu: Spu) -> None:
+        """Raise why an SPU that nobody subscribes to yet has ended."""
+        if spu in self._unheard:
+            raise self._unheard[spu]
 
     def _added(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         try:
@@ -261,6 +268,7 @@ class WindowedView:
             if processing.is_idle:
                 self._processings[spu.subject.infer].remove(processing)
         self._outputs.remove(spu)
+        self._unheard.pop(spu, None)
         contents = self._contents.pop(spu)
         self.names.closed(contents)
         self._close(contents)
@@ -462,7 +470,10 @@ class WindowedView:
                 self._end(spu, error)
 
     def _end(self, spu: Spu, error: GatewayError) -> None:
-        for spuid in self._subscriptions.spuids(spu):
+        spuids = self._subscriptions.spuids(spu)
+        if not spuids:
+            self._unheard[spu] = error
+        for spuid in spuids:
             last = self._delivery.leave(spuid)
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:

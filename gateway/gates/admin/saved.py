@@ -1,12 +1,11 @@
 """Saved queries by HTTP: list, keep, forget; docs/http.md."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path
 from pydantic import Field
 
 from gateway.admin.saved_queries import NAME, Saved, SavedQueries
-from gateway.engine.windowed.over import MOST_WINDOWS
 from gateway.gates.http.dependencies import GateOf, Requires
 from gateway.gates.http.json_body import Body, JsonBody
 from gateway.gates.http.json_router import Answer, JsonRouter
@@ -19,33 +18,27 @@ _Name = Annotated[str, Path(json_schema_extra={"pattern": f"^{NAME}$"})]
 
 
 class SavedBody(Body):
-    """A query, what people call it, and the windows that it looks at (docs/windows.md)."""
+    """A query, and what people call it; its windows, as a SUBSCRIBE has them."""
 
     sparql: Annotated[str, Field(min_length=1, max_length=65_536)]
     label: Annotated[str, Field(max_length=200)] = ""
-    windows: Annotated[dict[str, dict[str, Any]] | None, Field(max_length=MOST_WINDOWS)] = None
-    output: str | None = None
+    windows: dict[str, dict[str, Any]] | None = None
+    output: Literal["changes", "added", "removed", "whole"] | None = None
 
-    def as_saved(self, name: str) -> Saved:
-        """Under a name, with the members that were given."""
-        over = self.model_dump(include={"windows", "output"}, exclude_none=True)
-        return Saved(name, self.sparql, self.label, over)
+    @property
+    def over(self) -> dict[str, object]:
+        """As an entry of a profile has them."""
+        return self.model_dump(include={"windows", "output"}, exclude_none=True)
 
 
 class SavedTold(Answer):
-    """A query under its name; windows, where it has some, as a SUBSCRIBE has."""
+    """A query under its name; with its windows, where it has some."""
 
     name: str
     sparql: str
     label: str
     windows: dict[str, Any] | None = None
     output: str | None = None
-
-    @classmethod
-    def of(cls, saved: Saved) -> Self:
-        """As JSON."""
-        told = {"name": saved.name, "sparql": saved.sparql, "label": saved.label}
-        return cls.model_validate({**told, **saved.over})
 
 
 class SavedListTold(Answer):
@@ -61,7 +54,7 @@ writer = JsonRouter(Requires(Capability.MAPPINGS))
 @reader.get(PATH, "the saved queries", "by name")
 async def list_saved(saved: _Saved) -> SavedListTold:
     """Their texts; what they answer is asked with the rights of who asks."""
-    return SavedListTold(saved=list(map(SavedTold.of, await saved.list())))
+    return SavedListTold(saved=list(map(_told, await saved.list())))
 
 
 @writer.put(f"{PATH}/{{name}}", "keep a query", "as it is kept", 409, 500)
@@ -69,12 +62,18 @@ async def save(
     name: _Name, saved: _Saved, body: Annotated[SavedBody, Depends(JsonBody(SavedBody))]
 ) -> SavedTold:
     """In place of one that has this name; rules and clients may name it from now on."""
-    kept = body.as_saved(name)
+    kept = Saved(name, body.sparql, body.label, body.over)
     await saved.save(kept)
-    return SavedTold.of(kept)
+    return _told(kept)
 
 
 @writer.silent("DELETE", f"{PATH}/{{name}}", "forget a saved query", "it is gone", 404, 500)
 async def forget(name: _Name, saved: _Saved) -> None:
     """Rules that name it are broken from then on, and told of as alarms."""
     await saved.remove(name)
+
+
+def _told(saved: Saved) -> SavedTold:
+    return SavedTold.model_validate(
+        {"name": saved.name, "sparql": saved.sparql, "label": saved.label, **saved.over}
+    )

@@ -10,7 +10,7 @@ is one triple, which is why it is the format here: a line can be an element.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode, RdfFormat, Triple
+from pyoxigraph import NamedNode, Triple
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -171,8 +171,7 @@ class ElementsGate:
         content = await read_body(caller.request, self._limits)
 
         def work(body: BoundedBody) -> list[Element]:
-            form = RdfFormat.N_TRIPLES
-            quads = self._documents.triples(content, form, "", MOST_TRIPLES, body.look)
+            quads = self._documents.lines(content, MOST_TRIPLES, body.look)
             return asked.elements([canonical_triple(each.triple) for each in quads])
 
         return await self._queries.run(work, caller)

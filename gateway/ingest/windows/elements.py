@@ -23,6 +23,9 @@ from gateway.windows import Element
 Wants = Callable[[str], bool]
 """Whether somebody has a window of a stream."""
 
+_STAMPS = ("phenomenonStamp", "resultTime", "ingestedAt")
+"""What `ObservationTemplates` gives as times, in the form of the store."""
+
 _TEXTS = 16
 
 
@@ -108,5 +111,5 @@ class ObservationElements:
         if found is None:
             if len(self._triples) >= _TEXTS:
                 self._triples.clear()
-            found = self._triples[text] = TemplateTriples(text)
+            found = self._triples[text] = TemplateTriples(text, _STAMPS)
         return found

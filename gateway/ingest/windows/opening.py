@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from gateway.engine import Engine, SubscribeRequest
 from gateway.engine.serving.warming import Warming
+from gateway.errors import StorageError
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.windows.elements import ObservationElements
 from gateway.ingest.windows.journalled import Journalled, Past
@@ -22,6 +23,9 @@ from gateway.journal import Position, Record
 from gateway.runtime.measures import Measure
 from gateway.scheduler.scheduler import Ended, Scheduler, Sink
 from gateway.windows import Element, Window
+
+_TOGETHER = 2
+"""So many fill windows at once, and of one client one: what comes meanwhile is kept for each."""
 
 
 class Opening:
@@ -41,10 +45,13 @@ class Opening:
         self._elements = elements
         self._state = state
         self._reading = ThreadPoolExecutor(1, "windows")
-        self._turns: WeakValueDictionary[Window, asyncio.Lock] = WeakValueDictionary()
+        self._together = asyncio.Semaphore(_TOGETHER)
+        self._turns: WeakValueDictionary[Window | str, asyncio.Lock] = WeakValueDictionary()
+        self._is_closed = False
 
     def close(self) -> None:
         """Read no more."""
+        self._is_closed = True
         self._reading.shutdown(wait=False, cancel_futures=True)
 
     def measures(self) -> tuple[Measure, ...]:
@@ -64,9 +71,10 @@ class Opening:
             return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
         windowed.require_readable(request)
         async with AsyncExitStack() as turns:
-            for window in self._unfilled(request):
-                turn = self._turns.setdefault(window, asyncio.Lock())
+            for key in (request.owner, *self._unfilled(request)):
+                turn = self._turns.setdefault(key, asyncio.Lock())
                 await turns.enter_async_context(turn)
+            await turns.enter_async_context(self._together)
             windows = self._unfilled(request)
             if not windows:  # whoever was before has filled them
                 return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
@@ -93,6 +101,8 @@ class Opening:
         sink: Sink,
         ended: Ended | None,
     ) -> str:
+        if self._is_closed:
+            raise StorageError("the gateway is stopping", "try again when it is up")
         with self._elements.noting() as meanwhile:
             until, now = await self._scheduler.look(self._begin(meanwhile))
             templates, keys = self._state.templates, self._state.streams()

@@ -5,7 +5,8 @@ the store takes the UPDATE.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from itertools import combinations
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
@@ -23,10 +24,11 @@ _Places = tuple[int, int, int]
 class TemplateTriples:
     """The INSERT templates of one text; a triple with a variable that is not bound is left out.
 
-    `graphs` are those that it names to write, the default graph where it names none.
+    `graphs` are those that it names to write, the default graph where it names none. What is bound
+    to the names in `canonical_names` is in the form of the store already.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, canonical_names: Container[str] = ()) -> None:
         """Raises SparqlSyntaxError."""
         quads = [
             quad for operation in parse_update(text).operations for quad in _inserted(operation)
@@ -37,15 +39,20 @@ class TemplateTriples:
         blanks = [node for node in nodes if isinstance(node, BlankNode)]
         constants = [node for node in nodes if not isinstance(node, Variable | BlankNode)]
         place = {node: at for at, node in enumerate((*variables, *constants, *blanks))}
+        self._rows: list[_Places] = [(place[s], place[p], place[o]) for s, p, o in rows]
         self.graphs = frozenset(
             DEFAULT_GRAPH if quad.graph is None else quad.graph
             for quad in quads
             if not isinstance(quad.graph, Variable)
         )
         self._names = tuple(variable.value for variable in variables)
+        self._foreign = [at for at, n in enumerate(self._names) if n not in canonical_names]
+        fixed_places = {place[node] for node in constants}
+        self._is_distinct = not any(
+            _may_be_equal(one, other, fixed_places) for one, other in combinations(self._rows, 2)
+        )
         self._constants = tuple(canonical(node) for node in constants)
         self._blanks = len(blanks)
-        self._rows: list[_Places] = [(place[s], place[p], place[o]) for s, p, o in rows]
         self._columns = tuple(zip(*self._rows, strict=True))
         uses = Counter(at for row in self._rows for at in row)
         self._uses = [uses[at] for at in range(len(variables))]
@@ -54,22 +61,22 @@ class TemplateTriples:
 
     def of(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
         """The triples in the form of the store, each once, in the order of the text."""
-        terms = [bindings.get(name) for name in self._names]
-        values = [
-            *[canonical(term) if isinstance(term, Literal) else term for term in terms],
-            *self._constants,
-            *[BlankNode() for _ in range(self._blanks)],
-        ]
+        values: list[Term | None] = [bindings.get(name) for name in self._names]
+        for at in self._foreign:
+            term = values[at]
+            if isinstance(term, Literal):
+                values[at] = canonical(term)
+        values += self._constants
+        values += [BlankNode() for _ in range(self._blanks)]
         if None not in values and self._columns:
-            subjects, predicates, objects = self._columns
-            at = values.__getitem__
+            value = values.__getitem__
             try:
-                made = list(map(Triple, map(at, subjects), map(at, predicates), map(at, objects)))  # type: ignore[arg-type]  # wrong ones raise
+                made = list(map(Triple, *[map(value, column) for column in self._columns]))  # type: ignore[arg-type]  # wrong ones raise
             except TypeError:
                 made = list(self._legal(values))
         else:
             made = list(self._legal(values))
-        return tuple(made) if len(set(values)) == len(values) else tuple(dict.fromkeys(made))
+        return tuple(made) if self._is_distinct else tuple(dict.fromkeys(made))
 
     def size(self, bindings: Mapping[str, Term]) -> int:
         """About how long the text of the triples is, much quicker than writing it."""
@@ -91,6 +98,12 @@ class TemplateTriples:
                     yield Triple(*terms)  # type: ignore[arg-type]  # wrong ones raise
                 except TypeError:
                     continue
+
+
+def _may_be_equal(one: _Places, other: _Places, constants: Container[int]) -> bool:
+    """Whether two rows of a template may give one triple: no place has two constants."""
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    return not any(a in constants and b in constants for a, b in pairs)
 
 
 def _inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from gateway.engine import SubscribeRequest
-from gateway.errors import ForbiddenError
+from gateway.errors import ForbiddenError, WindowFullError
 from gateway.rdf.namespaces import OBSERVATIONS
 from gateway.rdf.rights import Rights
 from gateway.windows import Window
@@ -215,3 +215,20 @@ async def test_a_clock_that_is_put_forward_takes_the_gateways_times_along(tmp_pa
         assert house.gateway.scheduler.engine.windowed.clock.jumps == 1
         await house.pass_(1)
         await told.until(lambda: answer(told) == {("21",): 1})
+
+
+async def test_a_past_that_is_too_much_ends_its_own_subscription_alone(tmp_path: Path) -> None:
+    async with windowed(tmp_path) as house:
+        for value in range(5):
+            await house.tell("a", "t", value)
+        with pytest.raises(WindowFullError):
+            await house.watch(ALL, last(limit=3))
+        told = await house.watch(ALL, last(limit=3, overflow="oldest"))
+        assert answer(told) == {("2",): 1, ("3",): 1, ("4",): 1}
+        (info,) = (told.notifications[0].windows or {}).values()
+        assert not info.complete
+        assert [
+            name
+            for each in house.gateway.scheduler.engine.windowed.statuses()
+            for name in each.names
+        ] == [LAST]

@@ -14,6 +14,7 @@ from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
     WAIT_S,
+    JsonObject,
     Program,
     free_port,
     journal_records,
@@ -24,7 +25,7 @@ from tests.kit.gateways import (
 pytestmark = [pytest.mark.end_to_end, pytest.mark.alone]
 
 HOUR, COUNTED = "urn:window:hour", "urn:window:counted"
-WINDOWS = (
+WINDOWS: tuple[JsonObject, ...] = (
     {"id": HOUR, "stream": "gw:observations", "range": "PT1H"},
     {"id": COUNTED, "stream": "urn:mapping:v", "elements": 100},
 )
@@ -93,8 +94,8 @@ class Service:
         for sensor, value in rows:
             sums[sensor] += int(value)
         counts = Counter(sensor for sensor, _ in rows)
-        told = Counter((str(counts[each]), each, str(sums[each])) for each in sums)
-        return Counter(rows), Counter(rows[-100:]), told
+        told: Bag = Counter((str(counts[each]), each, str(sums[each])) for each in sums)
+        return Counter[tuple[str, ...]](rows), Counter[tuple[str, ...]](rows[-100:]), told
 
 
 def test_after_a_kill_windows_are_as_if_there_had_been_none(tmp_path: Path) -> None:

@@ -269,6 +269,11 @@ async def test_elements_that_cannot_be_read(tmp_path: Path) -> None:
         headers = {"Content-Type": "application/n-triples"}
         broken = await client.post(path, content="<urn:s> <urn:p>", headers=headers)
         assert broken.status_code == 400
+        assert "no N-Triples" in broken.json()["error_description"]
+        depth = 200
+        nested = "<urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * depth + "<urn:o>" + " )>>" * depth
+        deep = await client.post(path, content=f"{nested} .", headers=headers)
+        assert deep.status_code == 413
         empty = await client.post(path, content="", headers=headers)
         assert empty.json() == {"stream": STREAM, "elements": 0, "triples": 0}
 
@@ -353,9 +358,9 @@ async def test_windows_from_the_command_line(
         await send(opened, 1, 2, 3)
         assert await asyncio.to_thread(main, ["windows", "--url", url]) == 0
         told = capsys.readouterr().out
-        assert f"{W}\n  stream {STREAM}, triples 2\n  1 subscriptions; 2 elements" in told
+        assert f"{W}\n  stream {STREAM}, triples 2\n  subscriptions 1, elements 2" in told
         assert f"{NAMED}: declared, nobody sees it" in told
-        assert f"stream {STREAM}: declared, windows saw 3 elements" in told
+        assert f"stream {STREAM}: declared, elements that windows saw 3" in told
         assert await asyncio.to_thread(main, ["windows", "--json", "--url", url]) == 0
         assert json.loads(capsys.readouterr().out)["windows"][0]["names"] == [W]
         declared = tmp_path / "windows.json"
@@ -464,3 +469,11 @@ async def test_standing_subscriptions_over_windows_are_listed(tmp_path: Path) ->
         tiers = {each["spuid"]: each["tier"] for each in listed if each["spuid"] in spuids}
         assert len(tiers) == 2
         assert "automaton" in tiers.values()
+
+
+async def test_text_that_no_form_bounds_is_subscribed_over_windows(tmp_path: Path) -> None:
+    either = f"SELECT ?o {{ GRAPH <{W}> {{ {{ ?s <urn:p> ?o }} UNION {{ ?o <urn:q> ?s }} }} }}"
+    async with gateway(tmp_path) as opened, socket(opened) as client:
+        await subscribe(client, either)
+        await send(opened, 1)
+        assert rows(await notification(client)) == ["1"]

@@ -126,7 +126,9 @@ _WITHIN = (
     "",
     "",
     "FILTER(?v > 2)",
+    "FILTER(?v > 20)",
     "FILTER(?s = :s1)",
+    "FILTER(?s = :s2)",
     "FILTER(?s != :s1)",
     "?s :building ?b .",
     "FILTER NOT EXISTS { ?p :room ?s ; :value true }",
@@ -148,6 +150,9 @@ _AROUND = (
     "?s :building ?b .",
     "OPTIONAL { ?s :limit ?l }",
     "?s :limit ?l . FILTER(?a0 > ?l)",
+    "?s :limit ?l . FILTER(?l > 3)",
+    "?s :limit ?l . FILTER(?l > 20)",
+    "?s :limit ?l . FILTER(?a0 > 3 || ?l > 20)",
     "BIND(?a0 + 1 AS ?more)",
     "MINUS { ?s :off ?x }",
     "?s :limit ?a0 .",
@@ -170,6 +175,12 @@ _STARS = (
     "?o :sensor ?s ; :value ?v",
     "?o :sensor ?s ; :value ?v",
     "?o :sensor ?s ; :value ?v ; :kind :k",
+    "?o :sensor ?s ; :value ?v ; :kind :other",
+    "?o :sensor ?s, :s1 ; :value ?v",
+    "?o :sensor ?s, :s2 ; :value ?v",
+    "?o :sensor :s1 ; :value ?v ; :kind ?s",
+    "?o :sensor :s2 ; :value ?v ; :kind ?s",
+    "?o :sensor ?s ; :value ?v, 20",
     "?o :sensor ?s ; :value ?v, ?u",
     "?o :value ?v ; :sensor ?s ; :kind ?s",
 )
@@ -192,3 +203,21 @@ def texts(draw: st.DrawFn) -> str:
         return f"PREFIX : <urn:> {grouped}"
     around = " ".join(draw(st.lists(st.sampled_from(_AROUND), max_size=2, unique=True)))
     return f"PREFIX : <urn:> SELECT * {{ {{ {grouped} }} {around} }}"
+
+
+def _varied(text: str, constants: tuple[str, str, str]) -> str:
+    sensor, number, kind = constants
+    return text.replace(":s1", sensor).replace("20", number).replace(":k", kind)
+
+
+likenesses = st.tuples(
+    st.sampled_from([":s1", ":s2"]), st.sampled_from(["20", "2"]), st.sampled_from([":k", ":other"])
+)
+"""Constants to put in the place of others."""
+
+
+@st.composite
+def families(draw: st.DrawFn) -> list[str]:
+    """Queries, some of which differ in constants alone."""
+    first = draw(st.lists(texts(), min_size=1, max_size=4))
+    return [*first, *(_varied(first[0], each) for each in draw(st.lists(likenesses, max_size=3)))]

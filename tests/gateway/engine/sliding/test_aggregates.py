@@ -144,6 +144,17 @@ def test_of_equal_numbers_of_two_types_the_store_chooses() -> None:
     assert made.least() == canonical(Literal("1.0", datatype=_DECIMAL))
 
 
+def test_zeros_of_doubles_are_equal_and_two_terms() -> None:
+    made = Extremes()
+    for value in (0.0, 1.5):
+        made.add(Literal(value), 1, measured(Literal(value)))
+    assert made.least() == Literal(0.0)
+    made.add(Literal(-0.0), 1, measured(Literal(-0.0)))
+    with pytest.raises(UnsureError):
+        made.least()
+    assert made.greatest() == Literal(1.5)
+
+
 def test_unlike_values_have_an_order_in_the_store_alone() -> None:
     made = Extremes()
     made.add(Literal(1), 1, measured(Literal(1)))

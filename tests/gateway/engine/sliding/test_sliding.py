@@ -88,12 +88,34 @@ def test_queries_that_differ_in_a_threshold_share_a_unit(text: str) -> None:
         assert tiers(engine) == {}
 
 
-def test_other_constants_of_the_pattern_share_nothing() -> None:
+def test_queries_that_differ_in_a_constant_of_the_pattern_share_a_unit() -> None:
     with closing(Engine.open(clock=Hand())) as engine:
-        for sensor in (":s1", ":s2"):
-            engine.subscribe(asked(_MEANS.replace("?o :sensor ?s", f"?o :sensor ?s, {sensor}")))
-        told = engine.push("urn:s", reading(1, 5)).notifications
-        assert len(told) == 1
+        text = _MEANS.replace("?o :sensor ?s", "?o :sensor ?s, :s1")
+        spuids = [
+            engine.subscribe(asked(text.replace(":s1", f":s{number}"))).spuid
+            for number in range(1, 5)
+        ]
+        assert engine.explain(asked(text)).members == 4
+        (told,) = engine.push("urn:s", reading(1, 5)).notifications
+        assert told.spuid == spuids[0]
+        (told,) = engine.push("urn:s", reading(2, 6, "s3")).notifications
+        assert told.spuid == spuids[2]
+        engine.unsubscribe(spuids[0])
+        assert not engine.push("urn:s", reading(3, 5)).notifications
+        first = engine.subscribe(asked(text))
+        assert [(row["s"], _value(row["mean"])) for row in first.added] == [(urn("s1"), "5")]
+
+
+def test_a_filter_of_what_is_grouped_is_no_threshold() -> None:
+    with closing(Engine.open(clock=Hand())) as engine:
+        text = _P + _GROUPED % "FILTER(?v > 3)" + " GROUP BY ?s"
+        engine.subscribe(asked(text))
+        other = engine.subscribe(asked(text.replace("3", "7"))).spuid
+        assert engine.explain(asked(text)).members == 1
+        engine.push("urn:s", reading(1, 5))
+        told = engine.push("urn:s", reading(2, 9)).notifications
+        means = {each.spuid: [_value(row["mean"]) for row in each.added] for each in told}
+        assert means[other] == ["9"]
 
 
 def test_a_value_that_only_the_store_can_order_gives_the_tier_up_exactly() -> None:

@@ -10,9 +10,9 @@ from gateway.windows.window import OUTPUTS, Window
 from tests.gateway.engine.sliding.sliding_strategies import (
     double_values,
     exact_values,
+    families,
     pushes,
     stored,
-    texts,
     updates,
     values,
 )
@@ -62,7 +62,7 @@ def scripts(draw: st.DrawFn) -> list[Step]:
     return [*first, *draw(st.lists(steps, min_size=3, max_size=16))]
 
 
-asked = st.lists(texts(), min_size=1, max_size=5)
+asked = families()
 over = st.lists(declared, min_size=1, max_size=2)
 
 

@@ -1,6 +1,6 @@
 """`Filling`: what came before a window by range was opened, put into it bit by bit.
 
-    past elements, in any thread -> Filling -> Streams.open(filling=) -> Streams.fill, again and again
+    past elements, in any thread -> Filling -> Streams.open_filling -> Streams.fill, repeated
 
 Place: beside `Streams.open`, whose `past` enters at once, which for many elements holds up whoever
 waits for the thread. What arrives meanwhile enters as ever; the content is what it would be with

@@ -1,0 +1,1 @@
+"""Which graphs a text names."""

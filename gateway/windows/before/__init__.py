@@ -1,0 +1,1 @@
+"""What came before a window was opened: at once, or bit by bit."""

@@ -1,0 +1,94 @@
+"""Observations as elements of streams: what the store would have of them, whoever has a window."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pyoxigraph import Literal, NamedNode, Triple
+
+from adapters.values.mapping import Mapping
+from adapters.values.observation import XSD, Circumstances, Observation
+from gateway.config.settings import SHIPPED_PROFILES
+from gateway.ingest.sosa import Identity, ObservationTemplates
+from gateway.ingest.windows.elements import ObservationElements
+from gateway.ingest.windows.stream_names import MappedStreams
+from gateway.ingest.windows.template_triples import TemplateTriples
+from gateway.journal import Position, Record
+from gateway.profiles import Profiles
+from gateway.rdf.namespaces import OBSERVATIONS
+from gateway.rdf.terms import DEFAULT_GRAPH
+from gateway.store.quad_store import QuadStore
+from gateway.store.update import evaluate
+
+NOW = datetime(2026, 3, 2, 10, 0, 0, 120_000, tzinfo=UTC)
+TEMPLATES = ObservationTemplates(
+    Profiles.load((SHIPPED_PROFILES / "observations.jsap",)),
+    Identity("https://gateway.example/", "test"),
+)
+
+
+def record(lexical: str = "21.50", kind: str = "decimal", **others: object) -> Record:
+    seen = Observation("urn:s:a", "urn:p", "urn:room:a", lexical, XSD + kind, **others)  # type: ignore[arg-type]
+    return Record(Position(7, 1), 1, seen, NOW, clock_suspect=bool(others.get("device_sequence")))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        record(),
+        record("1e3", "double", unit="http://qudt.org/vocab/unit/DEG_C"),
+        record("open", "string", phenomenon_time=NOW - timedelta(seconds=3)),
+        record("1", "boolean", device_sequence="4"),
+    ],
+)
+def test_its_triples_are_those_that_the_store_would_have(told: Record) -> None:
+    element = ObservationElements().element(told, TEMPLATES)
+    delta = evaluate(QuadStore.open(None), list(TEMPLATES.observed(told)))
+    stored = {Triple(quad.subject, quad.predicate, quad.object) for quad in delta.added}
+    assert set(element.triples) == stored
+    assert len(element.triples) == len(stored)
+    assert element.key == ("urn:s:a", "urn:p", "urn:room:a")
+    assert element.size is not None
+    written = sum(len(str(triple)) for triple in element.triples)
+    assert abs(element.size - written) < 0.1 * written
+
+
+def test_nobody_pays_while_nobody_has_a_window() -> None:
+    elements = ObservationElements()
+    assert elements.entering([record()], TEMPLATES, lambda _: False) == {}
+    assert elements.entered == Position(7, 1)
+
+
+def test_a_state_of_unknown_age_is_none() -> None:
+    seed = record(circumstances=Circumstances(seed=True))
+    assert ObservationElements().by_stream([seed], TEMPLATES, lambda _: True) == {}
+    assert Record.decode(7, seed.encode()).observation.circumstances.seed
+
+
+def test_streams_are_those_of_the_mappings_that_name_the_sensor() -> None:
+    streams = MappedStreams(
+        [
+            Mapping("urn:m:all", "+/t", "json", "urn:s:{1}", "urn:p", "urn:room:{1}"),
+            Mapping("urn:m:other", "+/t", "json", "urn:s:{1}", "urn:q", "urn:room:{1}"),
+            Mapping("urn:m:one", "a/t", "json", "urn:s:a", "urn:p", "urn:room:a"),
+            Mapping("urn:m:wrong", "#/t", "json", "urn:s:a", "urn:p", "urn:room:a"),
+        ]
+    )
+    assert streams.of(("urn:s:a", "urn:p", "urn:room:a")) == (
+        OBSERVATIONS,
+        "urn:m:all",
+        "urn:m:one",
+    )
+    assert streams.of(("urn:s:b", "urn:p", "urn:room:b")) == (OBSERVATIONS, "urn:m:all")
+    assert streams.of(("urn:s:b", "urn:p", "urn:room:a")) == (OBSERVATIONS,)
+    assert "urn:m:other" in streams
+    assert "urn:building" not in streams
+
+
+def test_templates_of_any_form() -> None:
+    text = "INSERT { GRAPH <urn:g> { ?a <urn:p> ?b, ?c } ?a <urn:q> ?missing } WHERE {}"
+    template = TemplateTriples(text)
+    one, two = NamedNode("urn:1"), Literal("01", datatype=NamedNode(XSD + "integer"))
+    made = template.of({"a": one, "b": two, "c": two})
+    assert made == (Triple(one, NamedNode("urn:p"), Literal(1)),)
+    assert template.of({"a": two, "b": one, "c": one}) == ()
+    assert template.graphs == {NamedNode("urn:g"), DEFAULT_GRAPH}
