@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -25,19 +24,18 @@ from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
+from gateway.engine.windowed.automata import Automata
 from gateway.engine.windowed.declared import Declared, Written, itself, read_declared
 from gateway.engine.windowed.names import Names
 from gateway.engine.windowed.outputs import Outputs
+from gateway.engine.windowed.tiers import Tiers
 from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
-    WindowedProcessing,
     evaluated_text,
     plain_graphs,
 )
-from gateway.engine.windowed.windowed_source import View
 from gateway.errors import (
     ForbiddenError,
     GatewayError,
@@ -96,20 +94,28 @@ class WindowedView:
         self._unheard: dict[Spu, GatewayError] = {}
         self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
-        self.entailed: EntailedView | None = None
-        self.automata = Automata()
+        self._tiers = Tiers(store, options, statistics, delivery.lost)
         self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
         self.lag = 0
         self._store = store
-        self._is_exact_only = options.oracle or not options.lutt
-        self._compiler = options.compiler
-        self._statistics = statistics
         self._subscriptions = subscriptions
         self._delivery = delivery
         self._outputs = Outputs()
         self._contents: dict[Spu, Contents] = {}
-        self._processings: dict[bool, list[WindowedProcessing]] = {False: [], True: []}
-        self._home: dict[Spu, WindowedProcessing] = {}
+
+    @property
+    def automata(self) -> Automata:
+        """Those of all windows."""
+        return self._tiers.automata
+
+    @property
+    def entailed(self) -> EntailedView | None:
+        """The entailed view, where there is one."""
+        return self._tiers.entailed
+
+    @entailed.setter
+    def entailed(self, view: EntailedView | None) -> None:
+        self._tiers.entailed = view
 
     @property
     def declared(self) -> Declared:
@@ -179,10 +185,7 @@ class WindowedView:
         home = replace(subject, text=evaluated_text(subject, _names(subject)))
         if self._subscriptions.spu(home) is not None:
             return home
-        query = self._as_automaton(home)
-        if isinstance(query, AutomatonQuery):
-            return self.automata.home(home, query)
-        return home
+        return self._tiers.alike(home)
 
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
@@ -223,11 +226,7 @@ class WindowedView:
     def fill(self, content: Content, filling: Filling, most: int) -> None:
         """Put the next `most` elements of its past into a window."""
         changes = self.streams.fill(content, filling, most)
-        told = self.automata.step(changes) if changes else []
-        for processings in self._processings.values():
-            for processing in processings:
-                told += processing.step(Delta(), changes)
-        self._outputs.told(told, ())
+        self._outputs.told(self._tiers.step(Delta(), Delta(), changes), ())
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
@@ -239,7 +238,7 @@ class WindowedView:
 
     def _added(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         try:
-            spu, results = self._placed(subject, contents)
+            spu, results = self._tiers.place(subject, contents)
         except Exception:
             self._close(contents)
             raise
@@ -252,21 +251,12 @@ class WindowedView:
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
-        if spu in self.automata:
-            return self.automata.initial(spu)
-        return self._home[spu].initial(spu)
+        return self._tiers.initial(spu)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         self.counts.closed(_named(self._contents[spu]))
-        if spu in self.automata:
-            self.automata.remove(spu)
-            self._count_automaton(-1)
-        else:
-            processing = self._home.pop(spu)
-            processing.remove(spu)
-            if processing.is_idle:
-                self._processings[spu.subject.infer].remove(processing)
+        self._tiers.remove(spu)
         self._outputs.remove(spu)
         self._unheard.pop(spu, None)
         contents = self._contents.pop(spu)
@@ -277,18 +267,14 @@ class WindowedView:
         """How a query is served, or would be if it were subscribed."""
         contents = self._contents[spu] if spu is not None else self._opened(subject)
         try:
-            return replace(self._explained(subject, spu, contents), output=subject.output)
+            return replace(self._tiers.explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
                 self._close(contents)
 
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now."""
-        spu = subscription.spu
-        if spu in self.automata:
-            known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
-            return Standing(*known, subscription.last_sequence, tier="automaton", members=1)
-        return self._home[spu].standing(subscription)
+        return self._tiers.standing(subscription)
 
     def statuses(self) -> list[WindowStatus]:
         """Every open window, those that were opened first before others."""
@@ -312,18 +298,10 @@ class WindowedView:
             return WindowStatus(*told)
         return WindowStatus(*told, automaton.patterns, automaton.plans, automaton.matches)
 
-    def _view(self, subject: Subject) -> View:
-        """What the windows of a subject stand beside."""
-        if not subject.infer:
-            return self._store
-        if self.entailed is None:
-            raise NoReasoningError
-        return self.entailed.entailed
-
     def _opened(
         self, subject: Subject, fillings: Mapping[Window, Filling] = NOT_FILLED
     ) -> Contents:
-        view = self._view(subject)
+        view = self._tiers.view(subject)
         for node in _names(subject):
             if view.contains_graph(node):
                 raise WindowError(
@@ -352,71 +330,9 @@ class WindowedView:
         for content in contents.values():
             self.streams.close(content)
 
-    def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
-        query = self._as_automaton(subject)
-        if isinstance(query, AutomatonQuery):
-            parsed = parsed_of(subject)
-            spu = Spu(subject, parsed.form.name, parsed.variables)
-            results = self.automata.add(spu, query, *contents.values())
-            self._count_automaton(+1)
-            return spu, results
-        processing = self._processing(subject, contents)
-        try:
-            spu, results = processing.serve(
-                subject, contents, plain_graphs(subject, contents.keys())
-            )
-        finally:
-            if processing.is_idle:
-                self._processings[subject.infer].remove(processing)
-        self._home[spu] = processing
-        return spu, results
-
-    def _as_automaton(self, subject: Subject) -> AutomatonQuery | NotAnAutomatonError:
-        if self._is_exact_only:
-            return NotAnAutomatonError("every query is evaluated again")
-        try:
-            return automaton_of(subject)
-        except NotAnAutomatonError as error:
-            return error
-
-    def _processing(self, subject: Subject, contents: Contents) -> WindowedProcessing:
-        plain = plain_graphs(subject, contents.keys())
-        there = self._processings[subject.infer]
-        for processing in there:
-            if processing.takes(contents, plain):
-                return processing
-        parts = (self._view(subject), self._store, self._compiler, self._statistics)
-        made = WindowedProcessing(*parts, is_own=plain is None)
-        made.recovery.on_lost = self._delivery.lost
-        there.append(made)
-        return made
-
-    def _explained(self, subject: Subject, spu: Spu | None, contents: Contents) -> Explanation:
-        query = self._as_automaton(subject)
-        infos = {node.value: each.info() for node, each in contents.items()}
-        if isinstance(query, AutomatonQuery):
-            shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
-            known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
-            served = None if spu is None else self.automata.explain(spu)
-            return replace(
-                shown, is_subscribed=spu is not None, windows=infos, automaton=served or known
-            )
-        processing = self._home[spu] if spu is not None else self._processing(subject, contents)
-        try:
-            shown = processing.explain(subject, spu)
-        finally:
-            if processing.is_idle:
-                self._processings[subject.infer].remove(processing)
-        refused = {"automaton": str(query), **shown.refused}
-        return replace(shown, refused=refused, windows=infos)
-
     def _counted(self, content: Content) -> dict[str, int]:
         told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
         return {**told, "matches": self.automata.matches(content)}
-
-    def _count_automaton(self, difference: int) -> None:
-        tiers = self._statistics.spus
-        tiers["automaton"] = tiers.get("automaton", 0) + difference
 
     # a step ---------------------------------------------------------------------------------
 
@@ -432,10 +348,7 @@ class WindowedView:
         changes = self.streams.step(now, arrived)
         if self.entailed is not None and self.entailed.reasoner.suspended:
             self._end_suspended()
-        told = self.automata.step(changes) if changes else []
-        for infers, delta in ((False, asserted), (True, entailed)):
-            for processing in self._processings[infers]:
-                told += processing.step(delta, changes)
+        told = self._tiers.step(asserted, entailed, changes)
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
