@@ -142,17 +142,21 @@ class Format:
     `companions` gives, for the topic filter of a mapping, the filters of other messages that
     concern its streams (a last will, a birth). `subject` gives the topic whose levels fill the
     wildcards of the mapping's filter when a message came on a companion's topic. `names` says that
-    IRI templates may have `{name}`. `propose` and `announcements`, the topic filters of what the
-    family publishes about itself, are its part in discovery; what comes on topics that match
-    `alone` is this family's or nobody's, and no other is asked what it may be. `hear` takes the
-    announcements into the registry's Memory, so that what was announced before there was a mapping
-    counts for it. Longer payloads than `max_bytes` are refused. `encode_command` makes the bytes of
-    a filled-in command payload; ValueError says why not. `select` compiles a template of a
-    mapping's `availabilities`; ValueError says what is wrong.
+    IRI templates may have `{name}`, `members` that they may have `{$.id}`, and mappings a
+    `condition`; `written` that numbers may be texts with a `decimal_sign`. `propose` and
+    `announcements`, the topic filters of what the family publishes about itself, are its part in
+    discovery; what comes on topics that match `alone` is this family's or nobody's, and no other is
+    asked what it may be. `hear` takes the announcements into the registry's Memory, so that what
+    was announced before there was a mapping counts for it. Longer payloads than `max_bytes` are
+    refused. `encode_command` makes the bytes of a filled-in command payload; ValueError says why
+    not. `select` compiles a template of a mapping's `availabilities`; ValueError says what is
+    wrong.
     """
 
     compile: Compile
     names: bool = False
+    members: bool = False
+    written: bool = False
     companions: Callable[[str], Sequence[str]] = _no_companions
     subject: Callable[[str], str] = _same
     propose: Propose | None = None

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from adapters.adapter import Format
 from adapters.families import FORMATS
+from adapters.recipes.book import RECIPES
+from adapters.recipes.recipe import Recipe
 from adapters.values.memory import Memory, Recent
 from adapters.values.message import Message
 from adapters.values.payload import MAX_PAYLOAD_BYTES, Payload
@@ -31,7 +33,7 @@ MAX_TOPICS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """`family` is the name of a format, empty where none recognises the message.
+    """`family` is the name of a format or a recipe, empty where none recognises the message.
 
     `withdrawn`: IRIs of mappings that an earlier message on the same topic proposed and this one
     does not any more; an empty retained message withdraws them all. `omitted` counts proposals
@@ -62,6 +64,10 @@ class Discovery:
         self._proposed = Recent[str, tuple[str, ...]](MAX_TOPICS)
         self._announcers = TopicTrie[str]()
         self._alone = TopicTrie[str]()
+        self._recipes = TopicTrie[Recipe]()
+        for recipe in RECIPES:
+            for text in recipe.filters:
+                self._recipes.insert(TopicFilter.parse(text), recipe)
         for name, form in self._formats.items():
             for text in form.announcements:
                 self._announcers.insert(TopicFilter.parse(text), name)
@@ -76,7 +82,8 @@ class Discovery:
     def discover(self, message: Message) -> Discovered:
         """The first family, in the order of the table, that has something to propose.
 
-        An announcement is its family's alone, be there something to propose or not.
+        An announcement is its family's alone, be there something to propose or not. Of what is
+        none, the recipes for its topic are asked before the families.
         """
         if len(message.payload) > MAX_ANNOUNCEMENT_BYTES:
             return Discovered()
@@ -84,6 +91,11 @@ class Discovery:
         announcers = [name for name in self._formats if name in matched]
         payload = Payload(message)
         only = [] if announcers else list(self._alone.match(message.topic))
+        if not announcers and not only:
+            for recipe in dict.fromkeys(self._recipes.match(message.topic)):
+                told = tuple(recipe.propose(payload, self._names))
+                if told:
+                    return Discovered(recipe.name, told)
         for name in announcers or only or self._formats:
             propose = self._formats[name].propose
             proposals = propose(payload, self._names, self._memory) if propose else ()

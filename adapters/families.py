@@ -45,13 +45,13 @@ FORMATS: dict[str, Format] = {
     "homeassistant": homeassistant.FORMAT,
     "esphome": esphome.FORMAT,
     "homie": homie.FORMAT,
-    "json": Format(stateless(json_path.json_adapter), names=True, propose=json_path.propose),
+    "json": json_path.FORMAT,
     "msgpack": binary_documents.MSGPACK,
     "cbor": binary_documents.CBOR,
     "csv": csv_rows.FORMAT,
     "bytes": bytes_fields.BYTES,
     "hex": bytes_fields.HEX,
     "scalar": scalar.FORMAT,
-    "text": Format(stateless(TextAdapter)),
+    "text": Format(stateless(TextAdapter), written=True),
 }
 """Every format by the name that a mapping gives it, in the order in which discovery asks them."""

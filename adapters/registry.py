@@ -30,6 +30,7 @@ from adapters.values.earlier_streams import EarlierStreams
 from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
 from adapters.values.message import Message
+from adapters.values.numbers.quantity import SIGNS
 from adapters.values.payload import MAX_PAYLOAD_BYTES, Payload
 from adapters.values.series import SeriesUnits
 from adapters.values.stream import Stream, StreamTemplate
@@ -248,9 +249,23 @@ def _check(order: int, mapping: Mapping) -> _Checked:
     except ValueError as error:
         raise MappingError(mapping.iri, "topic_filter", str(error)) from error
     _refuse_availability(mapping, topic_filter.wildcards)
+    _refuse_reading(mapping, format_)
     format_.compile([mapping], Memory())
-    template = StreamTemplate.compile(order, mapping, topic_filter.wildcards, format_.names)
+    template = StreamTemplate.compile(
+        order, mapping, topic_filter.wildcards, format_.names, members=format_.members
+    )
     return _Checked(mapping, topic_filter, template)
+
+
+def _refuse_reading(mapping: Mapping, format_: Format) -> None:
+    if mapping.condition and not format_.members:
+        reason = "is a condition on a document, and payloads of this format are none"
+        raise MappingError(mapping.iri, "condition", reason)
+    if mapping.decimal_sign and not format_.written:
+        reason = "is that of texts, and numbers of this format are none"
+        raise MappingError(mapping.iri, "decimal_sign", reason)
+    if mapping.decimal_sign and mapping.decimal_sign not in SIGNS:
+        raise MappingError(mapping.iri, "decimal_sign", "is a comma or a point")
 
 
 def _refuse_availability(mapping: Mapping, wildcards: int) -> None:
@@ -263,6 +278,9 @@ def _refuse_availability(mapping: Mapping, wildcards: int) -> None:
         given = TopicFilter.parse(mapping.availability_topic).wildcards
     except ValueError as error:
         raise MappingError(mapping.iri, "availability_topic", str(error)) from error
+    if "{$" in mapping.sensor + mapping.feature_of_interest:
+        reason = "is of one device, and the messages tell whose they are"
+        raise MappingError(mapping.iri, "availability_topic", reason)
     if given != wildcards and (given or has_places):
         reason = f"has {given} wildcards, the topic filter {wildcards}"
         raise MappingError(mapping.iri, "availability_topic", reason)

@@ -6,7 +6,9 @@ bytes become the document.
 A path that is absent gives no observation and no fault as long as another mapping of the message
 finds its value: partial updates are usual. null is a fault, for the device says that it has no
 value. time_selector and sequence_selector are paths too; where they lead nowhere the payload simply
-has no time or sequence. With the wildcards of the selector in them, each value has its own.
+has no time or sequence. With the wildcards of the selector in them, each value has its own; so it
+is with the paths in the IRIs of sensor and feature, but a value without one of those is a fault,
+for nobody knows whose it is. A mapping whose condition does not hold is silent.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,12 +16,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason, Findings, missing
-from adapters.documents.json_path import ABSENT, JsonPath
+from adapters.documents.json_path import Absent
+from adapters.documents.json_query import Condition
+from adapters.documents.selection import Looked, Path, compile_path
 from adapters.values.device_time import read_sequence, read_time
-from adapters.values.iri_template import NAME
+from adapters.values.fault import excerpt
+from adapters.values.iri_template import NAME, members_of
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.numbers.quantity import quantity
 from adapters.values.payload import Json, Payload
-from adapters.values.result import json_result
+from adapters.values.result import Result, json_result
 from adapters.values.stream import Stream
 
 Read = Callable[[Payload], Json | Fault]
@@ -27,14 +33,21 @@ Read = Callable[[Payload], Json | Fault]
 
 Times = dict[str, datetime | Fault]
 Sequences = dict[str, str | Fault]
+Found = list[tuple[str, Json]]
+
+MAX_MEMBER_CHARS = 256
+"""A longer text is nobody's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    path: JsonPath
+    path: Path
     is_singular: bool
     time: str
     sequence: str
+    where: Condition | None
+    members: tuple[tuple[str, Path], ...]
+    decimal_sign: str
 
 
 class DocumentAdapter:
@@ -53,52 +66,162 @@ class DocumentAdapter:
         document = self._read(payload)
         if isinstance(document, Fault):
             return Findings.of_fault(document)
-        findings = self._findings(document, streams)
-        if not findings:
-            findings.faults.append(missing(streams))
+        return self._findings(Looked(document), streams)
+
+    def _findings(self, looked: Looked, streams: Sequence[Stream]) -> Findings:
+        times = {key: _times(_beside(looked, path)) for key, path in self._times.items()}
+        sequences = {
+            key: _sequences(_beside(looked, path)) for key, path in self._sequences.items()
+        }
+        findings = Findings()
+        asked = []
+        for rule, stream in zip(self._rules, streams, strict=True):
+            if rule.where is not None and not _holds(rule.where, looked, stream, findings):
+                continue
+            asked.append(stream)
+            time, sequence = times.get(rule.time, {}), sequences.get(rule.sequence, {})
+            if rule.is_singular and not rule.members:
+                value = looked.one(rule.path)
+                if not isinstance(value, Absent):
+                    result = _result(value, rule.decimal_sign)
+                    findings.add(stream, result, time.get(""), sequence.get(""))
+                continue
+            _add_all(looked, rule, stream, (time, sequence), findings)
+        if asked and not findings:
+            findings.faults.append(missing(asked))
         return findings
 
-    def _findings(self, document: Json, streams: Sequence[Stream]) -> Findings:
-        times = {key: _times(path, document) for key, path in self._times.items()}
-        sequences = {key: _sequences(path, document) for key, path in self._sequences.items()}
-        findings = Findings()
-        for rule, stream in zip(self._rules, streams, strict=True):
-            time, sequence = times.get(rule.time, {}), sequences.get(rule.sequence, {})
-            if rule.is_singular:
-                value = rule.path.find(document)
-                if value is not ABSENT:
-                    findings.add(stream, json_result(value), time.get(""), sequence.get(""))
+
+def _beside(looked: Looked, path: Path) -> Found | Fault:
+    """What a path finds; of one that leads to one value it is everybody's, under no name."""
+    if not path.is_singular:
+        return looked.all(path)
+    value = looked.one(path)
+    return [] if isinstance(value, Absent) else [("", value)]
+
+
+def _holds(where: Condition, looked: Looked, stream: Stream, findings: Findings) -> bool:
+    compared = looked.plain()
+    if isinstance(compared, Fault):
+        findings.faults.append(compared.of(stream.mapping))
+        return False
+    return where.holds(compared)
+
+
+def _add_all(
+    looked: Looked,
+    rule: _Rule,
+    stream: Stream,
+    beside: tuple[Times, Sequences],
+    findings: Findings,
+) -> None:
+    """An observation of each value, in the stream of its name and of the members beside it."""
+    found, (times, sequences) = looked.all(rule.path), beside
+    if isinstance(found, Fault):
+        findings.faults.append(found.of(stream.mapping))
+        return
+    members = [(path, _members(_beside(looked, each))) for path, each in rule.members if found]
+    for name, value in found:
+        own = stream if rule.is_singular else stream.named(name)
+        if members:
+            whose = _whose(members, name)
+            if isinstance(whose, Fault):
+                findings.faults.append(whose.of(stream.mapping))
                 continue
-            for name, each in rule.path.find_all(document):
-                own_time = time.get(name) or time.get("")
-                own_sequence = sequence.get(name) or sequence.get("")
-                findings.add(stream.named(name), json_result(each), own_time, own_sequence)
-        return findings
+            own = own.with_members(whose)
+        time = times.get(name) or times.get("")
+        sequence = sequences.get(name) or sequences.get("")
+        findings.add(own, _result(value, rule.decimal_sign), time, sequence)
+
+
+def _members(found: Found | Fault) -> dict[str, Json] | Fault:
+    return found if isinstance(found, Fault) else dict(found)
+
+
+def _whose(
+    members: Sequence[tuple[str, dict[str, Json] | Fault]], name: str
+) -> Sequence[tuple[str, str]] | Fault:
+    """The text of each path of the IRIs, beside the value of this name or of the whole message."""
+    told = []
+    for path, values in members:
+        if isinstance(values, Fault):
+            return values
+        value = values.get(name, values.get(""))
+        if isinstance(value, bool):
+            value = "true" if value else "false"
+        if value is None or value == "":
+            detail = f"nothing stands at {excerpt(path)}, which says whose value it is"
+            return Fault(None, FaultReason.MISSING, detail)
+        if not isinstance(value, str) or len(value) > MAX_MEMBER_CHARS:
+            detail = f"at {excerpt(path)}, which says whose value it is, stands no short text"
+            return Fault(None, FaultReason.NOT_A_VALUE, detail)
+        told.append((path, str(value)))
+    return told
+
+
+def _result(value: Json, decimal_sign: str) -> Result | Fault:
+    """A value; of texts, and of these alone, the mapping may have told the decimal sign."""
+    if decimal_sign and type(value) is str:
+        written = quantity(value, decimal_sign)
+        if written is None:
+            return json_result(value)
+        return written if isinstance(written, Fault) else written.result
+    return json_result(value)
 
 
 def _rule(mapping: Mapping) -> _Rule:
     path = _path(mapping, "selector")
-    has_name = NAME in mapping.sensor or NAME in mapping.feature_of_interest
-    if has_name and path.is_singular:
+    iris = mapping.sensor + "\n" + mapping.feature_of_interest
+    if NAME in iris and path.is_singular:
         reason = "{name} needs a wildcard in the path, .* or [*] or [id=*]"
         raise MappingError(mapping.iri, "selector", reason)
-    return _Rule(path, path.is_singular, mapping.time_selector, mapping.sequence_selector)
+    members = tuple((each, _member(mapping, each)) for each in members_of(iris))
+    return _Rule(
+        path,
+        path.is_singular,
+        mapping.time_selector,
+        mapping.sequence_selector,
+        _where(mapping),
+        members,
+        mapping.decimal_sign,
+    )
 
 
-def _path(mapping: Mapping, member: str) -> JsonPath:
+def _where(mapping: Mapping) -> Condition | None:
+    if not mapping.condition:
+        return None
+    try:
+        return Condition.compile(mapping.condition)
+    except ValueError as error:
+        raise MappingError(mapping.iri, "condition", str(error)) from error
+
+
+def _member(mapping: Mapping, path: str) -> Path:
+    try:
+        return compile_path(path)
+    except ValueError as error:
+        member = "sensor" if path in members_of(mapping.sensor) else "feature_of_interest"
+        raise MappingError(mapping.iri, member, f"{{{path}}}: {error}") from error
+
+
+def _path(mapping: Mapping, member: str) -> Path:
     text: str = getattr(mapping, member)
     try:
-        return JsonPath.compile(text or ("" if member == "selector" else "$"))
+        return compile_path(text or ("" if member == "selector" else "$"))
     except ValueError as error:
         raise MappingError(mapping.iri, member, str(error)) from error
 
 
-def _times(path: JsonPath, document: Json) -> Times:
-    return {name: _time(value) for name, value in path.find_all(document)}
+def _times(found: Found | Fault) -> Times:
+    if isinstance(found, Fault):
+        return {"": Fault(None, FaultReason.TIME_UNUSABLE, found.detail)}
+    return {name: _time(value) for name, value in found}
 
 
-def _sequences(path: JsonPath, document: Json) -> Sequences:
-    return {name: _sequence(value) for name, value in path.find_all(document)}
+def _sequences(found: Found | Fault) -> Sequences:
+    if isinstance(found, Fault):
+        return {"": Fault(None, FaultReason.SEQUENCE_UNUSABLE, found.detail)}
+    return {name: _sequence(value) for name, value in found}
 
 
 def _time(value: Json) -> datetime | Fault:

@@ -65,6 +65,9 @@ _STEP = re.compile(
     r"|\[(?P<member>[A-Za-z_][\w-]*)=(?:\*|'(?P<equals>(?:[^'\\]|\\.)+)')\]"
 )
 _ESCAPE = re.compile(r"\\(.)")
+PLAIN_MEMBER = re.compile(r"[A-Za-z_][\w-]*")
+"""A member by which the elements of an array can be told apart."""
+
 _PLAIN_NAME = re.compile(r"[^\s.\[\]'\"*?@,()]+")
 
 

@@ -6,20 +6,15 @@ adapters.documents.document for what absent and null mean. Integer keys of maps 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from adapters.adapter import Compile, Fault, Format, stateless
 from adapters.documents.cbor import parse_cbor
 from adapters.documents.document import DocumentAdapter
-from adapters.documents.json_path import leaves
 from adapters.documents.msgpack import parse_msgpack
-from adapters.values.mapping import Mapping
+from adapters.documents.proposals import document_proposals
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal, Propose
-from adapters.values.usual_words import usual
-
-MAX_LEAVES = 200
 
 Read = Callable[[Payload], Json | Fault]
 
@@ -43,32 +38,21 @@ def _compile(read: Read) -> Compile:
 
 def _propose(family: str, read: Read) -> Propose:
     def propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
-        del memory
         document = payload.once(read)
-        if isinstance(document, Fault) or not isinstance(document, dict | list):
+        if isinstance(document, Fault):
             return ()
-        topic = payload.message.topic
-        found = islice(leaves(document), MAX_LEAVES)
-        return [_proposal(family, topic, path, name, names) for path, name, _ in found]
+        return document_proposals(family, payload.message.topic, document, names, memory)
 
     return propose
 
 
-def _proposal(family: str, topic: str, path: str, name: str, names: Names) -> Proposal:
-    found = usual(name)
-    mapping = Mapping(
-        names.mapping(family, topic, path),
-        topic,
-        family,
-        names.sensor(family, topic, path),
-        names.observed_property(found.meaning),
-        names.feature(family, topic),
-        path,
-        found.unit,
-    )
-    question = "Is this a measured value, in this unit, and of what?"
-    return Proposal(mapping, family, topic, f"{topic} {path}", found.meaning, question=question)
-
-
-CBOR = Format(_compile(read_cbor), names=True, propose=_propose("cbor", read_cbor))
-MSGPACK = Format(_compile(read_msgpack), names=True, propose=_propose("msgpack", read_msgpack))
+CBOR = Format(
+    _compile(read_cbor), names=True, members=True, written=True, propose=_propose("cbor", read_cbor)
+)
+MSGPACK = Format(
+    _compile(read_msgpack),
+    names=True,
+    members=True,
+    written=True,
+    propose=_propose("msgpack", read_msgpack),
+)

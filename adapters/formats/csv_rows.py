@@ -17,6 +17,7 @@ from adapters.values.fault import excerpt
 from adapters.values.iri_template import NAME
 from adapters.values.mapping import Mapping, MappingError
 from adapters.values.memory import Memory
+from adapters.values.numbers.quantity import read_captured
 from adapters.values.payload import Payload
 from adapters.values.proposal import Names, Proposal
 from adapters.values.result import NUMERIC, Result, captured_result
@@ -45,6 +46,7 @@ class _Rule:
     name: str
     time: str
     sequence: str
+    decimal_sign: str
 
     @property
     def has_header(self) -> bool:
@@ -89,7 +91,7 @@ def _observe(rule: _Rule, table: _Table, row: Row, stream: Stream, findings: Fin
     counter = _cell(table, row, rule.sequence) if rule.sequence else None
     sequence = None if counter is None else read_sequence(counter.strip())
     own = stream.named(name) if rule.name else stream
-    findings.add(own, captured_result(cell), time, sequence)
+    findings.add(own, read_captured(cell, rule.decimal_sign), time, sequence)
 
 
 def _time(cell: str | None) -> datetime | Fault | None:
@@ -135,7 +137,13 @@ def _rule(mapping: Mapping) -> _Rule:
     has_name = NAME in mapping.sensor or NAME in mapping.feature_of_interest
     if has_name and not by:
         raise MappingError(mapping.iri, "selector", "{name} needs `column by column`")
-    return _Rule(value.strip(), name.strip(), mapping.time_selector, mapping.sequence_selector)
+    return _Rule(
+        value.strip(),
+        name.strip(),
+        mapping.time_selector,
+        mapping.sequence_selector,
+        mapping.decimal_sign,
+    )
 
 
 def _refuse(mapping: Mapping, member: str, text: str) -> None:
@@ -185,4 +193,4 @@ def _is_number(cell: str) -> bool:
     return isinstance(result, Result) and result.datatype in NUMERIC
 
 
-FORMAT = Format(stateless(CsvAdapter), names=True, propose=propose)
+FORMAT = Format(stateless(CsvAdapter), names=True, written=True, propose=propose)

@@ -16,8 +16,8 @@ import re2
 from adapters.adapter import Fault, FaultReason, Findings, missing
 from adapters.values.device_time import read_sequence, read_time
 from adapters.values.mapping import Mapping, MappingError
+from adapters.values.numbers.quantity import read_captured
 from adapters.values.payload import Payload, utf8_text
-from adapters.values.result import captured_result
 from adapters.values.stream import Stream
 
 MAX_EXPRESSION_CHARS = 1024
@@ -31,6 +31,7 @@ class _Rule:
     value: int
     time: int
     sequence: int
+    decimal_sign: str
 
 
 class TextAdapter:
@@ -56,7 +57,7 @@ class TextAdapter:
 
 def _observe(rule: _Rule, match: Any, stream: Stream, findings: Findings) -> None:
     text = utf8_text(match.group(rule.value))
-    result = text if isinstance(text, Fault) else captured_result(text)
+    result = text if isinstance(text, Fault) else read_captured(text, rule.decimal_sign)
     time = _time(match.group(rule.time)) if rule.time else None
     sequence = _sequence(match.group(rule.sequence)) if rule.sequence else None
     findings.add(stream, result, time, sequence)
@@ -88,6 +89,7 @@ def _rule(mapping: Mapping) -> _Rule:
         _value_group(mapping, expression.groups, named),
         _named_group(mapping, "time_selector", mapping.time_selector, named, "time"),
         _named_group(mapping, "sequence_selector", mapping.sequence_selector, named, "seq"),
+        mapping.decimal_sign,
     )
 
 

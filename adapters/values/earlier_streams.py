@@ -16,6 +16,9 @@ from adapters.values.stream import Stream, StreamTemplate
 
 MAX_STREAMS = 50_000
 
+_LATER = re.compile(r"(\{name\}|\{\$[^{}]*\})")
+"""What a message fills in, and no topic."""
+
 _PIECE = "[^]\\n/:?#[@!$&'()*+,;=]+"
 """What is filled in has none of these unencoded."""
 
@@ -66,8 +69,15 @@ def _line(template: IriTemplate, known: dict[str, str]) -> str:
 
 
 def _constant(constant: str, known: dict[str, str]) -> str:
-    first, *others = constant.split(NAME)
-    return re.escape(first) + "".join(_group("name", known) + re.escape(each) for each in others)
+    return "".join(
+        _group(_name(each), known) if at % 2 else re.escape(each)
+        for at, each in enumerate(_LATER.split(constant))
+    )
+
+
+def _name(place: str) -> str:
+    """What a group may be called: paths are not names."""
+    return "name" if place == NAME else f"m{place.encode().hex()}"
 
 
 def _group(name: str, known: dict[str, str]) -> str:

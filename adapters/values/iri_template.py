@@ -1,5 +1,6 @@
 """IRI templates of a mapping: `{1}`, `{2}` ... for what wildcards matched, `{name}` for SenML.
 
+`{$.id}` stands for what is at that path of the message, in formats whose payload is a document.
 What is filled in is percent-encoded down to RFC 3987's iunreserved characters, so a topic cannot
 add a segment, a query or a fragment to an IRI, nor end it; `.` and `..` are encoded too, because
 a resolver would take them as path steps (RFC 3986, 5.2.4). Two placeholders side by side or with
@@ -7,12 +8,13 @@ only an unreserved character between them can give one IRI for two topics: put `
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 NAME = "{name}"
 
-_PLACEHOLDER = re.compile(r"\{([1-9][0-9]{0,2}|name)\}")
+_PLACEHOLDER = re.compile(r"\{([1-9][0-9]{0,2}|name|\$[^{}]{1,200})\}")
+_MEMBER = re.compile(r"\{(\$[^{}]{1,200})\}")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_IRI = re.compile(
     r'[\x00-\x20<>"{}|\\^`\x7f-\x9f\ud800-\udfff\ue000-\uf8ff]|%(?![0-9A-Fa-f]{2})'
@@ -61,21 +63,29 @@ class IriTemplate:
     indices: tuple[int, ...]
 
     @classmethod
-    def compile(cls, text: str, wildcards: int, names: bool) -> "IriTemplate":
-        """Raises ValueError, with the reason; `names` says whether `{name}` is allowed."""
+    def compile(
+        cls, text: str, wildcards: int, names: bool, *, members: bool = False
+    ) -> "IriTemplate":
+        """Raises ValueError, with the reason.
+
+        `names` and `members` say whether `{name}` and `{$.id}` are allowed.
+        """
         pieces = _PLACEHOLDER.split(text)
-        _refuse_defects(text, pieces, wildcards, names)
+        _refuse_defects(text, pieces, wildcards, names, members)
         constants, indices = [pieces[0]], []
         for key, constant in zip(pieces[1::2], pieces[2::2], strict=True):
-            if key == "name":
-                constants[-1] += NAME + constant
+            if key == "name" or key.startswith("$"):
+                constants[-1] += f"{{{key}}}{constant}"
             else:
                 indices.append(int(key) - 1)
                 constants.append(constant)
         return cls(tuple(constants), tuple(indices))
 
     def fill(self, captures: Sequence[str]) -> str:
-        """The IRI with its wildcards filled in; `{name}` stays, unmistakably, for `fill_name`."""
+        """The IRI with its wildcards filled in.
+
+        `{name}` and `{$.id}` stay, unmistakably, for `fill_name` and `fill_members`.
+        """
         iri = self.constants[0]
         for index, constant in zip(self.indices, self.constants[1:], strict=True):
             iri += percent_encoded(captures[index]) + constant
@@ -87,7 +97,25 @@ def fill_name(iri: str, name: str) -> str:
     return iri.replace(NAME, percent_encoded(name)) if NAME in iri else iri
 
 
-def _refuse_defects(text: str, pieces: Sequence[str], wildcards: int, names: bool) -> None:
+def members_of(text: str) -> tuple[str, ...]:
+    """The paths that stand in braces in a template, each once.
+
+    >>> members_of("urn:{1}:{$.model}:{$.id}:{$.model}")
+    ('$.model', '$.id')
+    """
+    return tuple(dict.fromkeys(_MEMBER.findall(text)))
+
+
+def fill_members(iri: str, values: Mapping[str, str]) -> str:
+    """`iri` with the values of `values` in place of their paths; it has no others."""
+    if "{$" not in iri:
+        return iri
+    return _MEMBER.sub(lambda found: percent_encoded(values[found[1]]), iri)
+
+
+def _refuse_defects(
+    text: str, pieces: Sequence[str], wildcards: int, names: bool, members: bool
+) -> None:
     if not _ABSOLUTE.match(pieces[0]):
         raise ValueError("the scheme of an IRI stands before its first placeholder")
     defect = iri_defect(_PLACEHOLDER.sub("x", text))
@@ -96,5 +124,7 @@ def _refuse_defects(text: str, pieces: Sequence[str], wildcards: int, names: boo
     for key in pieces[1::2]:
         if key == "name" and not names:
             raise ValueError("{name} is the name of a SenML record; this format has none")
-        if key != "name" and int(key) > wildcards:
+        if key.startswith("$") and not members:
+            raise ValueError(f"{{{key}}} is a path, and payloads of this format have none")
+        if key.isdigit() and int(key) > wildcards:
             raise ValueError(f"{{{key}}}: the topic filter has {wildcards} wildcards")

@@ -2,8 +2,9 @@
 
 Mappings are RDF in the store (graph .../mappings, terms in ontologies/gateway.ttl); this is what
 an adapter compiles. IRIs of sensor and feature may be templates: `{1}`, `{2}` ... stand for the
-topic levels that the filter's wildcards matched, `{name}` for a SenML record's resolved name;
-values are percent-encoded, so one level cannot become two.
+topic levels that the filter's wildcards matched, `{name}` for a SenML record's resolved name,
+`{$.id}` for what stands at that path of a document; values are percent-encoded, so one level cannot
+become two.
 """
 
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ class Mapping:
     filter with the wildcards of `topic_filter`, on which the device says whether it is there;
     `availabilities` are several such topics, with words of their own, as JSON. `sensor_class` is
     the IRI of the class that the sensor is of, a device's model or a kind of sensor.
+
+    A number of the payload times `scale` plus `offset`, decimal numbers, is the result, in
+    `device_unit` where there is one. `condition` is one on the document of the payload: where
+    it does not hold the mapping has nothing to say of the message. `decimal_sign` is that of
+    numbers in texts, a comma or a point; where it is empty, what can be read in two ways is a
+    fault.
     """
 
     iri: str
@@ -59,6 +66,10 @@ class Mapping:
     retained: str = Retained.SEED.value
     availabilities: str = ""
     sensor_class: str | None = None
+    scale: str = ""
+    offset: str = ""
+    condition: str = ""
+    decimal_sign: str = ""
 
 
 class MappingError(ValueError):

@@ -41,10 +41,10 @@ class Command:
 class Proposal:
     """A mapping that may be right.
 
-    `family` is the name of a format, `device` what the family calls the device (proposals of one
-    device belong together), `label` for people, `meaning` what is observed; a proposal whose
-    meaning is not known is never accepted automatically. `command` is there for what can be set.
-    `question` is what a person has to decide first, beside that of the meaning.
+    `family` is the name of a format or a recipe, `device` what the family calls the device
+    (proposals of one device belong together), `label` for people, `meaning` what is observed; a
+    proposal whose meaning is not known is never accepted automatically. `command` is there for what
+    can be set. `question` is what a person has to decide first, beside that of the meaning.
     """
 
     mapping: Mapping

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from adapters.values.conversion import INSTEAD, convert
 from adapters.values.fault import Fault
-from adapters.values.iri_template import IriTemplate, fill_name, iri_defect
+from adapters.values.iri_template import IriTemplate, fill_members, fill_name, iri_defect
 from adapters.values.mapping import Mapping, MappingError, Retained
+from adapters.values.numbers.quantity import Quantity, quantity
+from adapters.values.numbers.scaling import Scaling
 from adapters.values.observation import USUAL, Circumstances, Observation, StreamKey
 from adapters.values.result import FALSE, INTEGER, NUMERIC, STRING, TRUE, Result, captured_result
 from adapters.values.units import unit_iri
@@ -25,8 +28,8 @@ Words = tuple[tuple[Result, Result], ...]
 class Stream:
     """Whose observations a mapping makes; `order` is the mapping's place among all of them.
 
-    `sensor` and `feature_of_interest` are IRIs, in SenML still with `{name}` where the mapping
-    has it.
+    `sensor` and `feature_of_interest` are IRIs, still with `{name}` and `{$.id}` where the mapping
+    has them.
     """
 
     order: int
@@ -40,6 +43,7 @@ class Stream:
     retained: Retained = field(default=Retained.SEED, hash=False)  # slow to hash
     expires_after_s: float | None = None
     sensor_class: str | None = None
+    scaling: Scaling | None = None
 
     @property
     def key(self) -> StreamKey:
@@ -57,18 +61,15 @@ class Stream:
         """The Observation of `result` in this stream; only a number has a unit.
 
         A number in `told_unit`, which the payload names, or else in the mapping's device unit, is
-        converted to the mapping's unit. A Fault where the dimensions differ.
+        converted to the mapping's unit. A Fault where the dimensions differ. In a stream of
+        numbers a text that is a number as people write it is that number.
         """
         unit = None
-        if result.datatype in NUMERIC:
-            unit = told_unit or self.device_unit
-            wanted = self.unit or INSTEAD.get(unit or "", unit)
-            if unit is not None and wanted is not None and unit != wanted:
-                converted = convert(result, unit, wanted)
-                if isinstance(converted, Fault):
-                    return converted
-                result = converted
-            unit = wanted
+        if result.datatype in NUMERIC or (result.datatype == STRING and self.is_of_numbers):
+            read = self._read(result, told_unit)
+            if isinstance(read, Fault):
+                return read
+            result, unit = read
         for word, truth in self.words:
             if result == word:
                 result, unit = truth, None
@@ -85,6 +86,31 @@ class Stream:
             circumstances,
             self.sensor_class,
         )
+
+    def _read(self, result: Result, told_unit: str | None) -> tuple[Result, str | None] | Fault:
+        """A number, or a text that may be one, as the result that is wanted and its unit."""
+        if result.datatype == STRING:
+            written = quantity(result.lexical, "", self.device_unit or self.unit)
+            if not isinstance(written, Quantity):
+                return written or (result, None)
+            result, told_unit = written.result, written.unit or told_unit
+        unit = told_unit or self.device_unit
+        wanted = self.unit or INSTEAD.get(unit or "", unit)
+        number = result if self.scaling is None else self.scaling.of(result)
+        if not isinstance(number, Fault) and unit != wanted and unit and wanted:
+            number = convert(number, unit, wanted)
+        return number if isinstance(number, Fault) else (number, wanted)
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether the mapping says that its results are numbers, by a unit or by a scale."""
+        return self.unit is not None or self.device_unit is not None or self.scaling is not None
+
+    def with_members(self, values: Sequence[tuple[str, str]]) -> "Stream":
+        """The stream with the values of the paths that stand in its IRIs; each path has one."""
+        is_short = sum(len(value) for _, value in values) <= _LONGEST_NAME
+        filled = _with_members if is_short else _with_members.__wrapped__
+        return filled(self, tuple(values))
 
     def named(self, name: str) -> "Stream":
         """The stream with `name` in the place of `{name}`."""
@@ -105,6 +131,16 @@ def _named(stream: Stream, name: str) -> Stream:
     )
 
 
+@lru_cache(maxsize=8192)
+def _with_members(stream: Stream, values: tuple[tuple[str, str], ...]) -> Stream:
+    told = dict(values)
+    return replace(
+        stream,
+        sensor=fill_members(stream.sensor, told),
+        feature_of_interest=fill_members(stream.feature_of_interest, told),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class StreamTemplate:
     """What of a mapping does not depend on its format."""
@@ -120,28 +156,31 @@ class StreamTemplate:
     retained: Retained
     expires_after_s: float | None
     sensor_class: str | None
+    scaling: Scaling | None
     wildcards: int
 
     @classmethod
-    def compile(cls, order: int, mapping: Mapping, wildcards: int, names: bool) -> "StreamTemplate":
-        """Raises MappingError; `wildcards` and `names` say which placeholders exist."""
+    def compile(
+        cls, order: int, mapping: Mapping, wildcards: int, names: bool, *, members: bool = False
+    ) -> "StreamTemplate":
+        """Raises MappingError; `wildcards`, `names`, `members` say which placeholders exist."""
+        places = _Places(wildcards, names, members)
         _refuse_defect(mapping, "observed_property", iri_defect(mapping.observed_property))
         if mapping.sensor_class is not None:
             _refuse_defect(mapping, "sensor_class", iri_defect(mapping.sensor_class))
         return cls(
             order,
             mapping.iri,
-            _template(mapping, "sensor", mapping.sensor, wildcards, names),
+            _template(mapping, "sensor", places),
             mapping.observed_property,
-            _template(
-                mapping, "feature_of_interest", mapping.feature_of_interest, wildcards, names
-            ),
+            _template(mapping, "feature_of_interest", places),
             _declared_unit(mapping),
             _device_unit(mapping),
             _words(mapping),
             _retained(mapping),
             mapping.expires_after_s,
             mapping.sensor_class,
+            _scaling(mapping),
             wildcards,
         )
 
@@ -159,13 +198,33 @@ class StreamTemplate:
             self.retained,
             self.expires_after_s,
             self.sensor_class,
+            self.scaling,
         )
 
 
-def _template(mapping: Mapping, member: str, text: str, wildcards: int, names: bool) -> IriTemplate:
+class _Places(NamedTuple):
+    """Which placeholders an IRI template may have."""
+
+    wildcards: int
+    names: bool
+    members: bool
+
+
+def _template(mapping: Mapping, member: str, places: _Places) -> IriTemplate:
+    text: str = getattr(mapping, member)
     try:
-        return IriTemplate.compile(text, wildcards, names)
+        return IriTemplate.compile(text, places.wildcards, places.names, members=places.members)
     except ValueError as error:
+        raise MappingError(mapping.iri, member, str(error)) from error
+
+
+def _scaling(mapping: Mapping) -> Scaling | None:
+    if not mapping.scale and not mapping.offset:
+        return None
+    try:
+        return Scaling.compile(mapping.scale, mapping.offset)
+    except ValueError as error:
+        member = "scale" if mapping.scale else "offset"
         raise MappingError(mapping.iri, member, str(error)) from error
 
 

@@ -36,6 +36,7 @@ _MEMBERS = {
     "falseValue": "false_value",
     "expiresAfter": "expires_after_s",
     "availability": "availability_topic",
+    "decimalSign": "decimal_sign",
 }
 
 

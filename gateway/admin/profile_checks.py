@@ -242,6 +242,7 @@ _KEYS = {
     "expires_after": "expiresAfter",
     "availability_topic": "availability",
     "sensor_class": "sensorClass",
+    "decimal_sign": "decimalSign",
 }
 """What a member of a mapping is called in a profile."""
 

@@ -256,4 +256,4 @@ def _fits(template: str, iri: str) -> bool:
         return False
 
 
-_PLACEHOLDER = re2.compile(r"\{(?:[1-9][0-9]{0,2}|name)\}")
+_PLACEHOLDER = re2.compile(r"\{(?:[1-9][0-9]{0,2}|name|\$[^{}]*)\}")

@@ -113,6 +113,7 @@ def _mapping_lines(mapping: Members) -> list[Line]:
 
 
 _OTHERS = (
+    *("condition", "scale", "offset", "decimalSign"),
     *("unit", "deviceUnit", "time", "sequence", "trueValue", "falseValue", "expiresAfter"),
     *("availability", "availabilities", "retained", "sensorClass", "actuator", "error"),
 )
@@ -204,7 +205,7 @@ def _migrate(options: argparse.Namespace) -> int:
         return _tell(options, answer, [])
     _tell(options, answer, [_outdated_lines(each) for each in answer["outdated"]])
     named = [("names an old property; change it by hand:", "")]
-    named += [(each["iri"], each["where"]) for each in answer["mentions"]]
+    named += [(each["iri"], each["condition"]) for each in answer["mentions"]]
     _tell(options, answer, [named] if answer["mentions"] else [])
     if options.dry_run:
         count = len(answer["outdated"])

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from adapters.families import FORMATS
+from adapters.recipes.book import RECIPE_NAMES
 from adapters.values.topic_filter import TopicFilter
 from gateway.config.values import ONE_AS_LIST, Count, Section
 
@@ -22,8 +23,8 @@ def _announcer(name: str) -> str:
 
 
 def _family(name: str) -> str:
-    if name not in FORMATS:
-        raise ValueError(f"use families or formats: {', '.join(FORMATS)}")
+    if name not in FORMATS and name not in RECIPE_NAMES:
+        raise ValueError(f"use families or formats: {', '.join((*FORMATS, *RECIPE_NAMES))}")
     return name
 
 
@@ -39,9 +40,9 @@ Filter = Annotated[str, AfterValidator(_filter)]
 class DiscoverySettings(Section):
     """Devices that announce themselves, and topics that no mapping knows (docs/mappings.md).
 
-    `families` are those whose announcements are heard, `auto_accept` the families and formats
-    whose proposals become mappings without a person. `collect` are topic filters whose unknown
-    topics are listed, at an external broker; the embedded one hears everything. Of unknown
+    `families` are those whose announcements are heard, `auto_accept` the families, recipes and
+    formats whose proposals become mappings without a person. `collect` are topic filters whose
+    unknown topics are listed, at an external broker; the embedded one hears everything. Of unknown
     topics at most `topics` are kept, in `topic_bytes`.
     """
 

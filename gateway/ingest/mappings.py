@@ -82,6 +82,7 @@ _MEMBERS = {
     *("topicFilter", "format", "sensor", "observedProperty", "featureOfInterest", "selector"),
     *("unit", "timeSelector", "sequenceSelector", "deviceUnit", "trueValue", "falseValue"),
     *("expiresAfter", "availabilityTopic", "retained", "availabilities", "sensorClass"),
+    *("scale", "offset", "condition", "decimalSign"),
 }
 
 
@@ -131,6 +132,10 @@ def _mapping(row: dict[str, Term | None]) -> Mapping:
         retained=_text(row.get("retained")) or Retained.SEED.value,
         availabilities=_text(row.get("availabilities")),
         sensor_class=_text(row.get("sensorClass")) or None,
+        scale=_text(row.get("scale")),
+        offset=_text(row.get("offset")),
+        condition=_text(row.get("condition")),
+        decimal_sign=_text(row.get("decimalSign")),
     )
 
 

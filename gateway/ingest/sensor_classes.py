@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 SENSOR_CLASS = NamedNode(f"{GW}sensorClass")
 
 TYPE = NamedNode(f"{RDF}type")
-_PLACEHOLDER = re.compile(r"\\\{(?:[1-9][0-9]{0,2}|name)\\\}")
+_PLACEHOLDER = re.compile(r"\\\{(?:[1-9][0-9]{0,2}|name|\\\$[^{}]*)\\\}")
 
 Matches = Callable[[str], object]
 

@@ -33,6 +33,7 @@ from bench.report import (
     write_json,
     write_text,
 )
+from gateway.engine.notification import Told
 from gateway.engine.subscriptions import Subscriptions
 
 DIGEST = digest(["row"])
@@ -231,7 +232,7 @@ def test_random_updates_do_what_they_say() -> None:
 
 
 def test_shapes_that_miss_a_change_are_a_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subscriptions, "address", lambda *_: ())
+    monkeypatch.setattr(Subscriptions, "address", lambda *_: Told())
     (outcome,) = shapes_run.measure(20, 10)
     assert isinstance(outcome, Experiment)
     assert not outcome.matches

@@ -11,6 +11,7 @@ from jsap import JsapError, Profile, load_profile
 from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads, ontologies_of
 
 OBSERVATIONS = load_profile(Path(jsap.__path__[0]) / "profiles" / "observations.jsap")
+XSD = "http://www.w3.org/2001/XMLSchema#"
 MAPPING = {
     "id": "m:temperature",
     "topic": "home/+/temperature",
@@ -72,7 +73,7 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
                 MAPPING
                 | more
                 | {"expiresAfter": 600, "availability": "home/+/status", "retained": "drop"}
-                | {"sensorClass": "p:Thermometer"}
+                | {"scale": 0.1, "offset": -40, "condition": "@.id == 7", "decimalSign": ","}
                 | {"availabilities": {"mode": "all", "topics": [{"topic": "home/bridge"}]}}
                 | {"sensorClass": "p:Thermometer"}
             ]
@@ -97,6 +98,10 @@ def test_mapping_with_everything_is_a_row_of_mappings() -> None:
         "retained": Literal("drop"),
         "availabilities": Literal('{"mode": "all", "topics": [{"topic": "home/bridge"}]}'),
         "sensorClass": NamedNode("urn:property:Thermometer"),
+        "scale": Literal("0.1", datatype=NamedNode(f"{XSD}decimal")),
+        "offset": Literal("-40", datatype=NamedNode(f"{XSD}decimal")),
+        "condition": Literal("@.id == 7"),
+        "decimalSign": Literal(","),
     }
 
 

@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode, parse
 import ontologies
 from adapters.discovery import Discovery
 from adapters.families import FORMATS
+from adapters.recipes.book import RECIPE_NAMES
 from adapters.registry import Registry
 from adapters.values.conversion import scales
 from adapters.values.message import Message
@@ -178,7 +179,7 @@ def family_pages() -> Iterator[tuple[Path, str]]:
     """The pages of families as they are to be; each format has its tables on one of them."""
     for page in sorted((ROOT / "docs" / "families").glob("*.md")):
         families = _TOGETHER.get(page.stem, (page.stem,))
-        if not FORMATS.keys() >= set(families):
+        if not {*FORMATS, *RECIPE_NAMES} >= set(families):
             continue
         text, tables = page.read_text(encoding="utf-8"), family_tables(families)
         if BEGIN in text:
@@ -231,6 +232,7 @@ _TOGETHER = {
     "bluetooth": ("ruuvi", "theengs"),
     "generic": ("json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"),
     "lorawan": ("chirpstack", "ttn"),
+    "recipes": RECIPE_NAMES,
 }
 """Families that share a page."""
 

@@ -216,6 +216,10 @@ def members_of(mapping: Mapping) -> Members:
         "retained": "" if mapping.retained == Retained.SEED.value else mapping.retained,
         "availabilities": mapping.availabilities,
         "sensorClass": mapping.sensor_class,
+        "scale": _json_number(mapping.scale),
+        "offset": _json_number(mapping.offset),
+        "condition": mapping.condition,
+        "decimalSign": mapping.decimal_sign,
     }
     return members | {name: value for name, value in others.items() if value}
 
@@ -286,6 +290,13 @@ def _number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() and abs(number.adjusted()) < 30 else None
+
+
+def _json_number(text: str) -> int | float | None:
+    number = _number(text)
+    if number is None:
+        return None
+    return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _time(at: datetime) -> Literal:

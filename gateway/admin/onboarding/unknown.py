@@ -111,13 +111,19 @@ class UnknownTopics:
             return seen.count & (seen.count - 1) == 0
 
     def guess(self, topic: str, family: str, guesses: Sequence[Proposal]) -> None:
-        """What a family makes of a message of the topic; one that makes nothing is passed over."""
+        """What a family makes of a message of the topic; one that makes nothing is passed over.
+
+        What earlier messages said of other members, and of other devices of the topic, stays.
+        """
         with self._lock:
             seen = self._topics.get(topic)
             if seen is None or not guesses:
                 return
             self._bytes -= seen.cost_bytes
-            seen.family, seen.guesses = family, tuple(guesses[:MOST_GUESSES])
+            now = {each.mapping.iri for each in guesses}
+            kept = [each for each in seen.guesses if each.mapping.iri not in now]
+            same = kept if seen.family == family else []
+            seen.family, seen.guesses = family, (*guesses, *same)[:MOST_GUESSES]
             self._bytes += seen.cost_bytes
             self._make_room()
 

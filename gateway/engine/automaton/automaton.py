@@ -244,7 +244,7 @@ class Automaton:
         return told
 
     def _known(self, triples: Sequence[Triple]) -> list[Ids]:
-        """Those that are in the window."""
+        """The numbers of the triples that are in the window."""
         known, has = self._terms.known, self._index.has
         found = []
         for triple in triples:

@@ -86,6 +86,8 @@ def proposed(proposal: Proposal, members: Mapping[str, Any]) -> dict[str, Any]:
         "expiresAfter": mapping.expires_after_s and f"{mapping.expires_after_s:g}",
         "availability": mapping.availability_topic,
         "availabilities": mapping.availabilities and json.loads(mapping.availabilities),
+        "condition": mapping.condition,
+        "scale": mapping.scale,
         "label": proposal.label,
         "device": proposal.device,
         "quantity": proposal.meaning.quantity,

@@ -111,7 +111,7 @@ def test_payload_without_a_value_is_a_fault(
         (b"1e" + b"0" * 80 + b"1", FaultReason.TOO_MANY_DIGITS),
         ("٣".encode(), FaultReason.NOT_A_VALUE),
         (b"0x10", FaultReason.NOT_A_VALUE),
-        (b"1,5", FaultReason.NOT_A_VALUE),
+        (b"1,500", FaultReason.NOT_A_VALUE),
         (b"1_000", FaultReason.NOT_A_VALUE),
         (b".", FaultReason.NOT_A_VALUE),
         (b"-", FaultReason.NOT_A_VALUE),

@@ -118,9 +118,9 @@ def test_what_the_document_says_to_type_is_understood() -> None:
 
 def test_document_has_every_member_and_metric() -> None:
     from gateway.actuation.statistics import ActuationStatistics
-    from jsap.extended import _Actuator
+    from jsap.extended_items import ActuatorItem
 
-    for name, member in _Actuator.model_fields.items():
+    for name, member in ActuatorItem.model_fields.items():
         assert f"`{member.validation_alias or name}`" in DOCUMENT or name == "id"
     for name in ActuationStatistics.__slots__:
         assert f"`{name}`" in DOCUMENT

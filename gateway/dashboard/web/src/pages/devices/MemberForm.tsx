@@ -97,12 +97,13 @@ function Input(props: InputProps) {
       </>
     );
   }
-  const isNumber = kind === "seconds";
+  const isNumber = kind === "seconds" || kind === "number";
   return (
     <input
       {...told}
       type={isNumber ? "number" : "text"}
-      min={isNumber ? 1 : undefined}
+      min={kind === "seconds" ? 1 : undefined}
+      step={kind === "number" ? "any" : undefined}
       spellcheck={false}
       value={text}
       onInput={(event) => set(event.currentTarget.value)}

@@ -4,7 +4,7 @@ import type { Edits, Given, Mapping, UnknownTopic } from "./told";
 
 export interface Field {
   name: string;
-  kind: "text" | "format" | "property" | "room" | "unit" | "seconds" | "retained";
+  kind: "text" | "format" | "property" | "room" | "unit" | "seconds" | "number" | "retained";
   needed?: boolean;
   /** Beside another one. */
   isHalf?: boolean;
@@ -22,6 +22,10 @@ export const FIRST: Field[] = [
 ];
 
 export const MORE: Field[] = [
+  { name: "scale", kind: "number", isHalf: true },
+  { name: "offset", kind: "number", isHalf: true },
+  { name: "condition", kind: "text", isHalf: true },
+  { name: "decimalSign", kind: "text", isHalf: true },
   { name: "expiresAfter", kind: "seconds" },
   { name: "trueValue", kind: "text", isHalf: true },
   { name: "falseValue", kind: "text", isHalf: true },
@@ -75,7 +79,7 @@ export function written(form: Mapping): Mapping {
   for (const { name, kind } of ALL) {
     const text = shown(form, name).trim();
     if (!text) continue;
-    members[name] = kind === "seconds" ? Number(text) : text;
+    members[name] = kind === "seconds" || kind === "number" ? Number(text) : text;
   }
   return members;
 }

@@ -1,0 +1,1 @@
+"""Numbers as devices write and count them, before they have a unit."""
