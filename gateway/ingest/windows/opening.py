@@ -71,7 +71,8 @@ class Opening:
             return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
         windowed.require_readable(request)
         async with AsyncExitStack() as turns:
-            for key in (request.owner, *self._unfilled(request)):
+            keys: list[Window | str] = [request.owner, *self._unfilled(request)]
+            for key in keys:
                 turn = self._turns.setdefault(key, asyncio.Lock())
                 await turns.enter_async_context(turn)
             await turns.enter_async_context(self._together)
