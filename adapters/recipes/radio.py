@@ -3,7 +3,7 @@
 All devices that are heard share a topic, the neighbours' too: each device has mappings of its own,
 with a condition, so that people take theirs and leave the others.
 
-Sources: rtl_433, docs/DATA_FORMAT.md (names and units of members, battery_ok); Meshtastic,
+Sources: rtl_433, its page DATA_FORMAT (names and units of members, battery_ok); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
 
