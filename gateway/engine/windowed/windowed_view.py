@@ -274,7 +274,9 @@ class WindowedView:
 
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now."""
-        return self._tiers.standing(subscription)
+        found = self._tiers.standing(subscription)
+        subject = subscription.spu.subject
+        return replace(found, windows=subject.windows, output=subject.output)
 
     def statuses(self) -> list[WindowStatus]:
         """Every open window, those that were opened first before others."""
