@@ -10,10 +10,8 @@ process. Meaning: docs/windows.md.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-
-from pyoxigraph import NamedNode
 
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
@@ -26,10 +24,9 @@ from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.windowed.automata import Automata
 from gateway.engine.windowed.declared import Declared, Written, itself, read_declared
-from gateway.engine.windowed.names import Names
+from gateway.engine.windowed.opened import NOT_FILLED, Fillings, Opened, names_of
 from gateway.engine.windowed.outputs import Outputs
 from gateway.engine.windowed.tiers import Tiers
-from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
@@ -50,9 +47,6 @@ from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
 from gateway.windows.info import WindowInfo
-from gateway.windows.streams import Streams
-from gateway.windows.window import Window
-from gateway.windows.window_clock import WindowClock
 
 log = logging.getLogger(__name__)
 
@@ -60,15 +54,6 @@ Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
 
 NOTHING: Arrived = {}
-
-NOT_FILLED: Mapping[Window, Filling] = {}
-
-PastOf = Callable[[Window], tuple[Iterable[Element], int | None]]
-"""What came before a window is opened, and from when on that is everything, None: from nothing."""
-
-
-def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
-    return (), None
 
 
 class WindowedView:
@@ -87,25 +72,23 @@ class WindowedView:
         subscriptions: Subscriptions,
         delivery: Delivery,
     ) -> None:
-        self.streams = Streams(options.windows)
-        self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
-        self.past_of: PastOf = _nothing
         self._unheard: dict[Spu, GatewayError] = {}
-        self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
         self._tiers = Tiers(store, options, statistics, delivery.lost)
-        self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
+        self.opened = Opened(store, options, self._tiers.automata.matches)
+        self.streams, self.clock = self.opened.streams, self.opened.clock
+        self.names, self.counts = self.opened.names, self.opened.counts
         self.lag = 0
         self._store = store
         self._subscriptions = subscriptions
         self._delivery = delivery
         self._outputs = Outputs()
-        self._contents: dict[Spu, Contents] = {}
+        self._contents: Mapping[Spu, Contents] = self.opened.of
 
     @property
     def automata(self) -> Automata:
-        """Those of all windows."""
+        """Who serves conjunctive queries over one window."""
         return self._tiers.automata
 
     @property
@@ -182,7 +165,7 @@ class WindowedView:
         """
         if subject.infer:
             self._require_known(subject)
-        home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        home = replace(subject, text=evaluated_text(subject, names_of(subject)))
         if self._subscriptions.spu(home) is not None:
             return home
         return self._tiers.alike(home)
@@ -190,7 +173,7 @@ class WindowedView:
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
             raise NoReasoningError
-        plain = plain_graphs(subject, _names(subject))
+        plain = plain_graphs(subject, names_of(subject))
         self.entailed.require((None,) if plain is None else plain)
 
     def contents_of(self, spuid: str) -> Contents:
@@ -209,11 +192,9 @@ class WindowedView:
         Raises WindowError for a window with the name of a graph of the store, WindowFullError
         where there is no room for it, and as a Processing.
         """
-        return self._added(subject, self._opened(subject))
+        return self._added(subject, self._opened(subject, NOT_FILLED))
 
-    def begin(
-        self, subject: Subject, fillings: Mapping[Window, Filling]
-    ) -> tuple[Spu, dict[Content, Filling]]:
+    def begin(self, subject: Subject, fillings: Fillings) -> tuple[Spu, dict[Content, Filling]]:
         """As `add`, over windows that are still to be filled, and which these are."""
         contents = self._opened(subject, fillings)
         spu, _ = self._added(subject, contents)
@@ -240,14 +221,15 @@ class WindowedView:
         try:
             spu, results = self._tiers.place(subject, contents)
         except Exception:
-            self._close(contents)
+            self.opened.close(contents)
             raise
-        self._contents[spu] = contents
-        self.counts.opened(_named(contents))
-        self.names.opened(contents)
+        self.opened.keep(spu, contents)
         is_told_all = spu in self.automata and subject.output == "added"
         self._outputs.add(spu, results, is_told_all=is_told_all)
         return spu, results
+
+    def _opened(self, subject: Subject, fillings: Fillings) -> Contents:
+        return self.opened.open(subject, self._tiers.view(subject), fillings)
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
@@ -255,22 +237,20 @@ class WindowedView:
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
-        self.counts.closed(_named(self._contents[spu]))
         self._tiers.remove(spu)
         self._outputs.remove(spu)
         self._unheard.pop(spu, None)
-        contents = self._contents.pop(spu)
-        self.names.closed(contents)
-        self._close(contents)
+        self.opened.release(spu)
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""
-        contents = self._contents[spu] if spu is not None else self._opened(subject)
+        known = self._contents[spu] if spu is not None else None
+        contents = known or self._opened(subject, NOT_FILLED)
         try:
             return replace(self._tiers.explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
-                self._close(contents)
+                self.opened.close(contents)
 
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now."""
@@ -299,42 +279,6 @@ class WindowedView:
         if automaton is None:
             return WindowStatus(*told)
         return WindowStatus(*told, automaton.patterns, automaton.plans, automaton.matches)
-
-    def _opened(
-        self, subject: Subject, fillings: Mapping[Window, Filling] = NOT_FILLED
-    ) -> Contents:
-        view = self._tiers.view(subject)
-        for node in _names(subject):
-            if view.contains_graph(node):
-                raise WindowError(
-                    f"the window {node.value} has the name of a graph of the store",
-                    "give it an IRI of its own",
-                )
-        now, due = self.clock.now(), self.streams.next_due()
-        if due is not None and due <= now:
-            now = due - 1  # as everybody was told: the next step tells what is due by now
-        opened: dict[NamedNode, Content] = {}
-        try:
-            for iri, window in subject.windows:
-                opened[NamedNode(iri)] = self._open(window, now, fillings.get(window))
-        except Exception:
-            self._close(opened)
-            raise
-        return opened
-
-    def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
-        if filling is None or self.streams.is_open(window):
-            past, since = self.past_of(window)
-            return self.streams.open(window, now, past, complete_since=since)
-        return self.streams.open_filling(filling, now)
-
-    def _close(self, contents: Contents) -> None:
-        for content in contents.values():
-            self.streams.close(content)
-
-    def _counted(self, content: Content) -> dict[str, int]:
-        told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
-        return {**told, "matches": self.automata.matches(content)}
 
     # a step ---------------------------------------------------------------------------------
 
@@ -391,11 +335,3 @@ class WindowedView:
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:
                 self.remove(last)
-
-
-def _named(contents: Contents) -> Iterator[tuple[str, Content]]:
-    return ((node.value, each) for node, each in contents.items())
-
-
-def _names(subject: Subject) -> list[NamedNode]:
-    return [NamedNode(iri) for iri, _ in subject.windows]
