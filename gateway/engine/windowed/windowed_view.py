@@ -48,13 +48,16 @@ from gateway.errors import (
 from gateway.rdf.delta import Delta
 from gateway.rdf.solutions import ResultsDelta
 from gateway.store.quad_store import QuadStore
-from gateway.windows.before.filling import Filling
-from gateway.windows.content import Change, Content
-from gateway.windows.element import Element
-from gateway.windows.info import WindowInfo
-from gateway.windows.streams import Streams
-from gateway.windows.window import Window
-from gateway.windows.window_clock import WindowClock
+from gateway.windows import (
+    Change,
+    Content,
+    Element,
+    Filling,
+    Streams,
+    Window,
+    WindowClock,
+    WindowInfo,
+)
 
 log = logging.getLogger(__name__)
 
