@@ -131,18 +131,19 @@ class House:
 
     def _row(self, stream: tuple[str, str, str]) -> Sequence[str]:
         question, own = self.case["question"], [r for r in self.readings if r.stream == stream]
-        span = 60 * question["span"]
+        recent = [each for each in own if each.at > self.second - 60 * question["span"]]
         if question["over"] == "mean":
-            recent = [Decimal(each.value) for each in own if each.at > self.second - span]
-            mean = sum(recent, Decimal(0)) / len(recent) if recent else None
+            values = [Decimal(each.value) for each in recent]
+            mean = sum(values, Decimal(0)) / len(values) if values else None
             is_so = mean is not None and self._is_so(mean)
             return [f"{stream[0]} {mean:.6f}"] if is_so else []
-        # Since one that is old enough, of those that are looked at, the last one among them.
-        seen = [each for each in own if each.at > self.second - 2 * span or each is own[-1]]
-        old = [at for at, each in enumerate(seen) if each.at <= self.second - span]
-        return (
-            [stream[0]] if old and all(self._is_so(each.value) for each in seen[old[-1] :]) else []
-        )
+        is_so = all(self._is_so(each.value) for each in recent)
+        if question["kind"] in {"true", "false"}:
+            # What is told when it changes: the first reading of a state is not enough.
+            is_so = is_so and self._is_so(own[-1].value) and len(recent) != 1
+        else:
+            is_so = is_so and bool(recent)
+        return [stream[0]] if is_so else []
 
     def _is_so(self, value: Decimal | bool) -> bool:
         question = self.case["question"]

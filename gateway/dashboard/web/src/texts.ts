@@ -428,7 +428,9 @@ export const texts = {
       `Whether somebody is there is told in ${some} of ${all} places; the others are left out.`,
     notWatched: "No sensor tells whether somebody is there, so the answer stays empty.",
     forNote: (count: number) =>
-      `It is so now, and has been since a reading that is at least ${minutes(count)} old: none since says otherwise. Looked at are the last ${minutes(2 * count)}, and the last reading where that is older.`,
+      `Every reading of the last ${minutes(count)} says so, and there is one at least. A sensor that told nothing in that time is left out.`,
+    stateNote: (count: number) =>
+      `It is so now, and no reading of the last ${minutes(count)} says otherwise: the last one is older than that, or another came before it.`,
     meanNote: (count: number) =>
       `The mean of each sensor's readings of the last ${minutes(count)}, each counted once, however long it held. A sensor that told nothing in that time is left out.`,
     clockNote: "Time passes without a message: while it is watched, this is looked at again with whatever is heard next.",

@@ -203,7 +203,8 @@ function Remarks({ question, facts }: { question: Question; facts: Facts }) {
     if (place ? !facts.watched.has(place) : some.length === 0) remarks.push(texts.ask.notWatched);
     else if (!place && some.length < all.size) remarks.push(texts.ask.watchedPlaces(some.length, all.size));
   }
-  if (over === "for") remarks.push(texts.ask.forNote(span));
+  const isState = kind === "true" || kind === "false";
+  if (over === "for") remarks.push(isState ? texts.ask.stateNote(span) : texts.ask.forNote(span));
   if (over === "mean") remarks.push(texts.ask.meanNote(span));
   if (kind === "silent") remarks.push(minutes ? texts.ask.clockNote : texts.ask.promisedNote);
   const told = new Set(facts.properties.find(({ iri }) => iri === property)?.units ?? []);

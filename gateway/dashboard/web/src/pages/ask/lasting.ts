@@ -1,9 +1,11 @@
 /**
  * Questions about the last minutes: the windows that they look at, and how SPARQL says it.
  *
- * *For n minutes*: it is so now, and every reading since one that is at least n minutes old says so.
- * Readings of the last n minutes alone would not do: what tells only when it changes (a door, most
- * thermometers) says nothing for long, and a first reading would be "for ten minutes" at once.
+ * *For n minutes* of a number: every reading of the last n minutes says so, and there is one. What is
+ * true or false is mostly told when it changes: it is so now, no reading of the last n minutes says
+ * otherwise, and either the last one is older than that or another came before it; else a door would
+ * be open "for ten minutes" as soon as it is opened. Written so that the gateway's aggregates slide
+ * (numbers), and that each reading is looked at once (the others).
  */
 
 import type { Windows } from "../../protocol/subscription";
@@ -39,27 +41,36 @@ export function windowName(minutes: number): string {
 export function windowsOf({ property, place, over, span }: Looked): Windows {
   if (over === "") return {};
   const narrowed = { stream: STREAM, property: [property], ...(place ? { feature: [place] } : {}) };
-  const one = (minutes: number): Windows => ({ [windowName(minutes)]: { ...narrowed, range: duration(minutes) } });
-  return over === "for" ? { ...one(span), ...one(2 * span) } : one(span);
+  return { [windowName(span)]: { ...narrowed, range: duration(span) } };
 }
 
-/**
- * Lines that keep the streams of which it was so all the time. `?observation`, `?place` and `?sensor`
- * are bound to what is so now; `otherwise` says of `?told` that it is not.
- */
-export function allTheTime(span: number, otherwise: string): string[] {
-  const [short, long] = [windowName(span), windowName(2 * span)];
-  const stream = (name: string): string => `?${name} sosa:hasFeatureOfInterest ?place ; sosa:madeBySensor ?sensor ;`;
+/** A stream's groups of a window: `aggregates` of `?value`, by place and sensor. */
+export function grouped(span: number, value: string, aggregates: string): string[] {
   return [
-    `# since a reading that is ${span} min old: the last one, or one of the ${span} min before`,
-    "{ ?observation sosa:resultTime ?since . }",
-    "UNION",
-    `{ GRAPH <${long}> { ${stream("earlier")} sosa:resultTime ?since . } }`,
-    `FILTER NOT EXISTS { GRAPH <${short}> { ${stream("recent")} sosa:resultTime ?since . } }`,
-    "# none says otherwise",
-    "FILTER NOT EXISTS {",
-    `  GRAPH <${long}> { ${stream("other")} sosa:hasSimpleResult ?told ; sosa:resultTime ?then . }`,
-    `  FILTER(?then >= ?since && ${otherwise})`,
-    "}",
+    `# readings of the last ${span} min, by sensor`,
+    `{ SELECT ?place ?sensor ${aggregates} WHERE {`,
+    `    GRAPH <${windowName(span)}> {`,
+    "      ?observation sosa:hasFeatureOfInterest ?place ;",
+    "        sosa:madeBySensor ?sensor ;",
+    `        sosa:hasSimpleResult ?${value} .`,
+    "    }",
+    "  } GROUP BY ?place ?sensor }",
+  ];
+}
+
+/** Lines that keep what was so all the time, of `?observation`, which is so now; `otherwise` is its opposite. */
+export function lasted(span: number, otherwise: boolean): string[] {
+  const name = windowName(span);
+  return [
+    `# no reading of the last ${span} min says otherwise`,
+    "FILTER NOT EXISTS { GRAPH <" + name + "> {",
+    `  ?other sosa:hasFeatureOfInterest ?place ; sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ${otherwise} .`,
+    "} }",
+    "# the last one is older than that, or not the only one",
+    "?observation sosa:resultTime ?last .",
+    "OPTIONAL { GRAPH <" + name + "> {",
+    "  ?recent sosa:hasFeatureOfInterest ?place ; sosa:madeBySensor ?sensor ; sosa:resultTime ?time .",
+    "} }",
+    "FILTER(!BOUND(?time) || ?time < ?last)",
   ];
 }

@@ -1,7 +1,7 @@
 /** The sentence with blanks as SPARQL: `build` writes what a person who knows it would. */
 
 import { localName, PREFIXES, PROPERTY, UNIT } from "../../protocol/terms";
-import { allTheTime, type Over, windowName } from "./lasting";
+import { grouped, lasted, type Over } from "./lasting";
 import { alike, converted, step } from "./units";
 
 export const KINDS = ["above", "below", "true", "false", "silent", "top", "bottom"] as const;
@@ -89,7 +89,7 @@ export function build(question: Question, ground: Ground, names: Names): string 
   const parts = [...body.where, ...presence(question, ground)];
   const text = [
     `# ${names.sentence.replace(/[\r\n]+/g, " ")}`,
-    `SELECT ${body.isDistinct ? "DISTINCT " : ""}${body.columns.map((name) => (name.startsWith("(") ? name : `?${name}`)).join(" ")} WHERE {`,
+    `SELECT ${body.isDistinct ? "DISTINCT " : ""}${body.columns.map((name) => `?${name}`).join(" ")} WHERE {`,
     ...parts.map((line) => `  ${line}`),
     `}${body.after}`,
   ].join("\n");
@@ -104,7 +104,6 @@ function prologueOf(text: string): string {
 }
 
 interface Body {
-  /** Names, or expressions in parentheses. */
   columns: string[];
   isDistinct?: boolean;
   where: string[];
@@ -112,18 +111,12 @@ interface Body {
 }
 
 function bodyOf(question: Question, ground: Ground): Body {
-  if (question.kind === "silent") return silent(question);
-  if (question.over === "mean") return averaged(question, ground);
+  const { kind, over, span } = question;
+  if (kind === "silent") return silent(question);
+  if (over === "") return measured(question, ground);
+  if (kind === "above" || kind === "below") return aggregated(question, ground);
   const body = measured(question, ground);
-  if (question.over !== "for") return body;
-  return { ...body, isDistinct: true, where: [...body.where, ...allTheTime(question.span, otherwise(question, ground))] };
-}
-
-/** What makes a reading one that ends "all the time". */
-function otherwise(question: Question, ground: Ground): string {
-  if (question.kind === "true") return "?told = false";
-  if (question.kind === "false") return "?told = true";
-  return `!(?told ${sign(question)} ${limitOf(question, ground)})`;
+  return { ...body, isDistinct: true, where: [...body.where, ...lasted(span, kind !== "true")] };
 }
 
 function sign({ kind }: Question): string {
@@ -135,27 +128,26 @@ function limitOf({ limit, unit }: Question, { hasUnits }: Ground): string {
   return hasUnits && alike(unit).length > 1 ? "?limit" : (decimal(limit) ?? "0");
 }
 
-/** The mean of each stream over the window, and which means are looked for. */
-function averaged(question: Question, ground: Ground): Body {
-  const name = column(question.property);
-  const { hasUnits } = ground;
-  const where = [
-    `# every reading of the last ${question.span} min`,
-    `GRAPH <${windowName(question.span)}> {`,
-    "  ?observation sosa:hasFeatureOfInterest ?place ;",
-    "    sosa:madeBySensor ?sensor ;",
-    `    sosa:hasSimpleResult ?${name}${hasUnits ? " ;" : " ."}`,
-    ...(hasUnits ? ["    sosa:hasResult/qudt:hasUnit ?unit ."] : []),
-    "}",
+/** The mean of each stream over the window, or the value of it that is nearest to the limit. */
+function aggregated(question: Question, ground: Ground): Body {
+  const { property, span, over, kind } = question;
+  const name = column(property);
+  const [aggregate, found] = over === "mean" ? ["AVG", "mean"] : kind === "above" ? ["MIN", "lowest"] : ["MAX", "highest"];
+  const unit = [
+    "# in the unit of the sensor's last reading",
+    `?last sosa:observedProperty ${term(property)} ;`,
+    "  sosa:hasFeatureOfInterest ?place ;",
+    "  sosa:madeBySensor ?sensor ;",
+    "  sosa:hasResult/qudt:hasUnit ?unit .",
+    ...(ground.keepsMore ? newest("last", term(property)) : []),
     ...units(question, ground),
   ];
-  const limit = limitOf(question, ground);
-  const by = ["place", "sensor", ...(hasUnits ? ["unit"] : []), ...(limit === "?limit" ? ["limit"] : [])];
-  return {
-    columns: ["place", `(AVG(?${name}) AS ?mean)`, ...(hasUnits ? ["unit"] : []), "sensor"],
-    where,
-    after: `\nGROUP BY ${by.map((each) => `?${each}`).join(" ")}\nHAVING(AVG(?${name}) ${sign(question)} ${limit})`,
-  };
+  const where = [
+    ...grouped(span, name, `(${aggregate}(?${name}) AS ?${found})`),
+    ...(ground.hasUnits ? unit : []),
+    `FILTER(?${found} ${sign(question)} ${limitOf(question, ground)})`,
+  ];
+  return { columns: ["place", found, ...(ground.hasUnits ? ["unit"] : []), "sensor"], where, after: "" };
 }
 
 /** Which units are compared, and with which limit each. */

@@ -7,15 +7,10 @@ const one = { stream: STREAM, range: "PT10M" };
 
 describe("windows of a sentence", () => {
   it("are of its property and its place, and named as its text names them", () => {
-    const asked = { property: "urn:p", place: "urn:room", over: "for", span: 30 } as const;
-    const narrowed = { stream: STREAM, property: ["urn:p"], feature: ["urn:room"] };
-    expect(windowsOf(asked)).toEqual({
-      [windowName(30)]: { ...narrowed, range: "PT30M" },
-      [windowName(60)]: { ...narrowed, range: "PT1H" },
-    });
-    expect(windowsOf({ ...asked, place: "", over: "mean" })).toEqual({
-      [windowName(30)]: { stream: STREAM, property: ["urn:p"], range: "PT30M" },
-    });
+    const asked = { property: "urn:p", place: "urn:room", over: "for", span: 60 } as const;
+    const narrowed = { stream: STREAM, property: ["urn:p"], range: "PT1H" };
+    expect(windowsOf(asked)).toEqual({ [windowName(60)]: { ...narrowed, feature: ["urn:room"] } });
+    expect(windowsOf({ ...asked, place: "", over: "mean" })).toEqual({ [windowName(60)]: narrowed });
     expect(windowsOf({ ...asked, over: "" })).toEqual({});
   });
 
