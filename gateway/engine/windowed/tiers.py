@@ -94,7 +94,7 @@ class Tiers:
         try:
             return automaton_of(subject)
         except NotAnAutomatonError as error:
-            return error
+            return error.with_traceback(None)  # else whoever has it is kept by its own frame
 
     def _processing(self, subject: Subject, contents: Contents) -> WindowedProcessing:
         plain = plain_graphs(subject, contents.keys())
