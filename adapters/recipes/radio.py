@@ -151,8 +151,13 @@ def _meshtastic(payload: Payload) -> Iterator[Found]:
 
 
 RECIPES = (
-    Recipe("rtl_433", ("rtl_433/events", "rtl_433/+/events"), _rtl_433),
+    Recipe("rtl_433", ("rtl_433/events", "rtl_433/+/events"), _rtl_433, shared=True),
     Recipe("rtl_433", ("rtl_433/+/devices/#",), _rtl_433_topics, "scalar"),
-    Recipe("openmqttgateway", ("+/+/RTL_433toMQTT", "+/+/RTL_433toMQTT/#"), _rtl_433),
-    Recipe("meshtastic", ("msh/2/json/#", "msh/+/2/json/#", "msh/+/+/2/json/#"), _meshtastic),
+    Recipe("openmqttgateway", ("+/+/RTL_433toMQTT", "+/+/RTL_433toMQTT/#"), _rtl_433, shared=True),
+    Recipe(
+        "meshtastic",
+        ("msh/2/json/#", "msh/+/2/json/#", "msh/+/+/2/json/#"),
+        _meshtastic,
+        shared=True,
+    ),
 )

@@ -11,6 +11,7 @@ from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Change
 from gateway.reasoning.axioms import Axiom
 from gateway.windows.info import WindowInfo
+from gateway.windows.window import OUTPUTS, Window
 
 _MOST_AXIOMS = 10
 """Axioms that are spelled out for an entry."""
@@ -121,7 +122,8 @@ class Standing:
 
     `lutt` are the entries of its unit, `cts_quads` what the CTS keeps for them, `members` the SPUs
     that share the unit and `costs`. Where `in_worker` another process serves it: the rest is not
-    known here. `sequence` is that of its last notification.
+    known here. `sequence` is that of its last notification, `windows` are those that it looks
+    at, by IRI.
     """
 
     spuid: str
@@ -135,6 +137,8 @@ class Standing:
     hits: int = 0
     costs: Costs = field(default_factory=Costs)
     in_worker: bool = False
+    windows: tuple[tuple[str, Window], ...] = ()
+    output: str = OUTPUTS[0]
 
 
 def _counted(count: int, noun: str) -> str:

@@ -33,6 +33,11 @@ class WindowGraph:
         """The quads that it keeps."""
         return len(self._index.quads)
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether any quad of it is to be kept."""
+        return bool(self._wanted)
+
     def want(self, entries: Iterable[LuttEntry]) -> bool:
         """Keep what these match from now on; whether that is more than before."""
         predicates = [entry.predicate for entry in entries if self._is_of(entry)]

@@ -6,12 +6,13 @@ the turn of the SUBSCRIBE requests: nothing is compiled, and nothing is asked of
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends
 from pydantic import Field
 
 from gateway.engine import Standing
+from gateway.engine.windowed.over import OverWindows
 from gateway.gates.http.dependencies import GateOf, Requires
 from gateway.gates.http.json_router import Answer, JsonRouter
 from gateway.security.policy import Capability
@@ -45,6 +46,8 @@ class SubscriptionTold(Answer):
     rows: int = Field(description="rows added and removed that the unit told")
     cost_us: int = Field(description="time that the unit took")
     worker: bool
+    windows: dict[str, Any] | None = None
+    output: str | None = None
 
 
 class SubscriptionsTold(Answer):
@@ -87,7 +90,7 @@ def kind_of(spuid: str, clients: Mapping[str, str], rules: Mapping[str, str]) ->
 
 def _told(each: Standing, clients: Mapping[str, str], rules: Mapping[str, str]) -> SubscriptionTold:
     kind, owner = kind_of(each.spuid, clients, rules)
-    return SubscriptionTold(
+    told = SubscriptionTold(
         spuid=each.spuid,
         query=each.text.strip()[:LONGEST],
         alias=each.alias,
@@ -104,6 +107,7 @@ def _told(each: Standing, clients: Mapping[str, str], rules: Mapping[str, str]) 
         cost_us=each.costs.time_ns // 1000,
         worker=each.in_worker,
     )
+    return told.model_copy(update=OverWindows(each.windows, each.output).members())
 
 
 router = JsonRouter(Requires(Capability.OPERATIONS))

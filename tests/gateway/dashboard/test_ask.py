@@ -167,3 +167,64 @@ async def test_a_question_is_kept_and_becomes_a_rule(browser: Browser, tmp_path:
         await send(gateway, ("home/office/temperature", b"29"))
         await expect(page.locator(".rows tbody")).to_contain_text("29")
         assert gateway.statistics()["commands_out"] == sent + 1
+
+
+async def test_a_question_about_the_last_minutes_has_windows(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with at_home(browser, tmp_path) as (gateway, seat):
+        page = await seat.open(url(gateway, "ask"))
+        rows, seen = page.locator(".rows tbody tr"), page.locator(".seen li")
+        await page.get_by_label("What", exact=True).select_option("temperature")
+        await page.get_by_label("Limit").fill("24")
+        how_long = page.get_by_label("Now, for some time")
+        await how_long.select_option("as mean of 10 min")
+        await expect(page.get_by_text("each counted once")).to_be_visible()
+        await page.get_by_role("button", name="Keep watching").click()
+        await expect(seen).to_contain_text("urn:window:last-10-min")
+        await expect(seen).to_contain_text("complete")
+        await send(
+            gateway, ("home/office/temperature", b"26"), ("home/kitchen/temperature", b"21.3")
+        )
+        await expect(rows).to_have_count(1)
+        await expect(rows).to_contain_text("office")
+        # As GET /windows tells it, which is asked every few seconds.
+        await expect(seen).to_contain_text("4 readings")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_label("Name", exact=True).fill("Warm on average")
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(url(gateway, "ask/WARM_ON_AVERAGE"))
+        await page.reload()
+        await expect(rows).to_contain_text("office")
+        await expect(seen).to_have_count(1)
+        await page.get_by_role("link", name="Show its readings").click()
+        await expect(rows).to_have_count(4)
+        # What is so now is not yet so for ten minutes.
+        await page.get_by_role("link", name="New question").click()
+        await page.get_by_label("Limit").fill("24")
+        await how_long.select_option("for 10 min")
+        await page.get_by_role("button", name="Keep watching").click()
+        await expect(seen).to_have_count(2)
+        await expect(page.get_by_text("No rows. Nothing is so just now")).to_be_visible()
+        await _explained_over_windows(page, gateway)
+        await pictures(page, "ask-window")
+        await page.locator(".windows summary").click()
+        declared = page.get_by_label("Windows by the names")
+        changed = (await declared.input_value()).replace("PT10M", "PT0S")
+        await declared.fill("{")
+        await expect(page.get_by_role("alert")).to_contain_text("no JSON object of windows")
+        await expect(page.get_by_role("button", name="Keep watching")).to_be_disabled()
+        await declared.fill(changed)
+        await page.get_by_role("button", name="Run").click()
+        await expect(page.get_by_role("alert")).to_contain_text("urn:window:last-10-min: range")
+
+
+async def _explained_over_windows(page: Page, gateway: Gateway) -> None:
+    """The operator sees what it looks at, in a tab of his own."""
+    other = await page.context.new_page()
+    await other.goto(url(gateway, "health/questions"))
+    row = other.locator("[data-question]", has_text="for 10 min")
+    await row.get_by_role("button", name="Explain").click()
+    await expect(other.locator(".explained pre")).to_contain_text("urn:window:last-20-min")
+    await expect(other.get_by_role("link", name="Ask it")).to_be_visible()
+    await other.close()

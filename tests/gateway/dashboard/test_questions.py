@@ -118,7 +118,8 @@ def text_of(name: str) -> str:
 
 
 def test_every_sentence_has_an_expectation() -> None:
-    assert [each["name"] for each in CASES] == list(EXPECTED)
+    of_now = [each["name"] for each in CASES if not each["question"]["over"]]
+    assert of_now == list(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -1,5 +1,10 @@
 /** Every text of the page, in English. Another language is another of these. */
 
+/** A time as people say it, hours as such. */
+function minutes(count: number): string {
+  return count % 60 ? `${count} min` : `${count / 60} h`;
+}
+
 export const texts = {
   pages: { now: "Now", devices: "Devices", ask: "Ask", control: "Control", health: "Health", why: "Why" },
 
@@ -408,7 +413,10 @@ export const texts = {
       bottom: "among the lowest",
       silent: "not heard of",
     },
-    minutes: (count: number) => (count < 60 ? `for ${count} min` : count === 60 ? "for 1 h" : `for ${count / 60} h`),
+    minutes: (count: number) => `for ${minutes(count)}`,
+    mean: (count: number) => `as mean of ${minutes(count)}`,
+    now: "now",
+    howLong: "Now, for some time, or as a mean",
     promised: "for longer than its device promises",
     whoever: "whoever is there",
     nobody: "and nobody is there",
@@ -419,10 +427,36 @@ export const texts = {
     watchedPlaces: (some: number, all: number) =>
       `Whether somebody is there is told in ${some} of ${all} places; the others are left out.`,
     notWatched: "No sensor tells whether somebody is there, so the answer stays empty.",
+    forNote: (count: number) =>
+      `It is so now, and has been since a reading that is at least ${minutes(count)} old: none since says otherwise. Looked at are the last ${minutes(2 * count)}, and the last reading where that is older.`,
+    meanNote: (count: number) =>
+      `The mean of each sensor's readings of the last ${minutes(count)}, each counted once, however long it held. A sensor that told nothing in that time is left out.`,
     clockNote: "Time passes without a message: while it is watched, this is looked at again with whatever is heard next.",
     promisedNote: "Devices of which the gateway knows how often they are to be heard.",
     otherUnits: (units: string) => `The limit holds for values in ${units} as well.`,
     replaced: "The sentence has replaced your text.",
+
+    windows: {
+      title: "Windows",
+      add: "Look at the last minutes",
+      field: "Windows by the names that the text gives them, as JSON",
+      hint: 'Members: stream, range or triples or elements, step, sensor, property, feature, lateness, limit. Each window is a graph: GRAPH <name> { … }.',
+      wrong: 'This is no JSON object of windows: {"urn:window:name": {"stream": "…", "range": "PT10M"}}.',
+      unused: (names: string) => `The text does not look at ${names}: it costs nothing, and tells nothing.`,
+      none: "no reading yet",
+      one: "1 reading",
+      many: (count: string) => `${count} readings`,
+      atFirst: "at the first answer",
+      whole: "complete",
+      wholeMeans: "Nothing of its time is missing.",
+      part: "not complete",
+      partMeans: (since: string) =>
+        `It is known from ${since} on: the gateway did not run before, or does not keep so much. Until it is complete, a mean is of fewer readings, and “for” may be told too early.`,
+      partNothing: "Of its time nothing is known yet.",
+      from: (time: string) => `since ${time}`,
+      late: (count: string) => `${count} late`,
+      show: "Show its readings",
+    },
 
     tryTitle: "Try one",
     examples: {
@@ -538,6 +572,7 @@ export const texts = {
     topicLacks: "It needs a topic.",
     topicWildcard: "A topic to send to has no + and no #.",
     onlySelect: "A rule is made of a SELECT.",
+    ruleOver: "A rule over windows names a saved question: save it, and write the rule by hand with gw:query.",
     rules: "Rules that there are",
     removeRule: "Remove",
     ruleRemovedDone: (label: string) => `The rule ${label} is removed.`,
@@ -651,6 +686,7 @@ export const texts = {
     shared: (count: string) => `shared by ${count}`,
     apart: "a process of its own",
     explain: "Explain",
+    askIt: "Ask it",
 
     noQuarantine: "No message is held: what came could be read.",
     noneLikeThis: "None like this.",

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Change } from "./subscription";
 
 interface Sent {
-  subscribe?: { alias: string; sparql?: string; spuid?: string; sequence?: number; authorization?: string };
+  subscribe?: {
+    alias: string;
+    sparql?: string;
+    windows?: unknown;
+    spuid?: string;
+    sequence?: number;
+    authorization?: string;
+  };
   unsubscribe?: { spuid: string };
 }
 
@@ -140,6 +147,28 @@ describe("a subscription", () => {
     last().notify("p1", "s:1", 0, "a");
     expect(errors).toEqual(["no"]);
     expect(changes).toHaveLength(1);
+  });
+
+  it("has its windows, told of with the whole answer, again where it cannot go on", async () => {
+    const { own } = await started();
+    const windows = { "urn:w": { stream: "urn:s", range: "PT10M" } };
+    const seen: unknown[] = [];
+    own.subscribe("SELECT ?v {}", { onChange: (change) => seen.push(change.windows) }, windows);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(last().sent[1]).toEqual({ subscribe: { alias: "p2", sparql: "SELECT ?v {}", windows } });
+    const whole = { "urn:w": { from: null, to: null, complete: false, elements: 0 } };
+    const none = { head: { vars: ["v"] }, results: { bindings: [] } };
+    const told = { spuid: "s:2", alias: "p2", addedResults: none, removedResults: none };
+    last().say({ notification: { ...told, sequence: 0, windows: whole } });
+    last().say({ notification: { ...told, sequence: 1 } });
+    expect(seen).toEqual([whole, undefined]);
+    last().close();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await last().accept();
+    expect(last().sent[1]?.subscribe).toEqual({ alias: "p2", spuid: "s:2", sequence: 1 });
+    last().say({ error: "cannot_resume", status_code: 410, alias: "p2" });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(last().sent.at(-1)?.subscribe).toEqual({ alias: "p2", sparql: "SELECT ?v {}", windows });
   });
 
   describe("whose socket is seen", () => {

@@ -9,6 +9,17 @@ import { signal } from "@preact/signals";
 import { send } from "./http";
 import type { Results } from "./terms";
 
+/** Declarations of windows by the IRIs that a text names, as the gateway takes them (docs/windows.md). */
+export type Windows = Record<string, Record<string, unknown>>;
+
+/** What the first answer says of a window; times as xsd:dateTime. */
+export interface WindowNow {
+  from: string | null;
+  to: string | null;
+  complete: boolean;
+  elements: number;
+}
+
 export interface Change {
   /** Whether this is the whole answer: forget what was told before. */
   first: boolean;
@@ -17,6 +28,8 @@ export interface Change {
   removed: Results;
   /** Engine's clock, ms since the Unix epoch. */
   time: number;
+  /** What each window has; with the whole answer alone. */
+  windows?: Record<string, WindowNow>;
 }
 
 export interface Listener {
@@ -41,6 +54,7 @@ interface Message {
     alias?: string;
     sequence: number;
     time?: number;
+    windows?: Record<string, WindowNow>;
     addedResults: Results;
     removedResults: Results;
   };
@@ -72,6 +86,7 @@ class Held implements Subscription {
     readonly alias: string,
     readonly sparql: string,
     readonly listener: Listener,
+    readonly windows: Windows,
     private readonly owner: Subscriptions,
   ) {}
 
@@ -96,8 +111,8 @@ export class Subscriptions {
   ) {}
 
   /** Be told of an answer and of every change of it, until `end`. */
-  subscribe(sparql: string, listener: Listener): Subscription {
-    const one = new Held(`p${++this.count}`, sparql, listener, this);
+  subscribe(sparql: string, listener: Listener, windows: Windows = {}): Subscription {
+    const one = new Held(`p${++this.count}`, sparql, listener, windows, this);
     this.held.set(one.alias, one);
     if (this.socket?.readyState === WebSocket.OPEN) void this.ask(one);
     else this.open();
@@ -221,7 +236,8 @@ export class Subscriptions {
     if (this.held.get(one.alias) !== one) return;
     const authorization = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
     const resume = one.spuid === null ? {} : { spuid: one.spuid, sequence: one.sequence };
-    const text = one.spuid === null ? { sparql: one.sparql } : {};
+    const over = Object.keys(one.windows).length > 0 ? { windows: one.windows } : {};
+    const text = one.spuid === null ? { sparql: one.sparql, ...over } : {};
     this.write({ subscribe: { alias: one.alias, ...text, ...resume, ...authorization } });
   }
 
@@ -259,6 +275,7 @@ export class Subscriptions {
       added: told.addedResults,
       removed: told.removedResults,
       time: (told.time ?? Date.now() * 1000) / 1000,
+      ...(told.windows ? { windows: told.windows } : {}),
     });
   }
 

@@ -5,7 +5,7 @@ import { tellDone } from "../../frame/undo";
 import { Problem } from "../../parts";
 import { go } from "../../state/address";
 import { texts } from "../../texts";
-import { openedAs, text } from "./desk";
+import { openedAs, text, windows } from "./desk";
 import { forget, keep, named, nameOf } from "./saved";
 import { completed, saidIn } from "./text";
 
@@ -21,7 +21,7 @@ export function Keep({ onDone }: { onDone: () => void }) {
     event.preventDefault();
     if (!name) return;
     try {
-      await keep(name, completed(text.peek()), label === name ? "" : label);
+      await keep(name, { sparql: completed(text.peek()), label: label === name ? "" : label, windows: windows.peek() ?? {} });
     } catch (error) {
       setProblem((error as Error).message);
       return;
@@ -29,7 +29,7 @@ export function Keep({ onDone }: { onDone: () => void }) {
     openedAs.value = name;
     go("ask", [name]);
     onDone();
-    tellDone(texts.ask.kept(label), () => (before ? keep(before.name, before.sparql, before.label) : forget(name)));
+    tellDone(texts.ask.kept(label), () => (before ? keep(before.name, before) : forget(name)));
   };
   return (
     <form class="panel" onSubmit={(event) => void save(event)}>

@@ -17,6 +17,7 @@ import { Rows } from "./Rows";
 import { type Columns, columnsOf, oneNumber } from "./shape";
 import { type Order, ordering, place, wrong } from "./text";
 import { nameOf, title } from "./saved";
+import { Seen } from "./Windows";
 
 type View = "table" | "chart" | "changes";
 
@@ -30,6 +31,7 @@ export function Result() {
     <section class="result" aria-label={texts.pages.ask} aria-busy={!now.isThere && !now.problem}>
       <Failed now={now} />
       {!now.isThere && !now.problem && <Skeleton lines={4} />}
+      {now.isThere && <Seen now={now} />}
       {now.isThere && <Given key={now.text} now={now} />}
     </section>
   );

@@ -59,13 +59,13 @@ function Item({ one }: { one: Named }) {
       return;
     }
     if (openedAs.peek() === one.name) go("ask");
-    tellDone(texts.ask.forgotten(title(one)), () => keep(one.name, one.sparql, one.label));
+    tellDone(texts.ask.forgotten(title(one)), () => keep(one.name, one));
   };
   return (
     <li>
       <a href={href("ask", [one.name])} aria-current={openedAs.value === one.name ? "page" : undefined} title={one.name}>
         <Told>{title(one)}</Told>
-        <Count sparql={one.sparql} />
+        <Count sparql={one.sparql} windows={one.windows} />
       </a>
       {one.isSaved && may("mappings") && (
         <button type="button" class="plain" aria-label={texts.ask.forget(title(one))} title={texts.ask.forget(title(one))} onClick={() => void remove()}>
@@ -77,7 +77,7 @@ function Item({ one }: { one: Named }) {
 }
 
 /** The rows of an answer, followed while it is seen. */
-function Count({ sparql }: { sparql: string }) {
+function Count({ sparql, windows }: Pick<Named, "sparql" | "windows">) {
   const box = useRef<HTMLSpanElement>(null);
   const [count] = useState(() => signal<number | null>(null));
   useEffect(() => {
@@ -90,7 +90,7 @@ function Count({ sparql }: { sparql: string }) {
     };
     const observer = new IntersectionObserver(([entry]) => {
       if (!entry?.isIntersecting) leave();
-      else end ??= follow(sparql, count);
+      else end ??= follow(sparql, windows, count);
     });
     observer.observe(element);
     return () => {

@@ -7,11 +7,12 @@ import { ask } from "../../protocol/sparql";
 import { prologue } from "../../protocol/terms";
 import { unit as unitName } from "../../state/format";
 import { texts } from "../../texts";
-import { question as current, openedAs, text } from "./desk";
+import { declare, declared, question as current, openedAs, text } from "./desk";
 import { type Facts, kindsOf, type Known, startOf } from "./facts";
-import { build, type Kind, lacking, type Question, usual } from "./question";
+import { type Over, SPANS, windowsOf } from "./lasting";
+import { build, type Kind, lacking, oversOf, type Question, usual } from "./question";
 import { alike } from "./units";
-import { kindName, sentenceOf } from "./words";
+import { kindName, overName, sentenceOf } from "./words";
 
 const MINUTES = [0, 5, 10, 30, 60, 120, 1440];
 const SEVERAL = `ASK { ?a sosa:madeBySensor ?s ; sosa:observedProperty ?p ; sosa:hasFeatureOfInterest ?f .
@@ -34,7 +35,7 @@ export async function lookAtStore(): Promise<void> {
 
 /** Write the question down, in place of what stands there. */
 export function write(question: Question, facts: Facts): void {
-  const before = { text: text.peek(), question: current.peek(), name: openedAs.peek() };
+  const before = { text: text.peek(), question: current.peek(), name: openedAs.peek(), declared: declared.peek() };
   current.value = question;
   if (lacking(question)) return;
   const known = facts.properties.find(({ iri }) => iri === question.property);
@@ -44,10 +45,12 @@ export function write(question: Question, facts: Facts): void {
     keepsMore: keepsMore.value,
   };
   text.value = build(question, ground, { sentence: sentenceOf(question, facts) });
+  declare(windowsOf(question));
   openedAs.value = "";
   if (before.question || !before.text.trim() || before.text === text.value) return;
   tellDone(texts.ask.replaced, async () => {
     text.value = before.text;
+    declared.value = before.declared;
     current.value = before.question;
     openedAs.value = before.name;
   });
@@ -64,7 +67,9 @@ export function Sentence({ facts }: { facts: Facts }) {
     const start = startOf(known(iri));
     const kinds = kindsOf(known(iri));
     const kind = kinds.includes(question.kind) ? question.kind : start.kind;
-    write({ ...start, kind, place: question.place, people: question.people, minutes: question.minutes }, facts);
+    const { place, people, minutes, span } = question;
+    const over = oversOf(kind).includes(question.over) ? question.over : "";
+    write({ ...start, kind, place, people, minutes, over, span }, facts);
   };
   return (
     <form class="sentence" aria-label={texts.ask.sentence} onSubmit={(event) => event.preventDefault()}>
@@ -81,9 +86,10 @@ export function Sentence({ facts }: { facts: Facts }) {
           label={texts.ask.how}
           value={question.kind}
           options={kindsOf(known(question.property)).map((kind) => [kind, kindName(kind, question.property)])}
-          onChange={(kind) => change({ kind: kind as Kind })}
+          onChange={(kind) => change({ kind: kind as Kind, ...(oversOf(kind as Kind).includes(question.over) ? {} : { over: "" }) })}
         />{" "}
         <Amount question={question} known={known(question.property)} onChange={change} />
+        <HowLong question={question} onChange={change} />
         {facts.presence.length > 0 && (
           <Choice
             label={texts.ask.people}
@@ -155,6 +161,24 @@ function Amount({ question, known, onChange }: AmountProperties) {
   );
 }
 
+/** Now, for so many minutes, or on their mean. */
+function HowLong({ question, onChange }: { question: Question; onChange: (part: Partial<Question>) => void }) {
+  const all = oversOf(question.kind).flatMap((over): [string, string][] =>
+    over === "" ? [["", overName(over, 0)]] : SPANS.map((span) => [`${over} ${span}`, overName(over, span)]),
+  );
+  if (all.length === 1) return null;
+  const choose = (chosen: string): void => {
+    const [over = "", span] = chosen.split(" ");
+    onChange({ over: over as Over, ...(span ? { span: Number(span) } : {}) });
+  };
+  const value = question.over && `${question.over} ${question.span}`;
+  return (
+    <>
+      <Choice label={texts.ask.howLong} value={value} options={all} onChange={choose} />{" "}
+    </>
+  );
+}
+
 function Units({ unit, known, onChange }: { unit: string; known: Known | undefined; onChange: (unit: string) => void }) {
   if (!known?.units.some((each) => each !== "")) return null;
   const own = [...new Set([usual(known.units), ...known.units])].filter((each) => each !== "");
@@ -170,7 +194,7 @@ function Units({ unit, known, onChange }: { unit: string; known: Known | undefin
 
 function Remarks({ question, facts }: { question: Question; facts: Facts }) {
   const lacks = current.value && lacking(question);
-  const { people, place, kind, minutes, property, unit } = question;
+  const { people, place, kind, minutes, property, unit, over, span } = question;
   const remarks: string[] = [];
   if (lacks) remarks.push(texts.ask.needs(texts.ask.lacking[lacks as keyof typeof texts.ask.lacking]));
   if (people) {
@@ -179,6 +203,8 @@ function Remarks({ question, facts }: { question: Question; facts: Facts }) {
     if (place ? !facts.watched.has(place) : some.length === 0) remarks.push(texts.ask.notWatched);
     else if (!place && some.length < all.size) remarks.push(texts.ask.watchedPlaces(some.length, all.size));
   }
+  if (over === "for") remarks.push(texts.ask.forNote(span));
+  if (over === "mean") remarks.push(texts.ask.meanNote(span));
   if (kind === "silent") remarks.push(minutes ? texts.ask.clockNote : texts.ask.promisedNote);
   const told = new Set(facts.properties.find(({ iri }) => iri === property)?.units ?? []);
   const others = alike(unit).filter((each) => each !== unit && told.has(each)).map(unitName);

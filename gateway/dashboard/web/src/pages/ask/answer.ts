@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { ask } from "../../protocol/sparql";
 import { subscriptions } from "../../protocol/session";
-import type { Change } from "../../protocol/subscription";
+import type { Change, WindowNow, Windows } from "../../protocol/subscription";
 import type { Results, Row } from "../../protocol/terms";
 import { LiveTable, type Note, type Shown } from "./table";
 import { form } from "./text";
@@ -11,6 +11,10 @@ import { form } from "./text";
 export interface Answer {
   /** The text that was sent. */
   text: string;
+  /** Windows that it looks at. */
+  over: Windows;
+  /** What each had when the (first) answer was given. */
+  windows: Record<string, WindowNow>;
   isLive: boolean;
   /** Whether the (first) answer has come. */
   isThere: boolean;
@@ -33,27 +37,38 @@ const DRAW_MS = 100;
 
 export const answer = signal<Answer | null>(null);
 
-let end: (() => void) | null = null;
+/** What is asked: `silence` lets it say nothing any more, `end` gives it up as well. */
+interface Asked {
+  silence(): void;
+  end(): void;
+}
+
+let current: Asked | null = null;
+
+function leave(): void {
+  current?.silence();
+  current?.end();
+  current = null;
+}
 
 /** Forget the answer and end what stands. */
 export function clear(): void {
-  end?.();
-  end = null;
+  leave();
   answer.value = null;
 }
 
 /** End the subscription; what it told last stays to be seen. */
 export function stopWatching(): void {
   const before = answer.peek();
-  end?.();
-  end = null;
+  leave();
   if (before?.isLive) answer.value = { ...before, isLive: false };
 }
 
-function begun(text: string, isLive: boolean): Answer {
-  clear();
+function begun(text: string, over: Windows, isLive: boolean): Answer {
   return {
     text,
+    over,
+    windows: {},
     isLive,
     isThere: false,
     columns: [],
@@ -66,11 +81,16 @@ function begun(text: string, isLive: boolean): Answer {
   };
 }
 
-/** Ask once. */
-export async function run(text: string): Promise<void> {
-  const asked = begun(text, false);
+/** Ask once: a QUERY, or where there are windows, which are of subscriptions, the first answer of one. */
+export async function run(text: string, over: Windows = {}): Promise<void> {
+  if (Object.keys(over).length > 0) {
+    watch(text, over, true);
+    return;
+  }
+  clear();
+  const asked = begun(text, over, false);
   const ends = new AbortController();
-  end = () => ends.abort();
+  current = { silence: () => undefined, end: () => ends.abort() };
   answer.value = asked;
   const start = performance.now();
   try {
@@ -90,44 +110,66 @@ function shown(told: Results): Partial<Answer> {
   return { columns: told.head.vars ?? [], rows: [...table.rows.values()], total: added.length };
 }
 
-/** Ask, and be told of every change. */
-export function watch(text: string): void {
-  const asked = begun(text, true);
+/** Ask, and be told of every change; or `once`. */
+export function watch(text: string, over: Windows = {}, once = false): void {
+  // What was watched ends when this is answered: a window that both look at stays open.
+  let before = current;
+  const replace = (): void => {
+    before?.end();
+    before = null;
+  };
+  before?.silence();
+  const asked = begun(text, over, !once);
   answer.value = asked;
   const table = new LiveTable();
   const isTruth = form(text) === "ASK";
   const start = performance.now();
   let columns: readonly string[] = [];
   let tookMs = -1;
+  let windows: Record<string, WindowNow> = {};
   let drawing: ReturnType<typeof setTimeout> | undefined;
+  let isSilent = false;
   const draw = (): void => {
     drawing = undefined;
     const total = table.total;
     const truth = isTruth ? total > 0 : null;
     const rows = isTruth ? [] : [...table.rows.values()];
-    answer.value = { ...asked, isThere: true, columns, rows, total, truth, tookMs, notes: table.notes };
+    answer.value = { ...asked, isThere: true, columns, rows, total, truth, tookMs, windows, notes: once ? [] : table.notes };
   };
   const sweeping = setInterval(() => {
     if (table.sweep(Date.now())) drawing ??= setTimeout(draw, 0);
   }, SWEEP_MS);
-  const held = subscriptions.subscribe(text, {
-    onChange: (change) => {
-      if (tookMs < 0) tookMs = performance.now() - start;
-      if (change.first) columns = change.added.head.vars ?? [];
-      table.take(told(change), Date.now());
-      if (change.first) draw();
-      else drawing ??= setTimeout(draw, DRAW_MS);
-    },
-    onError: (problem) => {
-      clearInterval(sweeping);
-      clearTimeout(drawing);
-      answer.value = { ...(answer.peek() ?? asked), isLive: false, problem };
-    },
-  });
-  end = () => {
+  const silence = (): void => {
+    isSilent = true;
     clearInterval(sweeping);
     clearTimeout(drawing);
-    held.end();
+  };
+  const onChange = (change: Change): void => {
+    replace();
+    if (isSilent) return;
+    if (tookMs < 0) tookMs = performance.now() - start;
+    if (change.first) {
+      columns = change.added.head.vars ?? [];
+      windows = change.windows ?? {};
+    }
+    table.take(told(change), Date.now());
+    if (change.first) draw();
+    else drawing ??= setTimeout(draw, DRAW_MS);
+    if (once) leave();
+  };
+  const onError = (problem: string): void => {
+    replace();
+    if (isSilent) return;
+    silence();
+    answer.value = { ...(answer.peek() ?? asked), isLive: false, problem };
+  };
+  const held = subscriptions.subscribe(text, { onChange, onError }, over);
+  current = {
+    silence,
+    end: () => {
+      held.end();
+      replace();
+    },
   };
 }
 

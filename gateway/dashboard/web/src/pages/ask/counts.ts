@@ -7,6 +7,7 @@
 
 import { effect, type Signal, untracked } from "@preact/signals";
 import { subscriptions } from "../../protocol/session";
+import type { Listener, Windows } from "../../protocol/subscription";
 import { isThere } from "../../state/streams";
 import { answer } from "./answer";
 
@@ -15,6 +16,7 @@ const MOST = 20;
 
 interface Followed {
   sparql: string;
+  windows: Windows;
   count: Signal<number | null>;
   end: (() => void) | null;
 }
@@ -23,8 +25,8 @@ const wanted = new Set<Followed>();
 let first: Followed | null = null;
 
 /** Follow a query's rows until what is returned is called. */
-export function follow(sparql: string, count: Signal<number | null>): () => void {
-  const one: Followed = { sparql, count, end: null };
+export function follow(sparql: string, windows: Windows, count: Signal<number | null>): () => void {
+  const one: Followed = { sparql, windows, count, end: null };
   wanted.add(one);
   next();
   return () => {
@@ -52,7 +54,7 @@ function next(): void {
   const one = [...wanted].find(({ end }) => end === null);
   if (!one || followed >= MOST) return;
   first = one;
-  const held = subscriptions.subscribe(one.sparql, {
+  const listener: Listener = {
     onChange: ({ first: isFirst, added, removed }) => {
       const before = isFirst ? 0 : (one.count.value ?? 0);
       const gone = isFirst ? 0 : (removed.results?.bindings.length ?? 0);
@@ -64,7 +66,8 @@ function next(): void {
       one.count.value = null;
       if (first === one) answered();
     },
-  });
+  };
+  const held = subscriptions.subscribe(one.sparql, listener, one.windows);
   one.end = () => held.end();
 }
 

@@ -2,16 +2,25 @@
 
 import { computed, signal } from "@preact/signals";
 import { type Updated, update } from "../../protocol/sparql";
+import type { Windows } from "../../protocol/subscription";
 import { address, replaceParameters } from "../../state/address";
 import { answer, clear, run, watch } from "./answer";
 import type { Mark } from "./codemirror";
 import type { Question } from "./question";
 import { completed, form, place, wrong } from "./text";
+import { read, used } from "./windows";
 
 /** What stands in the editor; it stays while the page is open. */
 export const text = signal("");
 /** The sentence that wrote it; null where somebody typed. */
 export const question = signal<Question | null>(null);
+/** Declarations of windows as JSON, beside the text: SPARQL has no words for them; "" for none. */
+export const declared = signal("");
+/** Windows that the text looks at; null where what is declared is no JSON. */
+export const windows = computed<Windows | null>(() => {
+  const all = read(declared.value);
+  return all && used(all, text.value);
+});
 /** Under which name it was opened; "" for none. */
 export const openedAs = signal("");
 /** The first UPDATE pasted in is asked about before it is executed. */
@@ -37,9 +46,15 @@ export function typed(now: string): void {
 }
 
 /** Show a text from elsewhere. */
-export function show(now: string, name = ""): void {
+export function show(now: string, name = "", over: Windows = {}): void {
   typed(now);
   openedAs.value = name;
+  declare(over);
+}
+
+/** Put windows beside the text. */
+export function declare(over: Windows): void {
+  declared.value = Object.keys(over).length === 0 ? "" : JSON.stringify(over, null, 2);
 }
 
 /** The text with the PREFIX lines that it lacks, in the editor too: lines are those of its errors. */
@@ -51,14 +66,16 @@ function prepared(): string {
 
 export function runNow(): void {
   const whole = prepared();
-  if (form(whole) === "UPDATE" || !whole.trim()) return;
-  void run(whole);
+  const over = windows.peek();
+  if (form(whole) === "UPDATE" || !whole.trim() || !over) return;
+  void run(whole, over);
 }
 
 export function watchNow(): void {
   const whole = prepared();
-  if (form(whole) === "UPDATE" || !whole.trim()) return;
-  watch(whole);
+  const over = windows.peek();
+  if (form(whole) === "UPDATE" || !whole.trim() || !over) return;
+  watch(whole, over);
 }
 
 /** Execute the UPDATE that stands there. */
@@ -76,5 +93,6 @@ export async function updateNow(): Promise<void> {
 export function begin(): void {
   clear();
   show("");
-  if (address.peek().parameters.query !== undefined) replaceParameters({ query: undefined });
+  const { query, windows: over } = address.peek().parameters;
+  if (query !== undefined || over !== undefined) replaceParameters({ query: undefined, windows: undefined });
 }

@@ -76,7 +76,7 @@ export function startOf(known: Known | undefined): Question {
   const kind = kindsOf(known)[0] ?? "silent";
   const limit = known ? suggested(known.iri, unit) : "";
   const property = known?.iri ?? "";
-  return { kind, property, place: "", limit, unit, count: 3, minutes: 10, people: "" };
+  return { kind, property, place: "", limit, unit, count: 3, minutes: 10, people: "", over: "", span: 10 };
 }
 
 /** A question that is ready to be asked, in words. */

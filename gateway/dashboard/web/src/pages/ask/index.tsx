@@ -7,7 +7,7 @@ import { may, me } from "../../protocol/session";
 import { address, href } from "../../state/address";
 import { texts } from "../../texts";
 import { answer, clear, stopWatching } from "./answer";
-import { begin, isUpdate, mark, openedAs, refused, runNow, show, text, typed, updated, updateNow, watchNow } from "./desk";
+import { begin, declared, isUpdate, mark, openedAs, refused, runNow, show, text, typed, updated, updateNow, watchNow, windows } from "./desk";
 import { Editor } from "./Editor";
 import { examples, facts } from "./facts";
 import { Keep } from "./Keep";
@@ -17,6 +17,7 @@ import { Saved } from "./Saved";
 import { named } from "./saved";
 import { Sentence, write } from "./Sentence";
 import { form, place, wrong } from "./text";
+import { Beside } from "./Windows";
 
 export default function Ask() {
   useAddress();
@@ -45,6 +46,7 @@ export default function Ask() {
         <Sentence facts={known} />
         {isEmpty && <Examples />}
         <Editor text={text.value} mark={mark.value} named={named.value ?? []} onText={typed} onRun={runNow} onWatch={watchNow} />
+        <Beside />
         {isUpdate.value ? <Change /> : <Actions isEmpty={isEmpty} onPanel={(wanted) => setPanel(panel === wanted ? "" : wanted)} />}
         {panel === "keep" && <Keep onDone={() => setPanel("")} />}
         {panel === "rule" && <MakeRule onDone={() => setPanel("")} />}
@@ -62,14 +64,15 @@ function useAddress(): void {
   useEffect(() => {
     if (parameters.query !== undefined) {
       show(parameters.query);
+      declared.value = parameters.windows ?? "";
       runNow();
     }
-  }, [parameters.query]);
+  }, [parameters.query, parameters.windows]);
   const isThere = all !== null;
   useEffect(() => {
     const found = all?.find((each) => each.name === name);
     if (!found || openedAs.peek() === name) return;
-    show(found.sparql, name);
+    show(found.sparql, name, found.windows);
     if (form(found.sparql) === "DESCRIBE") runNow();
     else watchNow();
     openedAs.value = name;
@@ -111,10 +114,13 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
   const kind = form(text.value);
   const name = openedAs.value;
   const asked = name ? { name } : { query: text.value };
-  const isWatched = (answer.value?.isLive ?? false) && answer.value?.text === text.value;
+  const over = windows.value;
+  const isOver = over === null || Object.keys(over).length > 0;
+  const isSame = answer.value?.text === text.value && JSON.stringify(answer.value.over) === JSON.stringify(over);
+  const isWatched = isSame && (answer.value?.isLive ?? false);
   return (
     <div class="do">
-      <button type="button" class="main" disabled={isEmpty} title={texts.ask.runKey} onClick={runNow}>
+      <button type="button" class="main" disabled={isEmpty || !over} title={texts.ask.runKey} onClick={runNow}>
         {texts.ask.run}
       </button>
       {isWatched ? (
@@ -124,7 +130,7 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
       ) : (
         <button
           type="button"
-          disabled={isEmpty || kind === "DESCRIBE"}
+          disabled={isEmpty || !over || kind === "DESCRIBE"}
           title={kind === "DESCRIBE" ? texts.ask.noDescribe : texts.ask.watchKey}
           onClick={watchNow}
         >
@@ -136,12 +142,12 @@ function Actions({ isEmpty, onPanel }: { isEmpty: boolean; onPanel: (panel: "kee
           <button type="button" class="plain" onClick={() => onPanel("keep")}>
             {texts.ask.save}
           </button>
-          <button type="button" class="plain" disabled={kind !== "SELECT"} title={kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
+          <button type="button" class="plain" disabled={kind !== "SELECT" || isOver} title={isOver ? texts.ask.ruleOver : kind === "SELECT" ? undefined : texts.ask.onlySelect} onClick={() => onPanel("rule")}>
             {texts.ask.rule}
           </button>
         </>
       )}
-      {answer.value?.isThere && kind === "SELECT" && (
+      {answer.value?.isThere && kind === "SELECT" && !isOver && (
         <a class="quietly" href={href("why", ["quiet"], asked)}>
           {texts.ask.quiet}
         </a>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { build, column, decimal, type Ground, lacking, type Question, suggested, term, usual } from "./question";
+import { windowsOf } from "./lasting";
 import cases from "./questions.json";
 
 const UNIT = "http://qudt.org/vocab/unit/";
@@ -8,12 +9,14 @@ const P = "https://sosa-gateway.example/property/";
 /** questions.json is what tests/gateway/dashboard/test_questions.py asks a store. */
 describe("build", () => {
   it.each(cases.map((each) => [each.name, each] as const))("%s", (name, each) => {
-    const text = build(each.question as Question, each.ground as Ground, { sentence: name });
+    const question = each.question as Question;
+    const text = build(question, each.ground as Ground, { sentence: name });
     expect(text.split("\n")).toEqual(each.text);
+    expect(windowsOf(question)).toEqual(each.windows);
   });
 });
 
-const whole: Question = { kind: "above", property: `${P}temperature`, place: "", limit: "25", unit: "", count: 3, minutes: 10, people: "" };
+const whole: Question = { kind: "above", property: `${P}temperature`, place: "", limit: "25", unit: "", count: 3, minutes: 10, people: "", over: "", span: 10 };
 
 describe("what is chosen", () => {
   it.each([

@@ -1,6 +1,7 @@
 /** The sentence with blanks as SPARQL: `build` writes what a person who knows it would. */
 
 import { localName, PREFIXES, PROPERTY, UNIT } from "../../protocol/terms";
+import { allTheTime, type Over, windowName } from "./lasting";
 import { alike, converted, step } from "./units";
 
 export const KINDS = ["above", "below", "true", "false", "silent", "top", "bottom"] as const;
@@ -19,6 +20,16 @@ export interface Question {
   /** For silent; 0 is longer than the device promises. */
   minutes: number;
   people: "" | "nobody" | "somebody";
+  /** For above, below, true and false. */
+  over: Over;
+  /** Minutes of `over`. */
+  span: number;
+}
+
+/** How long a kind of question can be about. */
+export function oversOf(kind: Kind): Over[] {
+  if (kind === "above" || kind === "below") return ["", "for", "mean"];
+  return kind === "true" || kind === "false" ? ["", "for"] : [""];
 }
 
 /** What is known of the store when the text is written. */
@@ -74,11 +85,11 @@ export function lacking(question: Question): keyof Question | null {
 
 /** Readable SPARQL, with its PREFIX lines. `lacking` must be null. */
 export function build(question: Question, ground: Ground, names: Names): string {
-  const body = question.kind === "silent" ? silent(question) : measured(question, ground);
+  const body = bodyOf(question, ground);
   const parts = [...body.where, ...presence(question, ground)];
   const text = [
     `# ${names.sentence.replace(/[\r\n]+/g, " ")}`,
-    `SELECT ${body.columns.map((name) => `?${name}`).join(" ")} WHERE {`,
+    `SELECT ${body.isDistinct ? "DISTINCT " : ""}${body.columns.map((name) => (name.startsWith("(") ? name : `?${name}`)).join(" ")} WHERE {`,
     ...parts.map((line) => `  ${line}`),
     `}${body.after}`,
   ].join("\n");
@@ -93,9 +104,67 @@ function prologueOf(text: string): string {
 }
 
 interface Body {
+  /** Names, or expressions in parentheses. */
   columns: string[];
+  isDistinct?: boolean;
   where: string[];
   after: string;
+}
+
+function bodyOf(question: Question, ground: Ground): Body {
+  if (question.kind === "silent") return silent(question);
+  if (question.over === "mean") return averaged(question, ground);
+  const body = measured(question, ground);
+  if (question.over !== "for") return body;
+  return { ...body, isDistinct: true, where: [...body.where, ...allTheTime(question.span, otherwise(question, ground))] };
+}
+
+/** What makes a reading one that ends "all the time". */
+function otherwise(question: Question, ground: Ground): string {
+  if (question.kind === "true") return "?told = false";
+  if (question.kind === "false") return "?told = true";
+  return `!(?told ${sign(question)} ${limitOf(question, ground)})`;
+}
+
+function sign({ kind }: Question): string {
+  return kind === "above" ? ">" : "<";
+}
+
+/** What a value is compared with: a number, or the variable that has it for each unit. */
+function limitOf({ limit, unit }: Question, { hasUnits }: Ground): string {
+  return hasUnits && alike(unit).length > 1 ? "?limit" : (decimal(limit) ?? "0");
+}
+
+/** The mean of each stream over the window, and which means are looked for. */
+function averaged(question: Question, ground: Ground): Body {
+  const name = column(question.property);
+  const { hasUnits } = ground;
+  const where = [
+    `# every reading of the last ${question.span} min`,
+    `GRAPH <${windowName(question.span)}> {`,
+    "  ?observation sosa:hasFeatureOfInterest ?place ;",
+    "    sosa:madeBySensor ?sensor ;",
+    `    sosa:hasSimpleResult ?${name}${hasUnits ? " ;" : " ."}`,
+    ...(hasUnits ? ["    sosa:hasResult/qudt:hasUnit ?unit ."] : []),
+    "}",
+    ...units(question, ground),
+  ];
+  const limit = limitOf(question, ground);
+  const by = ["place", "sensor", ...(hasUnits ? ["unit"] : []), ...(limit === "?limit" ? ["limit"] : [])];
+  return {
+    columns: ["place", `(AVG(?${name}) AS ?mean)`, ...(hasUnits ? ["unit"] : []), "sensor"],
+    where,
+    after: `\nGROUP BY ${by.map((each) => `?${each}`).join(" ")}\nHAVING(AVG(?${name}) ${sign(question)} ${limit})`,
+  };
+}
+
+/** Which units are compared, and with which limit each. */
+function units({ limit, unit }: Question, { hasUnits }: Ground): string[] {
+  if (!hasUnits) return [];
+  const number = decimal(limit) ?? "0";
+  const limits = alike(unit).map((each) => `(${term(each)} ${converted(number, unit, each)})`);
+  if (limits.length === 1) return [`FILTER(?unit = ${term(unit)})`];
+  return ["# the same limit in each unit that it may be told in", `VALUES (?unit ?limit) { ${limits.join(" ")} }`];
 }
 
 function measured(question: Question, ground: Ground): Body {
@@ -115,24 +184,19 @@ function measured(question: Question, ground: Ground): Body {
   if (isTruth) return { columns: ["place", "sensor"], where, after: "" };
   const columns = ["place", name, ...(hasUnits ? ["unit"] : []), "sensor"];
   if (kind === "above" || kind === "below") {
-    return { columns, where: [...where, ...compared(question, name, hasUnits)], after: "" };
+    return { columns, where: [...where, ...compared(question, name, ground)], after: "" };
   }
   const [ordered, by] = ranked(question, name, hasUnits);
   const direction = kind === "top" ? `DESC(${by})` : by;
   return { columns, where: [...where, ...ordered], after: `\nORDER BY ${direction} ?place LIMIT ${question.count}` };
 }
 
-function compared({ kind, limit, unit }: Question, name: string, hasUnits: boolean): string[] {
-  const sign = kind === "above" ? ">" : "<";
-  const number = decimal(limit) ?? "0";
-  if (!hasUnits) return [`FILTER(?${name} ${sign} ${number})`];
-  const limits = alike(unit).map((each) => `(${term(each)} ${converted(number, unit, each)})`);
-  if (limits.length === 1) return [`FILTER(?unit = ${term(unit)} && ?${name} ${sign} ${number})`];
-  return [
-    "# the same limit in each unit that it may be told in",
-    `VALUES (?unit ?limit) { ${limits.join(" ")} }`,
-    `FILTER(?${name} ${sign} ?limit)`,
-  ];
+function compared(question: Question, name: string, ground: Ground): string[] {
+  const limit = limitOf(question, ground);
+  const is = `?${name} ${sign(question)} ${limit}`;
+  if (!ground.hasUnits) return [`FILTER(${is})`];
+  if (limit !== "?limit") return [`FILTER(?unit = ${term(question.unit)} && ${is})`];
+  return [...units(question, ground), `FILTER(${is})`];
 }
 
 /** What makes values of several units comparable, and by what to order. */

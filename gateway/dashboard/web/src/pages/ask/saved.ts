@@ -2,13 +2,21 @@
 
 import { signal } from "@preact/signals";
 import { api } from "../../protocol/http";
+import type { Windows } from "../../protocol/subscription";
 
 export interface Named {
   name: string;
   sparql: string;
   label: string;
+  /** What it looks at beside the store. */
+  windows: Windows;
   /** Whether somebody saved it; others stand in a profile. */
   isSaved: boolean;
+}
+
+/** As the gateway tells it. */
+interface Told extends Pick<Named, "name" | "sparql" | "label"> {
+  windows?: Windows;
 }
 
 /** null until they have come. */
@@ -21,12 +29,14 @@ const OWN = new Set(["STREAMS", "SERIES", "WATCHED", "CAPABILITIES", "MAPPINGS",
 export async function load(): Promise<void> {
   try {
     const [{ saved }, { queries }] = await Promise.all([
-      api.get<{ saved: Omit<Named, "isSaved">[] }>("/saved"),
-      api.get<{ queries: { name: string; sparql: string }[] }>("/profiles/queries"),
+      api.get<{ saved: Told[] }>("/saved"),
+      api.get<{ queries: Omit<Told, "label">[] }>("/profiles/queries"),
     ]);
     named.value = [
-      ...saved.map((each) => ({ ...each, isSaved: true })),
-      ...queries.filter(({ name }) => !OWN.has(name)).map((each) => ({ ...each, label: "", isSaved: false })),
+      ...saved.map((each) => ({ ...each, windows: each.windows ?? {}, isSaved: true })),
+      ...queries
+        .filter(({ name }) => !OWN.has(name))
+        .map((each) => ({ ...each, windows: each.windows ?? {}, label: "", isSaved: false })),
     ];
     problem.value = "";
   } catch (error) {
@@ -35,8 +45,8 @@ export async function load(): Promise<void> {
 }
 
 /** Keep a query. Raises ApiError: a name that a profile has, a text that is none. */
-export async function keep(name: string, sparql: string, label: string): Promise<void> {
-  await api.put(`/saved/${encodeURIComponent(name)}`, { sparql, label });
+export async function keep(name: string, { sparql, label, windows }: Pick<Named, "sparql" | "label" | "windows">): Promise<void> {
+  await api.put(`/saved/${encodeURIComponent(name)}`, { sparql, label, windows });
   await load();
 }
 

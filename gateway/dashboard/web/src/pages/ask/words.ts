@@ -4,6 +4,7 @@ import { localName } from "../../protocol/terms";
 import { unit as unitName } from "../../state/format";
 import { texts } from "../../texts";
 import type { Facts } from "./facts";
+import type { Over } from "./lasting";
 import type { Kind, Question } from "./question";
 
 /** What a kind of question is called of a property: that which is true is open, on, wet. */
@@ -13,9 +14,15 @@ export function kindName(kind: Kind, property: string): string {
   return kind === "true" ? whenTrue : whenFalse;
 }
 
+/** How long it is to be so. */
+export function overName(over: Over, span: number): string {
+  if (over === "") return texts.ask.now;
+  return over === "for" ? texts.ask.minutes(span) : texts.ask.mean(span);
+}
+
 /** The sentence with its blanks filled. */
 export function sentenceOf(question: Question, facts: Facts): string {
-  const { kind, property, place, limit, unit, count, minutes, people } = question;
+  const { kind, property, place, limit, unit, count, minutes, people, over, span } = question;
   const named = (list: readonly { iri: string; name: string }[], iri: string, otherwise: string): string =>
     list.find((each) => each.iri === iri)?.name ?? otherwise;
   const amount = (): string => {
@@ -33,6 +40,7 @@ export function sentenceOf(question: Question, facts: Facts): string {
     texts.ask.is,
     kindName(kind, property),
     amount(),
+    over === "" ? "" : overName(over, span),
     who,
   ]
     .filter((each) => each !== "")

@@ -106,6 +106,7 @@ function Explained({ standing }: { standing: Standing }) {
   const { value, problem, again } = useLoad(standing.spuid, async (ends) => {
     const answer = await send("/explain", {
       method: "POST",
+      parameters: standing.windows && { windows: JSON.stringify(standing.windows) },
       headers: { "Content-Type": "application/sparql-query", Accept: "text/plain" },
       body: standing.query,
       signal: ends,
@@ -117,7 +118,11 @@ function Explained({ standing }: { standing: Standing }) {
       <Problem text={problem} again={again} />
       {value === undefined && !problem && <Skeleton lines={3} />}
       {value !== undefined && <pre tabIndex={0}>{value}</pre>}
-      <a href={href("why", ["quiet"], { query: standing.query })}>{texts.control.quiet}</a>
+      {standing.windows ? (
+        <a href={href("ask", [], { query: standing.query, windows: JSON.stringify(standing.windows) })}>{texts.health.askIt}</a>
+      ) : (
+        <a href={href("why", ["quiet"], { query: standing.query })}>{texts.control.quiet}</a>
+      )}
     </div>
   );
 }

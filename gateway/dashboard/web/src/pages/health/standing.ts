@@ -1,5 +1,6 @@
 /** Standing questions as `GET /subscriptions` tells them. */
 
+import type { Windows } from "../../protocol/subscription";
 import { localName } from "../../protocol/terms";
 
 export interface Standing {
@@ -19,6 +20,8 @@ export interface Standing {
   rows: number;
   cost_us: number;
   worker: boolean;
+  /** Where it looks at some. */
+  windows?: Windows;
 }
 
 /** The dearest first. */

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from pyoxigraph import Literal, NamedNode, Quad
 
 from jsap.errors import JsapError
-from jsap.extended_items import (
+from jsap.extended.items import (
     MODELS,
     ActuatorItem,
     AvailabilitiesItem,

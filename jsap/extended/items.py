@@ -1,7 +1,7 @@
 """The items of the member `extended` of a profile, as a file writes them.
 
-Place: between the file and its quads, which `jsap.extended` makes. What a member means is said by
-the term of the same name in ontologies/gateway.ttl.
+Place: between the file and its quads, which `jsap.extended.quads` makes. What a member means is
+said by the term of the same name in ontologies/gateway.ttl.
 """
 
 from collections.abc import Mapping
