@@ -70,10 +70,10 @@ class Heard:
         if alias == timed:
             for row in _rows(notification["addedResults"]):
                 self.arrivals[dict(row)["result"]] = arrived
-            for row in map(dict, _rows(notification["removedResults"])):
-                self.gone[row["result"]] = arrived
-                if "time" in row:
-                    self.times[row["result"]] = row["time"]
+            for gone in map(dict, _rows(notification["removedResults"])):
+                self.gone[gone["result"]] = arrived
+                if "time" in gone:
+                    self.times[gone["result"]] = gone["time"]
 
     def members(self) -> dict[str, object]:
         """The answers as JSON: rows with their count, which is negative if something was wrong."""
