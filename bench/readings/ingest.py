@@ -25,8 +25,7 @@ LOOP_SAMPLE = 5000
 _SUBSCRIPTIONS = "100 subscriptions over one WebSocket: 97 single patterns, 3 joins of two patterns"
 
 _OVER_WINDOWS = (
-    "100 more over windows: 50 told of each reading of a sensor that enters the last 2 s, 50 the "
-    "mean of the last 10 of one"
+    "100 more over the last 10 minutes: 50 told of each reading of a sensor, 50 of the mean of one"
 )
 
 

@@ -1,7 +1,7 @@
 """Subscriptions over windows of the readings of a workload, and what must come of them.
 
-Place: beside the subscriptions of `workload`, one for each sensor: half of them are told of each
-reading that enters a range, by an automaton, the others the mean of the last ten.
+Place: beside the subscriptions of `workload`, one for each sensor, over the last ten minutes, which
+no run takes: half of them are told of each reading that enters, the others of the mean.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,28 +9,21 @@ from collections.abc import Iterator, Mapping
 from bench.readings.workload import SENSORS, Workload, sensor_iri, value
 from gateway.rdf.namespaces import OBSERVATIONS, SOSA
 
-RANGE = "urn:bench:range"
-LAST = "urn:bench:last"
+LAST = "urn:bench:last10"
 _MEANS = SENSORS // 2
-_OF_LAST = 10
 
-_ENTERING: Mapping[str, object] = {
-    "windows": {RANGE: {"stream": OBSERVATIONS, "range": "PT2S"}},
-    "output": "added",
-}
-_MEAN: Mapping[str, object] = {
-    "windows": {LAST: {"stream": OBSERVATIONS, "elements": _OF_LAST, "per": "stream"}}
-}
+_WINDOWS = {LAST: {"stream": OBSERVATIONS, "range": "PT10M"}}
+_ENTERING: Mapping[str, object] = {"windows": _WINDOWS, "output": "added"}
+_MEAN: Mapping[str, object] = {"windows": _WINDOWS}
 
 
 def over_windows() -> dict[str, tuple[str, Mapping[str, object]]]:
     """Texts, and the further members of their SUBSCRIBE, by alias."""
     found = {}
     for sensor in range(SENSORS):
-        window, head = (LAST, "(AVG(?v) AS ?result)") if _is_mean(sensor) else (RANGE, "?result")
-        variable = "?v" if _is_mean(sensor) else "?result"
+        head, variable = ("(AVG(?v) AS ?result)", "?v") if _is_mean(sensor) else ("?result",) * 2
         text = (
-            f"SELECT {head} {{ GRAPH <{window}> {{ ?o <{SOSA}madeBySensor> <{sensor_iri(sensor)}> ;"
+            f"SELECT {head} {{ GRAPH <{LAST}> {{ ?o <{SOSA}madeBySensor> <{sensor_iri(sensor)}> ;"
             f" <{SOSA}hasSimpleResult> {variable} }} }}"
         )
         found[alias(sensor)] = text, _MEAN if _is_mean(sensor) else _ENTERING
@@ -52,8 +45,7 @@ def told(workload: Workload) -> Iterator[tuple[str, str]]:
         if not _is_mean(sensor):
             yield from ((alias(sensor), value(index)) for index in indexes)
         elif indexes:
-            last = indexes[-_OF_LAST:]
-            yield alias(sensor), value((last[0] + last[-1]) // 2)
+            yield alias(sensor), value((indexes[0] + indexes[-1]) // 2)
 
 
 def _is_mean(sensor: int) -> bool:

@@ -43,11 +43,15 @@ class Subscriber:
 
 @dataclass(slots=True)
 class Heard:
-    """What the notifications add up to; when the timed results came, and went, ns."""
+    """What the notifications add up to; when the timed results came, and went, ns.
+
+    `times` are the `?time` of the timed ones, where their query has it.
+    """
 
     answers: dict[str, Counter[Row]] = field(default_factory=dict)
     arrivals: dict[str, int] = field(default_factory=dict)
     gone: dict[str, int] = field(default_factory=dict)
+    times: dict[str, str] = field(default_factory=dict)
     messages: int = 0
     merged: int = 0
     last_us: int = 0
@@ -66,8 +70,10 @@ class Heard:
         if alias == timed:
             for row in _rows(notification["addedResults"]):
                 self.arrivals[dict(row)["result"]] = arrived
-            for row in _rows(notification["removedResults"]):
-                self.gone[dict(row)["result"]] = arrived
+            for gone in map(dict, _rows(notification["removedResults"])):
+                self.gone[gone["result"]] = arrived
+                if "time" in gone:
+                    self.times[gone["result"]] = gone["time"]
 
     def members(self) -> dict[str, object]:
         """The answers as JSON: rows with their count, which is negative if something was wrong."""
@@ -79,6 +85,7 @@ class Heard:
             },
             "arrivals": self.arrivals,
             "gone": self.gone,
+            "times": self.times,
             "messages": self.messages,
             "merged": self.merged,
             "last_us": self.last_us,
