@@ -19,7 +19,7 @@ from bench.ctp import ctp
 from bench.families import families
 from bench.http import fanout, http_updates
 from bench.page import page
-from bench.readings import ingest, journal, latency, notification_latency
+from bench.readings import expiry, ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
 from bench.reasoning import reasoning
 from bench.report import Experiment, Outcome, versions, write_json, write_text
@@ -255,6 +255,7 @@ def _ingest(options: argparse.Namespace) -> Iterator[Outcome]:
 def _latency(options: argparse.Namespace) -> Iterator[Outcome]:
     yield from latency.measure(options.readings or latency.READINGS, _brokers(options))
     yield from notification_latency.measure(options.seconds)
+    yield expiry.measure(options.readings or expiry.READINGS)
 
 
 def _fanout(options: argparse.Namespace) -> Iterator[Outcome]:

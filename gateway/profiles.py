@@ -25,7 +25,7 @@ from gateway.store.remote import Remote
 from gateway.store.update import BoundUpdate, UpdatePlan, compile_update
 from jsap import JsapError, Profile
 from jsap.errors import BindingError
-from jsap.extended import mapping_quads, node_paths, ontologies_of
+from jsap.extended.quads import mapping_quads, node_paths, ontologies_of
 from jsap.files import Opened
 from jsap.profile import load_profile
 from jsap.template import Template

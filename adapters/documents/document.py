@@ -18,7 +18,7 @@ from datetime import datetime
 from adapters.adapter import Fault, FaultReason, Findings, missing
 from adapters.documents.json_path import Absent
 from adapters.documents.json_query import Condition
-from adapters.documents.selection import Looked, Path, compile_path
+from adapters.documents.selection import Looked, Path, Value, compile_path
 from adapters.values.device_time import read_sequence, read_time
 from adapters.values.fault import excerpt
 from adapters.values.iri_template import NAME, members_of
@@ -33,7 +33,7 @@ Read = Callable[[Payload], Json | Fault]
 
 Times = dict[str, datetime | Fault]
 Sequences = dict[str, str | Fault]
-Found = list[tuple[str, Json]]
+Found = list[tuple[str, Value]]
 
 MAX_MEMBER_CHARS = 256
 """A longer text is nobody's name."""
@@ -101,11 +101,11 @@ def _beside(looked: Looked, path: Path) -> Found | Fault:
 
 
 def _holds(where: Condition, looked: Looked, stream: Stream, findings: Findings) -> bool:
-    compared = looked.plain()
-    if isinstance(compared, Fault):
-        findings.faults.append(compared.of(stream.mapping))
+    held = looked.holds(where)
+    if isinstance(held, Fault):
+        findings.faults.append(held.of(stream.mapping))
         return False
-    return where.holds(compared)
+    return held
 
 
 def _add_all(
@@ -134,12 +134,12 @@ def _add_all(
         findings.add(own, _result(value, rule.decimal_sign), time, sequence)
 
 
-def _members(found: Found | Fault) -> dict[str, Json] | Fault:
+def _members(found: Found | Fault) -> dict[str, Value] | Fault:
     return found if isinstance(found, Fault) else dict(found)
 
 
 def _whose(
-    members: Sequence[tuple[str, dict[str, Json] | Fault]], name: str
+    members: Sequence[tuple[str, dict[str, Value] | Fault]], name: str
 ) -> Sequence[tuple[str, str]] | Fault:
     """The text of each path of the IRIs, beside the value of this name or of the whole message."""
     told = []
@@ -159,8 +159,10 @@ def _whose(
     return told
 
 
-def _result(value: Json, decimal_sign: str) -> Result | Fault:
+def _result(value: Value, decimal_sign: str) -> Result | Fault:
     """A value; of texts, and of these alone, the mapping may have told the decimal sign."""
+    if isinstance(value, Result | Fault):
+        return value
     if decimal_sign and type(value) is str:
         written = quantity(value, decimal_sign)
         if written is None:
@@ -224,13 +226,13 @@ def _sequences(found: Found | Fault) -> Sequences:
     return {name: _sequence(value) for name, value in found}
 
 
-def _time(value: Json) -> datetime | Fault:
+def _time(value: Value) -> datetime | Fault:
     if isinstance(value, str):
         return read_time(value)
     return Fault(None, FaultReason.TIME_UNUSABLE, "the time is no number and no text")
 
 
-def _sequence(value: Json) -> str | Fault:
+def _sequence(value: Value) -> str | Fault:
     if isinstance(value, str):
         return read_sequence(value)
     return Fault(None, FaultReason.SEQUENCE_UNUSABLE, "the sequence is no number and no text")

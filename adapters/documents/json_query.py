@@ -147,6 +147,7 @@ class Condition:
     True
     """
 
+    text: str
     query: Query
 
     @classmethod
@@ -160,7 +161,7 @@ class Condition:
         for each in _expressions(selector.expression):
             if isinstance(each, RootFilterQuery):
                 raise ValueError("in a condition the document is @")
-        return cls(query)
+        return cls(text, query)
 
     def holds(self, document: Plain) -> bool:
         """Whether it is true of the document."""

@@ -1,4 +1,4 @@
-"""Format "chirpstack": events of the LoRaWAN network server ChirpStack, version 4.
+"""Format "chirpstack": events of the LoRaWAN network server ChirpStack, versions 4 and 3.
 
 Topics are `application/APPLICATION/device/DEV_EUI/event/up`, `.../status` and so on. Selectors:
 see adapters.lorawan.uplink; decoded values stand in `object`. Besides what holds for all uplinks:
@@ -10,9 +10,12 @@ see adapters.lorawan.uplink; decoded values stand in `object`. Besides what hold
 - a status is battery and margin, a location its coordinates; join, ack, txack and log have no
   reading, and are proposed as none;
 - the time is the event's, else the first that a gateway gives in rxInfo; the sequence is
-  deduplicationId, else fCnt.
+  deduplicationId, else fCnt;
+- version 3 has the members of deviceInfo in the event itself, devEUI in base64 where the marshaler
+  is protobuf's (the topic has it in hexadecimal), and what a codec decoded as the text objectJSON.
 
-Source: ChirpStack v4 documentation, integrations, event types.
+Sources: ChirpStack v4 documentation, integrations, event types; ChirpStack Application Server v3,
+integrations, event types.
 """
 
 from collections.abc import Sequence
@@ -34,7 +37,7 @@ from adapters.lorawan.uplink import (
 from adapters.values.mapping import Mapping
 from adapters.values.meaning import WordTable
 from adapters.values.memory import Memory
-from adapters.values.payload import Payload
+from adapters.values.payload import Payload, parse_json
 from adapters.values.proposal import Names, Proposal
 
 _TIMES = ("nsTime", "gwTime", "time")
@@ -55,6 +58,8 @@ def read(payload: Payload) -> Uplink | Fault:
     event = document_of(payload)
     if isinstance(event, Fault):
         return event
+    if "deviceInfo" not in event and "devEUI" in event:
+        _as_version_4(event, payload.message.topic)
     if not isinstance(event.get("deviceInfo"), dict):
         return Fault(None, FaultReason.MALFORMED, "the event has no deviceInfo")
     kind = payload.message.topic.rpartition("/")[2]
@@ -75,12 +80,25 @@ def read(payload: Payload) -> Uplink | Fault:
     )
 
 
+def _as_version_4(event: Object, topic: str) -> None:
+    """What version 3 says, where version 4 has it."""
+    levels = topic.split("/")
+    told = {"deviceName": event.get("deviceName"), "tags": event.get("tags")}
+    told |= {"deviceProfileName": event.get("deviceProfileName")}
+    told["devEui"] = levels[3].lower() if len(levels) > 3 else event.get("devEUI")
+    event["deviceInfo"] = told
+    decoded = event.get("objectJSON")
+    if type(decoded) is str and decoded and "object" not in event:
+        document = parse_json(decoded)
+        event["object"] = None if isinstance(document, Fault) else document
+
+
 def _complete(event: Object, kind: str) -> None:
     if kind == "up" or "data" in event:
         zeroes(event, "fCnt", "fPort", "dr")
         event["rxInfo"] = [dict(each) for each in objects_at(event, "rxInfo")]
         for received in objects_at(event, "rxInfo"):
-            zeroes(received, "snr")
+            zeroes(received, "loRaSNR" if "loRaSNR" in received else "snr")
     if kind == "status":
         zeroes(event, "margin")
         if event.get("batteryLevelUnavailable") or event.get("externalPowerSource"):

@@ -63,7 +63,12 @@ _CODECS = WordTable.of(
     formaldehyde        mg/m3  hcho
     sound_pressure      dB     soundPeak soundAvg
     battery_voltage     V      BatV Bat_V BAT_V battery_voltage
-    battery_voltage     mV     vdd
+    battery_voltage     mV     vdd Bat_mV
+    battery_voltage     V      Volt
+    temperature         Cel    Temp
+    humidity            %RH    Humi
+    power               W      active_power
+    energy              Wh     power_consumption
     battery_state       -      Bat_status
     voltage             V      ADC_V
     voltage             mV     analog1 analog2
@@ -76,13 +81,16 @@ _CODECS = WordTable.of(
     distance            mm     distance
     pulse_count         -      pulseAbs pulseAbs2 Exit_count
     own                 -      pulse1 pulse2
-    opening             -      DOOR_OPEN_STATUS door_status magnet_status contact_status
+    opening             -      DOOR_OPEN_STATUS door_status magnet_status contact_status door
     own                 min    LAST_DOOR_OPEN_DURATION LAST_WATER_LEAK_DURATION
     water_leak          -      WATER_LEAK_STATUS leakage_status water_leak
     occupancy           -      pir_status
+    motion              -      pir
+    tilted              -      tilt
     tamper              -      tamper_status
     input_state         -      digital_in Exti_pin_level
-    power_state         -      switch
+    power_state         -      switch socket_status
+    own                 -      light_level tvoc_level install
     presence            -      presence
     own                 %      percentage
     own                 ppm    concentration
@@ -99,6 +107,8 @@ _GROUPS = frozenset(
 
 _OPPOSITES = {
     "opening": (("open", "close"), ("opened", "closed")),
+    "tilted": (("tilt", "normal"),),
+    "motion": (("trigger", "idle"), ("trigger", "normal")),
     "water_leak": (("leak", "normal"),),
     "occupancy": (("trigger", "idle"), ("occupied", "vacant")),
     "tamper": (("uninstalled", "installed"),),

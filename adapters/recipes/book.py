@@ -12,3 +12,6 @@ RECIPES: tuple[Recipe, ...] = (
 """In the order in which discovery asks those whose topics match."""
 
 RECIPE_NAMES = tuple(dict.fromkeys(recipe.name for recipe in RECIPES))
+
+SHARED_FILTERS = frozenset(text for recipe in RECIPES if recipe.shared for text in recipe.filters)
+"""Topic filters under which each message may be of a device that was not heard before."""

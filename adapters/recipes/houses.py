@@ -1,7 +1,7 @@
 """Houses: Victron, Z-Wave JS UI, ebusd, Frigate, Valetudo.
 
 Sources: dbus-flashmq, README.md (topics, null, empty payloads), and Victron's D-Bus paths; Z-Wave
-JS UI, docs/usage/setup.md (topics, payload types), command classes of Z-Wave; ebusd, wiki page on
+JS UI, its page on setup (topics, payload types), command classes of Z-Wave; ebusd, wiki page on
 MQTT; Frigate, documentation of MQTT; Valetudo, reference of its MQTT topics.
 """
 

@@ -148,7 +148,8 @@ def _evcc(payload: Payload) -> Iterator[Found]:
 
 
 RECIPES = (
-    Recipe("wmbusmeters", ("wmbusmeters", "wmbusmeters/#"), _wmbusmeters),
+    Recipe("wmbusmeters", ("wmbusmeters",), _wmbusmeters, shared=True),
+    Recipe("wmbusmeters", ("wmbusmeters/+",), _wmbusmeters),
     Recipe("dsmr", ("dsmr/reading/+", "dsmr/consumption/+/+"), _p1, "scalar"),
     Recipe("dsmr", ("dsmr/json", "dsmr/telegram"), _p1_json),
     Recipe("evcc", ("evcc/loadpoints/+/+", "evcc/site/#"), _evcc, "scalar"),

@@ -3,7 +3,7 @@
 All devices that are heard share a topic, the neighbours' too: each device has mappings of its own,
 with a condition, so that people take theirs and leave the others.
 
-Sources: rtl_433, docs/DATA_FORMAT.md (names and units of members, battery_ok); Meshtastic,
+Sources: rtl_433, its page DATA_FORMAT (names and units of members, battery_ok); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
 
@@ -151,8 +151,13 @@ def _meshtastic(payload: Payload) -> Iterator[Found]:
 
 
 RECIPES = (
-    Recipe("rtl_433", ("rtl_433/events", "rtl_433/+/events"), _rtl_433),
+    Recipe("rtl_433", ("rtl_433/events", "rtl_433/+/events"), _rtl_433, shared=True),
     Recipe("rtl_433", ("rtl_433/+/devices/#",), _rtl_433_topics, "scalar"),
-    Recipe("openmqttgateway", ("+/+/RTL_433toMQTT", "+/+/RTL_433toMQTT/#"), _rtl_433),
-    Recipe("meshtastic", ("msh/2/json/#", "msh/+/2/json/#", "msh/+/+/2/json/#"), _meshtastic),
+    Recipe("openmqttgateway", ("+/+/RTL_433toMQTT", "+/+/RTL_433toMQTT/#"), _rtl_433, shared=True),
+    Recipe(
+        "meshtastic",
+        ("msh/2/json/#", "msh/+/2/json/#", "msh/+/+/2/json/#"),
+        _meshtastic,
+        shared=True,
+    ),
 )

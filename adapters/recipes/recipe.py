@@ -42,13 +42,15 @@ class Found:
 class Recipe:
     """A program: `filters` are those of its topics, `read` makes nothing of foreign messages.
 
-    `name` is the family of its proposals; `format` that of its mappings.
+    `name` is the family of its proposals; `format` that of its mappings. `shared`: devices share
+    its topics, so that every message may be of one that was not heard before.
     """
 
     name: str
     filters: tuple[str, ...]
     read: Callable[[Payload], Iterable[Found]]
     format: str = "json"
+    shared: bool = False
 
     def propose(self, payload: Payload, names: Names) -> Sequence[Proposal]:
         """A mapping for each value that the recipe knows or asks about."""

@@ -6,6 +6,7 @@ triple or element is a step of the engine, rows are terms again, and all subscri
 
 from collections.abc import Iterator, Mapping, Sequence
 from time import process_time
+from typing import ClassVar
 
 from pyoxigraph import Triple
 
@@ -18,9 +19,10 @@ from gateway.windows.window import Window
 
 
 class _Subscriber:
-    """Whoever is told: counts, and keeps the last notification."""
+    """Whoever is told: counts and, while answers are checked, keeps the last notification."""
 
     __slots__ = ("last", "number", "told")
+    keeps: ClassVar[bool] = False
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -30,7 +32,8 @@ class _Subscriber:
     def take(self, notification: SharedNotification) -> None:
         """The callback."""
         self.told += 1
-        self.last = notification
+        if self.keeps:
+            self.last = notification
 
 
 class Subscribed:
@@ -84,7 +87,9 @@ class Subscribed:
         del gone
         for subscriber in self._checked:
             subscriber.last = None
+        _Subscriber.keeps = True
         self._engine.push(STREAM, [come])
+        _Subscriber.keeps = False
         for subscriber in self._checked:
             if subscriber.last is not None:
                 results = subscriber.last.results

@@ -6,7 +6,7 @@ parts in one thread without MQTT.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,10 @@ BARE_SAMPLE = 1000
 LOOP_SAMPLE = 5000
 
 _SUBSCRIPTIONS = "100 subscriptions over one WebSocket: 97 single patterns, 3 joins of two patterns"
+
+_OVER_WINDOWS = (
+    "100 more over the last 10 minutes: 50 told of each reading of a sensor, 50 of the mean of one"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,11 @@ def measure(readings: int = READINGS, brokers: Sequence[str] = BROKERS) -> Itera
     plan = Plan(Workload(readings))
     report = partial(_experiment, yardsticks)
     for broker in brokers:
-        yield play_behind(broker, "ingest", plan, report)
+        alone = play_behind(broker, "ingest", plan, report)
+        yield alone
+        if isinstance(alone, Experiment):
+            windowed = partial(_windowed, alone)
+            yield play_behind(broker, "ingest", replace(plan, windowed=True), windowed)
 
 
 def measure_yardsticks(readings: int) -> tuple[Yardsticks, Experiment]:
@@ -92,6 +100,28 @@ def _yardstick_figures(yardsticks: Yardsticks) -> Iterator[Figure]:
     yield Figure("loop CPU", loop.cpu_s / count * 1e6, "µs/reading")
     for name, stage_s in loop.stages_s.items():
         yield Figure(f"loop {name}", stage_s / count * 1e6, "µs/reading")
+
+
+def _windowed(alone: Experiment, plan: Plan, played: Played) -> Experiment:
+    """The same with a hundred more, over windows, beside the way without these."""
+    readings = plan.workload.readings
+    rate, cpu_us = readings / played.elapsed_s, played.gateway_cpu_s / readings * 1e6
+    before = {figure.name: figure.value for figure in alone.figures}
+    figures = (
+        Figure("readings", readings),
+        Figure("rate", rate, "readings/s", "first publish to last commit"),
+        Figure("rate / without windows", rate / before["rate"], "times"),
+        Figure("gateway CPU", cpu_us, "µs/reading"),
+        Figure("gateway CPU / without windows", cpu_us / before["gateway CPU"], "times"),
+        Figure("notifications", played.counted["notifications"]),
+    )
+    return Experiment(
+        f"ingest {plan.broker} windowed",
+        figures,
+        played.digest(),
+        reference(plan),
+        (_SUBSCRIPTIONS, _OVER_WINDOWS),
+    )
 
 
 def _experiment(yardsticks: Yardsticks, plan: Plan, played: Played) -> Experiment:

@@ -15,6 +15,7 @@ from typing import Any
 
 from bench.processes import Child
 from bench.readings.mosquitto import find_mosquitto, running_mosquitto
+from bench.readings.over_windows import over_windows, told
 from bench.readings.publisher import Publisher
 from bench.readings.service import Service, running_service, service_config
 from bench.readings.subscriber import Subscriber
@@ -36,13 +37,16 @@ _PLAY_TIMEOUT_S = 3600.0
 _EXACT = ("messages", "observations", "updates", "notifications")
 _NONE = ("observations_duplicate", "observations_late", "observations_failed", "spu_failures")
 
+_NO_SENSOR = "unknown"
+"""For answers without an observation of the store."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to play. `rate` readings/s of all publishers together, 0 for as fast as they go.
 
     `mosquitto` is the program of an external broker, None for the embedded one. With `timed`
-    there is one more subscription, to all results.
+    there is one more subscription, to all results; with `windowed` there are those over windows.
     """
 
     workload: Workload
@@ -50,6 +54,7 @@ class Plan:
     publishers: int = 4
     rate: float = 0.0
     timed: bool = False
+    windowed: bool = False
 
     @property
     def broker(self) -> str:
@@ -58,7 +63,15 @@ class Plan:
 
     def queries(self) -> Mapping[str, str]:
         """The subscriptions by alias."""
-        return subscriptions() | ({TIMED: RESULTS_QUERY} if self.timed else {})
+        over = {alias: text for alias, (text, _) in self._over().items()}
+        return subscriptions() | over | ({TIMED: RESULTS_QUERY} if self.timed else {})
+
+    def over(self) -> Mapping[str, Mapping[str, object]]:
+        """Further members of some."""
+        return {alias: members for alias, (_, members) in self._over().items()}
+
+    def _over(self) -> Mapping[str, tuple[str, Mapping[str, object]]]:
+        return over_windows() if self.windowed else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,7 @@ class Played:
         yield from (f"{name} {self.counted[name]:g}" for name in (*_EXACT, *_NONE))
         for alias, answer in self.heard["answers"].items():
             for row, count in answer:
-                sensor, result = self.latest.get(row.get("o"), ("unknown", "unknown"))
+                sensor, result = self.latest.get(row.get("o"), (_NO_SENSOR, "unknown"))
                 yield _answer(alias, sensor, row.get("result", result), count)
 
     def digest(self) -> str:
@@ -95,11 +108,13 @@ class Played:
 def reference(plan: Plan) -> str:
     """The digest that the published readings imply."""
     readings = plan.workload.readings
-    notifications = readings * (2 if plan.timed else 1)
+    notifications = readings * (1 + plan.timed + plan.windowed)
     rows = [f"{name} {readings:g}" for name in _EXACT if name != "notifications"]
     rows += [f"notifications {notifications:g}", *(f"{name} 0" for name in _NONE)]
     for sensor, result in plan.workload.latest():
         rows += [_answer(alias, sensor, result, 1) for alias in _aliases(plan, sensor)]
+    if plan.windowed:
+        rows += [_answer(alias, _NO_SENSOR, result, 1) for alias, result in told(plan.workload)]
     return digest(rows)
 
 
@@ -121,7 +136,8 @@ def play(plan: Plan) -> Played:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="sosa-gateway-bench-")))
         service = _start_service(stack, folder, plan.mosquitto)
-        subscriber = Subscriber(service.subscribe_url, plan.queries(), TIMED if plan.timed else "")
+        timed = TIMED if plan.timed else ""
+        subscriber = Subscriber(service.subscribe_url, plan.queries(), timed, plan.over())
         listener = stack.enter_context(subscriber.child())
         publishers = [stack.enter_context(each.child()) for each in _publishers(plan, service)]
         for child in (listener, *publishers):

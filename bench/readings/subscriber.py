@@ -25,11 +25,15 @@ Row = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """`queries` by alias; `timed` is the alias of the one whose `?result` is timed, or empty."""
+    """`queries` by alias; `timed` is the alias of the one whose `?result` is timed, or empty.
+
+    `over` has further members of a SUBSCRIBE by alias: windows and what is told of them.
+    """
 
     url: str
     queries: Mapping[str, str]
     timed: str = ""
+    over: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def child(self) -> Child:
         """The process that does it."""
@@ -39,10 +43,15 @@ class Subscriber:
 
 @dataclass(slots=True)
 class Heard:
-    """What the notifications add up to."""
+    """What the notifications add up to; when the timed results came, and went, ns.
+
+    `times` are the `?time` of the timed ones, where their query has it.
+    """
 
     answers: dict[str, Counter[Row]] = field(default_factory=dict)
     arrivals: dict[str, int] = field(default_factory=dict)
+    gone: dict[str, int] = field(default_factory=dict)
+    times: dict[str, str] = field(default_factory=dict)
     messages: int = 0
     merged: int = 0
     last_us: int = 0
@@ -61,6 +70,10 @@ class Heard:
         if alias == timed:
             for row in _rows(notification["addedResults"]):
                 self.arrivals[dict(row)["result"]] = arrived
+            for gone in map(dict, _rows(notification["removedResults"])):
+                self.gone[gone["result"]] = arrived
+                if "time" in gone:
+                    self.times[gone["result"]] = gone["time"]
 
     def members(self) -> dict[str, object]:
         """The answers as JSON: rows with their count, which is negative if something was wrong."""
@@ -71,6 +84,8 @@ class Heard:
                 if alias != FENCE
             },
             "arrivals": self.arrivals,
+            "gone": self.gone,
+            "times": self.times,
             "messages": self.messages,
             "merged": self.merged,
             "last_us": self.last_us,
@@ -89,7 +104,8 @@ def _listen(socket: Connection, subscriber: Subscriber) -> Iterator[tuple[int, s
     """
     queries = {**subscriber.queries, FENCE: FENCE_QUERY}
     for alias, text in queries.items():
-        socket.send(json.dumps({"subscribe": {"sparql": text, "alias": alias}}))
+        members = {"sparql": text, "alias": alias, **subscriber.over.get(alias, {})}
+        socket.send(json.dumps({"subscribe": members}))
     for number, message in enumerate(socket, 1):
         yield monotonic_ns(), str(message)
         if number == len(queries):

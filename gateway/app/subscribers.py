@@ -16,6 +16,7 @@ from gateway.gates.mqtt.external.subscriptions import ExternalExchange
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.kept import KeptLimits
 from gateway.gates.subscriptions.mqtt import MqttGate
+from gateway.gates.subscriptions.open_windows import OpenWindows
 from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits
@@ -99,11 +100,16 @@ async def subscribing(
     limits = subscriber_limits(config)
     async with AsyncExitStack() as stack:
         apart = stack.enter_context(closing(_queries_apart(config, scheduler.engine)))
-        tried = stack.enter_context(closing(TriedFirst(scheduler, apart)))
+        windows = OpenWindows(scheduler, config.limits.query_memory_bytes // _COPIED)
+        tried = stack.enter_context(closing(TriedFirst(scheduler, apart, windows)))
         subscribers = Subscribers(tried, loop_calls, limits, security.guard)
         await stack.enter_async_context(subscribers)
         identify = identify_by(policies)
         yield Subscribing(subscribers, apart, config.mqtt.sparql_topic, identify)
+
+
+_COPIED = 10
+"""A copy of windows may have one in so many bytes of what a query's process may take."""
 
 
 def _queries_apart(config: Config, engine: Engine) -> QueriesApart:

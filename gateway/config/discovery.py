@@ -41,8 +41,8 @@ class DiscoverySettings(Section):
     """Devices that announce themselves, and topics that no mapping knows (docs/mappings.md).
 
     `families` are those whose announcements are heard, `auto_accept` the families, recipes and
-    formats whose proposals become mappings without a person. `collect` are topic filters whose unknown
-    topics are listed, at an external broker; the embedded one hears everything. Of unknown
+    formats whose proposals become mappings without a person. `collect` are topic filters whose
+    unknown topics are listed, at an external broker; the embedded one hears everything. Of unknown
     topics at most `topics` are kept, in `topic_bytes`.
     """
 

@@ -29,7 +29,7 @@ from gateway.engine.request import (
 )
 from gateway.engine.serving.parts import Parts
 from gateway.engine.serving.steps import RightsOf
-from gateway.engine.serving.warming import Warming
+from gateway.engine.serving.warming import Fillings, Warming
 from gateway.engine.spu import Subject
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.workers.workers import (
@@ -49,7 +49,6 @@ from gateway.store.update import (
     UpdatePlan,
     compile_update,
 )
-from gateway.windows.before.filling import Filling
 from gateway.windows.info import WindowLimits
 from gateway.windows.window import Window
 from gateway.windows.window_clock import JUMP_S
@@ -338,7 +337,7 @@ class Engine:
         self.statistics.subscriptions += 1
         return first
 
-    def warm(self, request: SubscribeRequest, fillings: Mapping[Window, Filling]) -> Warming:
+    def warm(self, request: SubscribeRequest, fillings: Fillings) -> Warming:
         """Begin a subscription whose windows are filled bit by bit. Raises as `subscribe` does."""
         return Warming(self._served, self._steps, request, fillings)
 

@@ -21,7 +21,7 @@ _shared = tuple.__new__
 
 @dataclass(slots=True, eq=False)
 class Audience:
-    """Those who share an SPU and have listeners of their own: they are told by one object.
+    """All who share an SPU and have listeners of their own: they are told by one object.
 
     `told` counts what they were told, so that nothing is counted for each of them. `listeners` is
     None where they have to be looked up, when some came or went. With `is_all` nobody else shares

@@ -18,7 +18,7 @@ from bench.city.shapes import Data
 from bench.command import run
 from bench.http import fanout
 from bench.processes import Child, ChildFailedError
-from bench.readings import latency, notification_latency
+from bench.readings import expiry, latency, notification_latency
 from bench.readings.inprocess import one_text
 from bench.readings.mosquitto import find_mosquitto
 from bench.readings.session import BROKERS
@@ -95,12 +95,24 @@ def test_ingest_embedded_with_200_readings_is_right_end_to_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(["ingest", "--readings", "200", "--broker", "embedded", "--json"]) == 0
-    yardsticks, embedded = map(json.loads, capsys.readouterr().out.splitlines())
+    yardsticks, embedded, windowed = map(json.loads, capsys.readouterr().out.splitlines())
     assert yardsticks["matches"]
     assert embedded["matches"]
     assert embedded["experiment"] == "ingest embedded"
     assert embedded["figures"]["readings"] == embedded["figures"]["notifications"] == 200
     assert embedded["figures"]["rate"] > 0
+    assert windowed["experiment"] == "ingest embedded windowed"
+    assert windowed["matches"]
+    assert windowed["figures"]["notifications"] == 400
+    assert windowed["figures"]["rate / without windows"] > 0
+
+
+def test_expiry_is_of_every_reading() -> None:
+    measured = expiry.measure(100)
+    assert measured.matches
+    figures = {each.name: each.value for each in measured.figures}
+    assert figures["told that they are old"] == 100
+    assert figures["p50"] <= figures["p99"] <= figures["max"]
 
 
 @pytest.mark.parametrize("broker", BROKERS)

@@ -6,7 +6,7 @@ from gateway.profiles import Profiles
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import GW, XSD
 from jsap import Profile
-from jsap.extended import mapping_quads
+from jsap.extended.quads import mapping_quads
 
 ACTUATOR = {
     "id": "urn:dimmer",

@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, Store
 
 import jsap
 from jsap import JsapError, Profile, load_profile
-from jsap.extended import GW, MAPPINGS_GRAPH, mapping_quads, ontologies_of
+from jsap.extended.quads import GW, MAPPINGS_GRAPH, mapping_quads, ontologies_of
 
 OBSERVATIONS = load_profile(Path(jsap.__path__[0]) / "profiles" / "observations.jsap")
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jsap import JsapError, Profile
 from jsap.endpoints import Endpoint
-from jsap.extended import mapping_quads
+from jsap.extended.quads import mapping_quads
 
 pytestmark = pytest.mark.property
 

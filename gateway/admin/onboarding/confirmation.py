@@ -27,7 +27,7 @@ from gateway.ingest.mappings import mapping_of
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, SOSA, SSN
 from gateway.rdf.terms import DEFAULT_GRAPH, Term
-from jsap.extended import is_member
+from jsap.extended.quads import is_member
 
 _PROPERTY = NamedNode(GW + "observedProperty")
 _SENSOR = NamedNode(GW + "sensor")

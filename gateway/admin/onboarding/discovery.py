@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES, Discovered, Discovery
 from adapters.families import FORMATS
+from adapters.recipes.book import SHARED_FILTERS
 from adapters.values.memory import Recent
 from adapters.values.message import Message
 from adapters.values.proposal import Names
@@ -94,6 +95,8 @@ class DiscoveryWorker:
         shy = {n: f for n, f in FORMATS.items() if n in families or not f.announcements}
         self._discovery = Discovery(names, shy)
         self._is_announced = is_among(announcement_filters(families))
+        self._is_shared = is_among(SHARED_FILTERS)
+        self._told = Recent[str, bool](MOST_LOOKED)
         self._looked: set[str] = set()
         self._puzzling = Recent[str, Message](_MOST_PUZZLING)
         self._waiting: deque[tuple[Message, bool]] = deque()
@@ -105,10 +108,18 @@ class DiscoveryWorker:
         """Take note of a message; a microsecond, no more, and nothing is ever raised."""
         if self._is_announced(message.topic):
             self._put(message, announced=True)
+        elif self._is_shared(message.topic):
+            self._share(message, matched)
         elif matched:
             self._note(message)
         elif self._unknown.hear(message):
             self._put(message, announced=False)
+
+    def _share(self, message: Message, matched: bool) -> None:
+        """Each message of a topic that devices share may be of a new one."""
+        if not matched:
+            self._unknown.hear(message)
+        self._put(message, announced=False)
 
     def _note(self, message: Message) -> None:
         """A mapped topic may have members that no mapping reads: it is looked at once."""
@@ -179,11 +190,20 @@ class DiscoveryWorker:
                 self._puzzling.put(message.topic, message)
             elif found.proposals:
                 self._look_again(found.family)
+        if self._is_shared(message.topic):
+            found = self._new_ones(found)
         is_guess = found.family in GENERIC and found.family not in self._auto
         if announced or (found.family and not is_guess):
             self._announce(message, found, announced)
         if not announced:
             self._unknown.guess(message.topic, found.family, found.proposals)
+
+    def _new_ones(self, found: Discovered) -> Discovered:
+        """Without what was told already: a radio sensor says the same every minute."""
+        new = [each for each in found.proposals if self._told.get(each.mapping.iri) is None]
+        for each in new:
+            self._told.put(each.mapping.iri, True)
+        return Discovered(found.family if new else "", tuple(new))
 
     def _look_again(self, family: str) -> None:
         """Groups are listed before the devices that they have: what was not understood may be."""

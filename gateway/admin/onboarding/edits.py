@@ -13,7 +13,7 @@ from gateway.admin.onboarding.nodes import ACTUATOR, PREFIXES, Members, Said, is
 from gateway.errors import BadRequestError, ConflictError, InvalidMappingError, NotFoundError
 from gateway.rdf.canonical import canonical_quad
 from jsap.errors import JsapError
-from jsap.extended import is_member, one_mapping
+from jsap.extended.quads import is_member, one_mapping
 
 _TOLD = ("actuator", "error")
 """Members of a listed mapping that are about it and not of it."""

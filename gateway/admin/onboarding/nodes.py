@@ -18,7 +18,7 @@ from gateway.engine import Engine
 from gateway.ingest.mappings import mapping_of
 from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, QUDT, RDF, SOSA, SSN, UNIT
 from gateway.rdf.terms import Term
-from jsap.extended import mapping_members
+from jsap.extended.quads import mapping_members
 from jsap.namespaces import DEFAULT_NAMESPACES
 
 TYPE = NamedNode(RDF + "type")

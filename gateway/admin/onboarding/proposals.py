@@ -26,7 +26,7 @@ from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.namespaces import GW, PROPOSALS_GRAPH, RDFS, XSD
 from gateway.rdf.terms import Term
 from jsap.errors import JsapError
-from jsap.extended import mapping_members, one_actuator, one_mapping
+from jsap.extended.quads import mapping_members, one_actuator, one_mapping
 
 PROPOSAL = NamedNode(GW + "Proposal")
 STATUS = NamedNode(GW + "proposalStatus")

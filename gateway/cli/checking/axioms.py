@@ -11,7 +11,7 @@ from gateway.errors import OntologyError
 from gateway.profiles import read_profile
 from gateway.reasoning.ontologies import OntologyFile, ontology_path
 from jsap.errors import JsapError
-from jsap.extended import ontologies_of
+from jsap.extended.quads import ontologies_of
 
 
 def ontology_findings(config: Config, where: Where) -> Iterator[Finding]:

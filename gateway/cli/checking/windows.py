@@ -15,7 +15,7 @@ from gateway.journal import Record
 from gateway.journal.reading import last_records, segments
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import GW
-from gateway.windows import Window, WindowLimits
+from gateway.windows import Window
 from gateway.windows.budget import overfilled
 
 OBSERVATIONS = f"{GW}observations"
@@ -36,8 +36,9 @@ def window_findings(config: Config, together: Profiles) -> Iterator[Finding]:
         records = last_records(segments(journal_path(config)), _LOOKED_AT)
     except OSError:
         return  # there is no journal yet, or another look tells what is wrong with it
+    limits = config.windows.limits()
     for place, iri, window in declared:
-        if reason := overfilled(window, _per_second(records, window), WindowLimits()):
+        if reason := overfilled(window, _per_second(records, window), limits):
             what_to_do = "give a shorter range, or a greater limit, or overflow: oldest"
             yield Finding(f"{place}: windows: {iri}: range", reason, False, what_to_do)
 

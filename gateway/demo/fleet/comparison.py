@@ -13,7 +13,7 @@ from gateway.demo.fleet.acts import GATEWAY
 from gateway.demo.fleet.findings import Stored
 from gateway.demo.fleet.truth import Observed, Truth
 
-ASPECTS = ("observations", "store", "series", "absences", "quarantine", "requests")
+ASPECTS = ("observations", "store", "series", "means", "absences", "quarantine", "requests")
 MOST_SHOWN = 20
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
 
 from rich.console import Console
 
@@ -35,6 +36,7 @@ from gateway.demo.fleet.device import GATEWAY_ID, STEP_S, Device
 from gateway.demo.fleet.dialects import devices
 from gateway.demo.fleet.dialects.sparkplug import SparkplugNode
 from gateway.demo.fleet.findings import AbsenceLog
+from gateway.demo.fleet.means import REQUEST, MeanLog, means
 from gateway.demo.fleet.simulated import SimulatedTime, capabilities_update, write_profile
 from gateway.demo.fleet.simulation import Simulation
 from gateway.demo.fleet.truth import Series, Truth, Wrong
@@ -125,6 +127,7 @@ class _Session:
         self._quarantined: list[Wrong] = []
         self._stored: list[findings.Stored] = []
         self._series: list[Series] = []
+        self._means = MeanLog()
         self._earlier: Counter[str] = Counter()
         self._began = monotonic()
         self._reported = self._began
@@ -149,6 +152,8 @@ class _Session:
             if is_first and (update := capabilities_update(self._fleet)):
                 await gateway.scheduler.update(update)
             await gateway.scheduler.subscribe(findings.ABSENT_QUERY, sink=self._absences)
+            self._means = MeanLog()
+            await gateway.scheduler.subscribe(REQUEST, sink=self._means)
             async with Simulation(
                 self._fleet, self._time, self._truth, gateway.mqtt_port
             ) as simulation:
@@ -157,6 +162,7 @@ class _Session:
                     await simulation.come_back()
                     self._time.elapsed_s += STEP_S
                 await _unless_failed(self._play(gateway, simulation, halt_s, stop), gateway)
+                await gateway.scheduler.settled()
                 self._earlier.update(gateway.statistics())
                 self._stored = await findings.stored(gateway.http_port)
                 self._series = await findings.series(gateway.http_port)
@@ -203,21 +209,15 @@ class _Session:
             journal,
             lambda each: labels.get(each.expected.stream, UNKNOWN),
         )
-        yield compare(
-            "store",
-            comparison.in_store(truth),
-            self._stored,
-            lambda each: labels.get(each.stream, UNKNOWN),
+        now = self._time.now
+        of_streams: Sequence[tuple[str, Iterable[Any], Iterable[Any]]] = (
+            ("store", comparison.in_store(truth), self._stored),
+            ("series", truth.series, self._series),
+            ("means", means(truth, now), self._means.means()),
+            ("absences", truth.absences, self._absences.events),
         )
-        yield compare(
-            "series", truth.series, self._series, lambda each: labels.get(each.stream, UNKNOWN)
-        )
-        yield compare(
-            "absences",
-            truth.absences,
-            self._absences.events,
-            lambda each: labels.get(each.stream, UNKNOWN),
-        )
+        for aspect, wanted, found in of_streams:
+            yield compare(aspect, wanted, found, lambda each: labels.get(each.stream, UNKNOWN))
         yield compare(
             "quarantine",
             truth.wrong.elements(),

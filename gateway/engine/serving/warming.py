@@ -19,6 +19,9 @@ from gateway.engine.spu import Spu
 from gateway.windows.before.filling import Filling
 from gateway.windows.window import Window
 
+Fillings = Mapping[Window, Filling]
+"""What is to be put into the windows of a request."""
+
 
 class Warming:
     """One of them; `close` where it comes to nothing. Raises as Engine.subscribe does."""
@@ -28,7 +31,7 @@ class Warming:
         served: Served,
         steps: Steps,
         request: SubscribeRequest,
-        fillings: Mapping[Window, Filling],
+        fillings: Fillings,
     ) -> None:
         self._served = served
         self._steps = steps

@@ -7,7 +7,7 @@ them: with a double, the other side is made one.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -176,6 +176,16 @@ class Members:
 
     def __len__(self) -> int:
         return len(self._checks)
+
+    @property
+    def want_all(self) -> bool:
+        """Whether each of them is told of each group."""
+        return len(self._always) == len(self._checks)
+
+    @property
+    def passing_all(self) -> Iterable[Spu]:
+        """Who is told of each group."""
+        return self._always
 
     def add(self, spu: Spu, checks: Checks) -> None:
         """A further member."""

@@ -7,7 +7,7 @@ pattern has something. Nothing else of the window is kept here.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any
 
 from pyoxigraph import Triple
@@ -27,6 +27,10 @@ Entry = tuple[Any, ...]
 """What each pattern has of a subject: a term, Several or None."""
 
 _MOST_SHARED = 65_536
+_FEW = 16
+
+_last_read: dict[tuple[Any, ...], tuple[tuple[Triple, ...], list[tuple[Term, Entry]]]] = {}
+"""By the predicates of a star, the triples that were read last, and what they say."""
 
 
 class Star:
@@ -37,6 +41,7 @@ class Star:
 
     def __init__(self, patterns: Sequence[CorePattern], names: Sequence[str]) -> None:
         subject = patterns[0].subject
+        self._predicates = tuple(each.predicate for each in patterns)
         self._width = len(patterns)
         self._nothing: Entry = (None,) * self._width
         self._held: dict[Term, Entry] = {}
@@ -59,7 +64,7 @@ class Star:
 
     def fill(self, triples: Iterable[Triple]) -> None:
         """Begin with these."""
-        self._take(triples, {}, _with)
+        self._add(self._read(triples), {})
 
     def rows(self) -> Iterator[Row]:
         """All rows."""
@@ -67,14 +72,14 @@ class Star:
             yield from self._rows(subject, entry)
 
     def change(
-        self, removed: Iterable[Triple], added: Iterable[Triple]
+        self, removed: Sequence[Triple], added: Sequence[Triple]
     ) -> tuple[list[Row], list[Row]]:
         """Take up what left and entered the window, net; the rows that go and those that come."""
         touched: dict[Term, Entry] = {}
-        self._take(removed, touched, _without)
-        self._take(added, touched, _with)
-        if len(self._shared) > _MOST_SHARED:
-            self._shared.clear()
+        if removed:
+            self._remove(removed, touched)
+        if added:
+            self._add(self._read_once(added), touched)
         held, nothing = self._held, self._nothing
         gone: list[Row] = []
         come: list[Row] = []
@@ -86,14 +91,52 @@ class Star:
                 come += self._rows(subject, after)
         return gone, come
 
-    def _take(
-        self,
-        triples: Iterable[Triple],
-        touched: dict[Term, Entry],
-        change: Callable[[list[Any], int, Term], None],
-    ) -> None:
-        """Change what is kept of the subjects; those of one follow one another, mostly."""
-        wanted, held, nothing, shared = self._wanted, self._held, self._nothing, self._shared
+    def _read_once(self, triples: Sequence[Triple]) -> list[tuple[Term, Entry]]:
+        """What was read last, if it is the same: windows of one stream let in the same triples."""
+        last = _last_read.get(self._predicates)
+        if last is not None and len(last[0]) == len(triples) and all(map(is_, last[0], triples)):
+            return last[1]
+        found = self._read(triples)
+        if len(triples) <= _FEW:
+            if len(_last_read) >= _FEW:
+                _last_read.clear()
+            _last_read[self._predicates] = tuple(triples), found
+        return found
+
+    def _read(self, triples: Iterable[Triple]) -> list[tuple[Term, Entry]]:
+        """What the triples say of each subject; those of one follow one another, mostly."""
+        wanted, shared = self._wanted, self._shared
+        found: list[tuple[Term, Entry]] = []
+        current: Term | None = None
+        entry: list[Any] = []
+        for triple in triples:
+            places = wanted.get(triple.predicate)
+            if places is None:
+                continue
+            subject = triple.subject
+            if subject != current:
+                if current is not None:
+                    found.append((current, tuple(entry)))
+                current, entry = subject, list(self._nothing)
+            object_ = triple.object
+            object_ = shared.setdefault(object_, object_)
+            for place in places:
+                _with(entry, place, object_)
+        if current is not None:
+            found.append((current, tuple(entry)))
+        if len(shared) > _MOST_SHARED:
+            shared.clear()
+        return found
+
+    def _add(self, read: Iterable[tuple[Term, Entry]], touched: dict[Term, Entry]) -> None:
+        held = self._held
+        for subject, more in read:
+            before = held.get(subject)
+            touched.setdefault(subject, self._nothing if before is None else before)
+            held[subject] = more if before is None else _both(before, more)
+
+    def _remove(self, triples: Iterable[Triple], touched: dict[Term, Entry]) -> None:
+        wanted, held = self._wanted, self._held
         current: Term | None = None
         entry: list[Any] = []
         for triple in triples:
@@ -105,14 +148,12 @@ class Star:
                 if current is not None:
                     self._keep(current, entry)
                 current = subject
-                before = held.get(subject, nothing)
-                if subject not in touched:
-                    touched[subject] = before
+                before = held[subject]
+                touched.setdefault(subject, before)
                 entry = list(before)
-            object_ = triple.object
-            object_ = shared.setdefault(object_, object_)
             for place in places:
-                change(entry, place, object_)
+                had = entry[place]
+                entry[place] = _left(had, triple.object) if isinstance(had, Several) else None
         if current is not None:
             self._keep(current, entry)
 
@@ -153,13 +194,18 @@ def _with(entry: list[Any], place: int, object_: Term) -> None:
         entry[place] = Several((had, object_))
 
 
-def _without(entry: list[Any], place: int, object_: Term) -> None:
-    had = entry[place]
-    if not isinstance(had, Several):
-        entry[place] = None
-        return
-    left = [each for each in had if each != object_]
-    entry[place] = left[0] if len(left) == 1 else Several(left)
+def _both(one: Entry, other: Entry) -> Entry:
+    entry = list(one)
+    for place, more in enumerate(other):
+        if more is not None:
+            for object_ in more if isinstance(more, Several) else (more,):
+                _with(entry, place, object_)
+    return tuple(entry)
+
+
+def _left(several: Several, object_: Term) -> Term | Several:
+    left = [each for each in several if each != object_]
+    return left[0] if len(left) == 1 else Several(left)
 
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[Term | None]], Row]:

@@ -155,6 +155,10 @@ class SlidingUnit:
 
     def _changes(self, artq: Artq, waiting: Sequence[Sides]) -> list[Change]:
         touched = self._feed.change(artq, waiting, self._groups)
+        if self._is_plain and len(self._members) == 1:
+            (members,) = self._members.values()
+            if members.want_all:
+                return self._plain_changes(touched, members)
         told = _Told(self._variables, is_net=self._is_plain)
         became: list[_Became] = []
         moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
@@ -171,6 +175,25 @@ class SlidingUnit:
         for each in became:
             self._show(each)
         return told.changes()
+
+    def _plain_changes(self, touched: list[Group], members: Members) -> list[Change]:
+        """The same, where each member is told each group as it is: all of them the same."""
+        became = [(group, group.shown, self._groups.now(group)) for group in touched]
+        added: list[Row] = []
+        removed: list[Row] = []
+        for group, was, now in became:
+            group.is_touched = False
+            group.shown = now
+            if now is None:
+                self._groups.forget(group)
+            if was is not None and now is not None and was.row == now.row:
+                continue
+            if was is not None:
+                removed.append(was.row)
+            if now is not None:
+                added.append(now.row)
+        results = ResultsDelta(self._variables, tuple(added), tuple(removed))
+        return [(spu, results) for spu in members.passing_all]
 
     def _became(self, group: Group, now: Shown | None, told: "_Told") -> "_Became":
         """What a group is to show, and the rows of that where somebody has them; tells who has."""

@@ -17,7 +17,7 @@ from gateway.engine.request import QueryRequest, SubscribeRequest
 from gateway.engine.windowed.declared import Declared
 from gateway.errors import UnsupportedQueryError
 from gateway.rdf.delta import Delta
-from gateway.sparql.graphs.named_graphs import graphs_of_dataset, graphs_of_query, graphs_of_update
+from gateway.sparql.graphs.mentioned import graphs_of_dataset, graphs_of_query, graphs_of_update
 from gateway.store.diverted import Diverted, stream_keeps_nothing
 from gateway.store.quad_store import QuadStore
 

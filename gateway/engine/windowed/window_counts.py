@@ -51,7 +51,7 @@ class WindowCounts:
                 del self._before[key]
 
     def ended(self, content: Content) -> None:
-        """It is full: who has it is told so."""
+        """A window is full: who has it is told so."""
         for name in {self._label(name) for name, each in self._users if each is content}:
             self._past_of(name)["full"] += 1
 

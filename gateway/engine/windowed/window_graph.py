@@ -26,12 +26,17 @@ class WindowGraph:
         self.users = 0
         self._wanted: Counter[Term | None] = Counter()
         self._index = QuadIndex()
-        self._bounds: tuple[Quad, ...] = self._bound_quads()
+        self._bounds: tuple[Quad, ...] = bound_quads(node, content)
         self.match = self._index.match
 
     def __len__(self) -> int:
         """The quads that it keeps."""
         return len(self._index.quads)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether any quad of it is to be kept."""
+        return bool(self._wanted)
 
     def want(self, entries: Iterable[LuttEntry]) -> bool:
         """Keep what these match from now on; whether that is more than before."""
@@ -60,7 +65,7 @@ class WindowGraph:
         removed = [self._quad(each) for each in change.removed if self._keeps(each.predicate)]
         added = [self._quad(each) for each in change.added if self._keeps(each.predicate)]
         if self.content.window.bounds:
-            before, self._bounds = self._bounds, self._bound_quads()
+            before, self._bounds = self._bounds, bound_quads(self.node, self.content)
             removed += [q for q in before if q not in self._bounds and self._keeps(q.predicate)]
             added += [q for q in self._bounds if q not in before and self._keeps(q.predicate)]
         for quad in removed:
@@ -81,11 +86,13 @@ class WindowGraph:
     def _quad(self, triple: Triple) -> Quad:
         return Quad(triple.subject, triple.predicate, triple.object, self.node)
 
-    def _bound_quads(self) -> tuple[Quad, ...]:
-        bounds = self.content.bounds
-        if bounds is None:
-            return ()
-        return tuple(
-            Quad(self.node, predicate, value, self.node)
-            for predicate, value in zip((_START, _END), bounds, strict=True)
-        )
+
+def bound_quads(node: NamedNode, content: Content) -> tuple[Quad, ...]:
+    """What the graph of a window says of its start and end, where that was asked for."""
+    bounds = content.bounds
+    if bounds is None:
+        return ()
+    return tuple(
+        Quad(node, predicate, value, node)
+        for predicate, value in zip((_START, _END), bounds, strict=True)
+    )

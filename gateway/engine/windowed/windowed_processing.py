@@ -179,8 +179,11 @@ class WindowedProcessing(Processing):
     def _with_windows(self, delta: Delta, changes: Sequence[Change]) -> Delta:
         added: list[Quad] = []
         removed: list[Quad] = []
+        graphs = [graph for graph in self._source.graphs.values() if graph.is_wanted]
+        if not graphs:
+            return delta
         by_content = {change.content: change for change in changes}
-        for graph in self._source.graphs.values():
+        for graph in graphs:
             change = by_content.get(graph.content)
             if change is not None:
                 plus, minus = graph.take(change)

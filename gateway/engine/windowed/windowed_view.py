@@ -10,12 +10,9 @@ process. Meaning: docs/windows.md.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pyoxigraph import NamedNode
-
-from gateway.engine.automaton.query import AutomatonQuery, NotAnAutomatonError
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.options import EngineOptions
@@ -25,19 +22,17 @@ from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
-from gateway.engine.windowed.automata import Automata, automaton_of, parsed_of
+from gateway.engine.windowed.automata import Automata
 from gateway.engine.windowed.declared import Declared, Written, itself, read_declared
-from gateway.engine.windowed.names import Names
+from gateway.engine.windowed.opened import NOT_FILLED, Fillings, Opened, names_of
 from gateway.engine.windowed.outputs import Outputs
-from gateway.engine.windowed.window_counts import WindowCounts
+from gateway.engine.windowed.tiers import Tiers
 from gateway.engine.windowed.window_status import WindowStatus
 from gateway.engine.windowed.windowed_processing import (
     Contents,
-    WindowedProcessing,
     evaluated_text,
     plain_graphs,
 )
-from gateway.engine.windowed.windowed_source import View
 from gateway.errors import (
     ForbiddenError,
     GatewayError,
@@ -52,9 +47,6 @@ from gateway.windows.before.filling import Filling
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element
 from gateway.windows.info import WindowInfo
-from gateway.windows.streams import Streams
-from gateway.windows.window import Window
-from gateway.windows.window_clock import WindowClock
 
 log = logging.getLogger(__name__)
 
@@ -62,15 +54,6 @@ Arrived = Mapping[str, Sequence[Element]]
 """Elements by the IRI of their stream."""
 
 NOTHING: Arrived = {}
-
-NOT_FILLED: Mapping[Window, Filling] = {}
-
-PastOf = Callable[[Window], tuple[Iterable[Element], int | None]]
-"""What came before a window is opened, and from when on that is everything, None: from nothing."""
-
-
-def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
-    return (), None
 
 
 class WindowedView:
@@ -89,27 +72,33 @@ class WindowedView:
         subscriptions: Subscriptions,
         delivery: Delivery,
     ) -> None:
-        self.streams = Streams(options.windows)
-        self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
         self.written: Written = itself
-        self.past_of: PastOf = _nothing
         self._unheard: dict[Spu, GatewayError] = {}
-        self.names = Names(store)
         self.on_declared: Callable[[Declared], None] = lambda _: None
-        self.entailed: EntailedView | None = None
-        self.automata = Automata()
-        self.counts = WindowCounts(self._counted, lambda name: name in self.declared.windows)
+        self._tiers = Tiers(store, options, statistics, delivery.lost)
+        self.opened = Opened(store, options, self._tiers.automata.matches)
+        self.streams, self.clock = self.opened.streams, self.opened.clock
+        self.names, self.counts = self.opened.names, self.opened.counts
         self.lag = 0
         self._store = store
-        self._is_exact_only = options.oracle or not options.lutt
-        self._compiler = options.compiler
-        self._statistics = statistics
         self._subscriptions = subscriptions
         self._delivery = delivery
         self._outputs = Outputs()
-        self._contents: dict[Spu, Contents] = {}
-        self._processings: dict[bool, list[WindowedProcessing]] = {False: [], True: []}
-        self._home: dict[Spu, WindowedProcessing] = {}
+        self._contents: Mapping[Spu, Contents] = self.opened.of
+
+    @property
+    def automata(self) -> Automata:
+        """Who serves conjunctive queries over one window."""
+        return self._tiers.automata
+
+    @property
+    def entailed(self) -> EntailedView | None:
+        """The entailed view, where there is one."""
+        return self._tiers.entailed
+
+    @entailed.setter
+    def entailed(self, view: EntailedView | None) -> None:
+        self._tiers.entailed = view
 
     @property
     def declared(self) -> Declared:
@@ -176,18 +165,15 @@ class WindowedView:
         """
         if subject.infer:
             self._require_known(subject)
-        home = replace(subject, text=evaluated_text(subject, _names(subject)))
+        home = replace(subject, text=evaluated_text(subject, names_of(subject)))
         if self._subscriptions.spu(home) is not None:
             return home
-        query = self._as_automaton(home)
-        if isinstance(query, AutomatonQuery):
-            return self.automata.home(home, query)
-        return home
+        return self._tiers.alike(home)
 
     def _require_known(self, subject: Subject) -> None:
         if self.entailed is None:
             raise NoReasoningError
-        plain = plain_graphs(subject, _names(subject))
+        plain = plain_graphs(subject, names_of(subject))
         self.entailed.require((None,) if plain is None else plain)
 
     def contents_of(self, spuid: str) -> Contents:
@@ -206,11 +192,9 @@ class WindowedView:
         Raises WindowError for a window with the name of a graph of the store, WindowFullError
         where there is no room for it, and as a Processing.
         """
-        return self._added(subject, self._opened(subject))
+        return self._added(subject, self._opened(subject, NOT_FILLED))
 
-    def begin(
-        self, subject: Subject, fillings: Mapping[Window, Filling]
-    ) -> tuple[Spu, dict[Content, Filling]]:
+    def begin(self, subject: Subject, fillings: Fillings) -> tuple[Spu, dict[Content, Filling]]:
         """As `add`, over windows that are still to be filled, and which these are."""
         contents = self._opened(subject, fillings)
         spu, _ = self._added(subject, contents)
@@ -223,11 +207,7 @@ class WindowedView:
     def fill(self, content: Content, filling: Filling, most: int) -> None:
         """Put the next `most` elements of its past into a window."""
         changes = self.streams.fill(content, filling, most)
-        told = self.automata.step(changes) if changes else []
-        for processings in self._processings.values():
-            for processing in processings:
-                told += processing.step(Delta(), changes)
-        self._outputs.told(told, ())
+        self._outputs.told(self._tiers.step(Delta(), Delta(), changes), ())
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
@@ -239,58 +219,44 @@ class WindowedView:
 
     def _added(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
         try:
-            spu, results = self._placed(subject, contents)
+            spu, results = self._tiers.place(subject, contents)
         except Exception:
-            self._close(contents)
+            self.opened.close(contents)
             raise
-        self._contents[spu] = contents
-        self.counts.opened(_named(contents))
-        self.names.opened(contents)
+        self.opened.keep(spu, contents)
         is_told_all = spu in self.automata and subject.output == "added"
         self._outputs.add(spu, results, is_told_all=is_told_all)
         return spu, results
 
+    def _opened(self, subject: Subject, fillings: Fillings) -> Contents:
+        return self.opened.open(subject, self._tiers.view(subject), fillings)
+
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a known SPU now."""
-        if spu in self.automata:
-            return self.automata.initial(spu)
-        return self._home[spu].initial(spu)
+        return self._tiers.initial(spu)
 
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
-        self.counts.closed(_named(self._contents[spu]))
-        if spu in self.automata:
-            self.automata.remove(spu)
-            self._count_automaton(-1)
-        else:
-            processing = self._home.pop(spu)
-            processing.remove(spu)
-            if processing.is_idle:
-                self._processings[spu.subject.infer].remove(processing)
+        self._tiers.remove(spu)
         self._outputs.remove(spu)
         self._unheard.pop(spu, None)
-        contents = self._contents.pop(spu)
-        self.names.closed(contents)
-        self._close(contents)
+        self.opened.release(spu)
 
     def explain(self, subject: Subject, spu: Spu | None) -> Explanation:
         """How a query is served, or would be if it were subscribed."""
-        contents = self._contents[spu] if spu is not None else self._opened(subject)
+        known = self._contents[spu] if spu is not None else None
+        contents = known or self._opened(subject, NOT_FILLED)
         try:
-            return replace(self._explained(subject, spu, contents), output=subject.output)
+            return replace(self._tiers.explained(subject, spu, contents), output=subject.output)
         finally:
             if spu is None:
-                self._close(contents)
+                self.opened.close(contents)
 
     def standing(self, subscription: Subscription) -> Standing:
         """How a subscription is served now."""
-        spu = subscription.spu
-        if spu in self.automata:
-            known = (subscription.spuid, subscription.alias, subscription.text or spu.subject.text)
-            found = Standing(*known, subscription.last_sequence, tier="automaton", members=1)
-        else:
-            found = self._home[spu].standing(subscription)
-        return replace(found, windows=spu.subject.windows, output=spu.subject.output)
+        found = self._tiers.standing(subscription)
+        subject = subscription.spu.subject
+        return replace(found, windows=subject.windows, output=subject.output)
 
     def statuses(self) -> list[WindowStatus]:
         """Every open window, those that were opened first before others."""
@@ -314,112 +280,6 @@ class WindowedView:
             return WindowStatus(*told)
         return WindowStatus(*told, automaton.patterns, automaton.plans, automaton.matches)
 
-    def _view(self, subject: Subject) -> View:
-        """What the windows of a subject stand beside."""
-        if not subject.infer:
-            return self._store
-        if self.entailed is None:
-            raise NoReasoningError
-        return self.entailed.entailed
-
-    def _opened(
-        self, subject: Subject, fillings: Mapping[Window, Filling] = NOT_FILLED
-    ) -> Contents:
-        view = self._view(subject)
-        for node in _names(subject):
-            if view.contains_graph(node):
-                raise WindowError(
-                    f"the window {node.value} has the name of a graph of the store",
-                    "give it an IRI of its own",
-                )
-        now, due = self.clock.now(), self.streams.next_due()
-        if due is not None and due <= now:
-            now = due - 1  # as everybody was told: the next step tells what is due by now
-        opened: dict[NamedNode, Content] = {}
-        try:
-            for iri, window in subject.windows:
-                opened[NamedNode(iri)] = self._open(window, now, fillings.get(window))
-        except Exception:
-            self._close(opened)
-            raise
-        return opened
-
-    def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
-        if filling is None or self.streams.is_open(window):
-            past, since = self.past_of(window)
-            return self.streams.open(window, now, past, complete_since=since)
-        return self.streams.open_filling(filling, now)
-
-    def _close(self, contents: Contents) -> None:
-        for content in contents.values():
-            self.streams.close(content)
-
-    def _placed(self, subject: Subject, contents: Contents) -> tuple[Spu, ResultsDelta]:
-        query = self._as_automaton(subject)
-        if isinstance(query, AutomatonQuery):
-            parsed = parsed_of(subject)
-            spu = Spu(subject, parsed.form.name, parsed.variables)
-            results = self.automata.add(spu, query, *contents.values())
-            self._count_automaton(+1)
-            return spu, results
-        processing = self._processing(subject, contents)
-        try:
-            spu, results = processing.serve(
-                subject, contents, plain_graphs(subject, contents.keys())
-            )
-        finally:
-            if processing.is_idle:
-                self._processings[subject.infer].remove(processing)
-        self._home[spu] = processing
-        return spu, results
-
-    def _as_automaton(self, subject: Subject) -> AutomatonQuery | NotAnAutomatonError:
-        if self._is_exact_only:
-            return NotAnAutomatonError("every query is evaluated again")
-        try:
-            return automaton_of(subject)
-        except NotAnAutomatonError as error:
-            return error
-
-    def _processing(self, subject: Subject, contents: Contents) -> WindowedProcessing:
-        plain = plain_graphs(subject, contents.keys())
-        there = self._processings[subject.infer]
-        for processing in there:
-            if processing.takes(contents, plain):
-                return processing
-        parts = (self._view(subject), self._store, self._compiler, self._statistics)
-        made = WindowedProcessing(*parts, is_own=plain is None)
-        made.recovery.on_lost = self._delivery.lost
-        there.append(made)
-        return made
-
-    def _explained(self, subject: Subject, spu: Spu | None, contents: Contents) -> Explanation:
-        query = self._as_automaton(subject)
-        infos = {node.value: each.info() for node, each in contents.items()}
-        if isinstance(query, AutomatonQuery):
-            shown = Explanation(subject.text, "automaton", {}, (), {}, members=1)
-            known = {"patterns": len(query.patterns), "conditions": len(query.conditions)}
-            served = None if spu is None else self.automata.explain(spu)
-            return replace(
-                shown, is_subscribed=spu is not None, windows=infos, automaton=served or known
-            )
-        processing = self._home[spu] if spu is not None else self._processing(subject, contents)
-        try:
-            shown = processing.explain(subject, spu)
-        finally:
-            if processing.is_idle:
-                self._processings[subject.infer].remove(processing)
-        refused = {"automaton": str(query), **shown.refused}
-        return replace(shown, refused=refused, windows=infos)
-
-    def _counted(self, content: Content) -> dict[str, int]:
-        told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
-        return {**told, "matches": self.automata.matches(content)}
-
-    def _count_automaton(self, difference: int) -> None:
-        tiers = self._statistics.spus
-        tiers["automaton"] = tiers.get("automaton", 0) + difference
-
     # a step ---------------------------------------------------------------------------------
 
     def step(self, asserted: Delta, entailed: Delta, arrived: Arrived) -> list[Told]:
@@ -434,10 +294,7 @@ class WindowedView:
         changes = self.streams.step(now, arrived)
         if self.entailed is not None and self.entailed.reasoner.suspended:
             self._end_suspended()
-        told = self.automata.step(changes) if changes else []
-        for infers, delta in ((False, asserted), (True, entailed)):
-            for processing in self._processings[infers]:
-                told += processing.step(delta, changes)
+        told = self._tiers.step(asserted, entailed, changes)
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
@@ -478,11 +335,3 @@ class WindowedView:
             self._delivery.ended(spuid, spu.subject.text, error)
             if last is not None:
                 self.remove(last)
-
-
-def _named(contents: Contents) -> Iterator[tuple[str, Content]]:
-    return ((node.value, each) for node, each in contents.items())
-
-
-def _names(subject: Subject) -> list[NamedNode]:
-    return [NamedNode(iri) for iri, _ in subject.windows]

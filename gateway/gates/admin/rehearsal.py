@@ -38,7 +38,7 @@ from gateway.ingest.raw_messages import RawMessage, RawMessages
 from gateway.rdf.canonical import canonical_quad
 from gateway.security.policy import Capability, Policy, covers
 from jsap.errors import JsapError
-from jsap.extended import mapping_quads
+from jsap.extended.quads import mapping_quads
 from jsap.profile import Profile
 
 PATH = "/mappings/rehearse"

@@ -167,7 +167,7 @@ class ElementsGate:
             )
 
     async def _elements(self, caller: Caller, asked: _Asked) -> list[Element]:
-        """Those in the body, in order, their triples as the store would give them back."""
+        """The elements of the body, in order, their triples as the store would give them back."""
         content = await read_body(caller.request, self._limits)
 
         def work(body: BoundedBody) -> list[Element]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway.engine import Engine, QueryRequest
+from gateway.engine.windowed.window_copies import WindowCopies
 from gateway.gates.http.rendering import Answer, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.query_process import QueryJob
@@ -62,7 +63,7 @@ class QueriesApart:
     ) -> Answer:
         """The answer of a QUERY. Raises a GatewayError."""
         self._engine.windowed.names.require_answerable(query)
-        answer = pickle.loads(self._asked(query, acceptable, takes_gzip, is_wanted))  # noqa: S301
+        answer = pickle.loads(self._asked(query, acceptable, is_wanted, takes_gzip=takes_gzip))  # noqa: S301
         assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
         return answer
 
@@ -73,9 +74,17 @@ class QueriesApart:
         """
         return not query_facts(query.text).is_bounded and not self._engine.is_subscribed(query)
 
-    def try_first(self, query: QueryRequest, is_wanted: Callable[[], bool]) -> None:
-        """Raise the GatewayError that the first answer of a subscription would end with."""
-        self._asked(query, None, takes_gzip=False, is_wanted=is_wanted, age_s=_AGE_S)
+    def try_first(
+        self,
+        query: QueryRequest,
+        is_wanted: Callable[[], bool],
+        copied: WindowCopies | None = None,
+    ) -> None:
+        """Raise the GatewayError that the first answer of a subscription would end with.
+
+        `copied` is what it looks at in windows, which the process has beside the store.
+        """
+        self._asked(query, None, is_wanted, age_s=_AGE_S, copied=copied)
 
     def _snapshots(self, query: QueryRequest) -> Snapshots:
         """Copies of what the query is about. Raises NoReasoningError, SuspendedError."""
@@ -90,22 +99,26 @@ class QueriesApart:
         self,
         query: QueryRequest,
         acceptable: Acceptable | None,
-        takes_gzip: bool,
         is_wanted: Callable[[], bool],
+        *,
+        takes_gzip: bool = False,
         age_s: float = 0.0,
+        copied: WindowCopies | None = None,
     ) -> bytes:
         remote, limits = self._engine.store.remote, self._limits
+        readable = query.rights.read
         remote.require_services(query.text)
         with self._snapshots(query).reading(age_s) as folder:
             job = QueryJob(
                 folder,
                 query.text,
                 query.dataset,
-                query.rights.read,
+                None if readable is None else readable | query.beside,
                 remote.hosts,
                 self._engine.time(),
                 limits,
                 acceptable,
                 takes_gzip,
+                copied,
             )
             return self.processes.ask(job, limits.timeout_s, is_wanted)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyoxigraph import QueryBoolean, Store
 
+from gateway.engine.windowed.window_copies import WindowCopies
 from gateway.errors import StorageError
 from gateway.gates.http.rendering import BoundedBody, RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
@@ -27,7 +28,7 @@ class QueryJob:
     """A query on a snapshot, and how its answer is wanted.
 
     `time` is that of its clock. Without `acceptable` the number of its solutions is wanted, of a
-    subscription's first answer.
+    subscription's first answer; `copies` are what that looks at in windows.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class QueryJob:
     limits: RenderingLimits
     acceptable: Acceptable | None = None
     takes_gzip: bool = False
+    copies: WindowCopies | None = None
 
 
 def main(memory_bytes: int) -> None:
@@ -58,6 +60,8 @@ class _Evaluation:
         store = self._opened(job.folder)
         store.clock = Clock(lambda: job.time)
         store.remote = Remote(job.hosts)
+        if job.copies is not None:
+            store = job.copies.beside(store)
         source: Source = store if job.readable is None else Readable(store, job.readable)
         if job.acceptable is None:
             return _count(source, job)
@@ -80,7 +84,8 @@ class _Evaluation:
 
 def _count(source: Source, job: QueryJob) -> bytes:
     """All solutions are made, as the first answer of a subscription makes them."""
-    results = source.query(with_tie_break(job.text), job.dataset)
+    text = job.text if job.copies is None else job.copies.text
+    results = source.query(with_tie_break(text), job.dataset)
     if isinstance(results, QueryBoolean):
         return b"1"
     body = BoundedBody(job.limits)

@@ -71,7 +71,8 @@ class Opening:
             return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
         windowed.require_readable(request)
         async with AsyncExitStack() as turns:
-            for key in (request.owner, *self._unfilled(request)):
+            keys: list[Window | str] = [request.owner, *self._unfilled(request)]
+            for key in keys:
                 turn = self._turns.setdefault(key, asyncio.Lock())
                 await turns.enter_async_context(turn)
             await turns.enter_async_context(self._together)
@@ -134,12 +135,12 @@ class Opening:
 
     @contextmanager
     def _opened_with(self, past: Past) -> Iterator[None]:
-        windowed = self._scheduler.engine.windowed
-        before, windowed.past_of = windowed.past_of, lambda each: past.at_once.get(each, ((), None))
+        opened = self._scheduler.engine.windowed.opened
+        before, opened.past_of = opened.past_of, lambda each: past.at_once.get(each, ((), None))
         try:
             yield
         finally:
-            windowed.past_of = before
+            opened.past_of = before
 
     def _came(self, window: Window, meanwhile: Sequence[Record]) -> Sequence[Element]:
         found = self._elements.by_stream(

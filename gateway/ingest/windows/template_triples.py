@@ -71,7 +71,7 @@ class TemplateTriples:
         if None not in values and self._columns:
             value = values.__getitem__
             try:
-                made = list(map(Triple, *[map(value, column) for column in self._columns]))  # type: ignore[arg-type]  # wrong ones raise
+                made = list(map(Triple, *[map(value, column) for column in self._columns]))
             except TypeError:
                 made = list(self._legal(values))
         else:

@@ -11,7 +11,7 @@ from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.ingest.mappings import MappingTable
 from gateway.profiles import Profiles
-from jsap.extended import mapping_quads
+from jsap.extended.quads import mapping_quads
 from jsap.profile import load_profile
 from tests.kit.pages import family_pages, properties_page
 from tests.paths import ROOT

@@ -255,3 +255,31 @@ def test_streams_of_an_earlier_life_are_told_by_templates_with_members() -> None
     registry, errors = Registry.compile([mapping], memory)
     assert not errors
     assert registry.topic_filters == {"zigbee2mqtt/+"}
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ('{"p":{"lat":52.40,"lon":"4.9"}}', "POINT(4.9 52.40)"),
+        ('{"p":{"lat":-9e1,"lon":180}}', "POINT(180 -90)"),
+        ('{"p":{"lat":52.4}}', FaultReason.MISSING),
+        ('{"p":{"lat":null,"lon":4}}', FaultReason.NULL),
+        ('{"p":{"lat":95,"lon":4}}', FaultReason.OUT_OF_RANGE),
+        ('{"p":{"lat":"north","lon":4}}', FaultReason.NOT_A_VALUE),
+        ("{}", FaultReason.MISSING),
+    ],
+)
+def test_position_is_one_value_of_two_members(payload: str, told: str | FaultReason) -> None:
+    selector = "point(lat=$.p.lat, lon=$.p.lon)"
+    mapping = replace(SHARED, sensor="urn:s", feature_of_interest="urn:f", selector=selector)
+    decoded = decode(payload, mapping)
+    reasons = [fault.reason for fault in decoded.faults]
+    assert [each.lexical for each in decoded.observations] + reasons == [told]
+    assert all(each.datatype.endswith("#wktLiteral") for each in decoded.observations)
+
+
+@pytest.mark.parametrize("selector", ["point", "point($.a, $.b)", "point(lat=$.a[*], lon=$.b)"])
+def test_position_that_is_none_is_refused(selector: str) -> None:
+    mapping = replace(SHARED, sensor="urn:s", feature_of_interest="urn:f", selector=selector)
+    _, (error,) = Registry.compile([mapping])
+    assert error.member == "selector"

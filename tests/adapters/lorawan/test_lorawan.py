@@ -22,7 +22,7 @@ MAPPING = Mapping(
     [
         ("", "name a decoded value"),
         ("elsys:", "name a decoded value"),
-        ("zenner:temperature", "none of the byte tables milesight-am107, elsys"),
+        ("zenner:temperature", "none of the byte tables milesight-am107, milesight-am300"),
         ("a.*", "one value"),
         ("$.rxInfo[*].rssi", "one value"),
         ("$.a[", "character"),

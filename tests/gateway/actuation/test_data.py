@@ -13,7 +13,7 @@ from gateway.cli.command import main
 from gateway.engine import Engine
 from gateway.journal import Journal, Origin
 from gateway.sparql.parser import parse_query, parse_update
-from jsap.extended import mapping_quads
+from jsap.extended.quads import mapping_quads
 from jsap.profile import Profile
 from tests.gateway.actuation.lamps import LAMP, command, lamp_profile
 from tests.gateway.shipping.journals import lines_of
@@ -118,9 +118,9 @@ def test_what_the_document_says_to_type_is_understood() -> None:
 
 def test_document_has_every_member_and_metric() -> None:
     from gateway.actuation.statistics import ActuationStatistics
-    from jsap.extended import _Actuator
+    from jsap.extended.items import ActuatorItem
 
-    for name, member in _Actuator.model_fields.items():
+    for name, member in ActuatorItem.model_fields.items():
         assert f"`{member.validation_alias or name}`" in DOCUMENT or name == "id"
     for name in ActuationStatistics.__slots__:
         assert f"`{name}`" in DOCUMENT

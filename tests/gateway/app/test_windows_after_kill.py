@@ -84,7 +84,8 @@ class Service:
         return Program(*COMMAND, "run", "--config", str(self.config))
 
     def watch(self, query: str) -> Watcher:
-        return Watcher(connect(f"ws://{LOOPBACK}:{self.http_port}/subscribe"), query)
+        socket = connect(f"ws://{LOOPBACK}:{self.http_port}/subscribe", ping_interval=None)
+        return Watcher(socket, query)
 
     def truth(self) -> tuple[Bag, Bag, Bag]:
         """What the windows have of all that is in the journal."""

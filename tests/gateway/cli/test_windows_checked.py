@@ -49,6 +49,14 @@ def test_what_narrows_the_window_counts(tmp_path: Path) -> None:
     assert warnings(house(tmp_path, limit=5000, sensor=A[0])) == []
 
 
+def test_what_all_windows_may_have_is_as_configured(tmp_path: Path) -> None:
+    config = house(tmp_path)
+    assert warnings(config) == []
+    tight = config.windows.model_copy(update={"elements": 5000})
+    (told,) = warnings(config.model_copy(update={"windows": tight}))
+    assert "of 5000 that it may have" in told
+
+
 def test_without_a_journal_nothing_is_known(tmp_path: Path) -> None:
     config = house(tmp_path, limit=5)
     elsewhere = config.gateway.model_copy(update={"data_dir": tmp_path / "other"})

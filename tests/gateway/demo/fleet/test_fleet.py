@@ -12,6 +12,7 @@ from gateway.demo.fleet.session import FleetOptions, Outcome, run_fleet
 from gateway.ingest.duplicates import Duplicates, Novelty
 from gateway.ingest.quarantine import Quarantine
 from gateway.ingest.silence import Absences
+from gateway.ingest.windows.elements import ObservationElements
 
 SMALL = 3 * len(DIALECTS)
 
@@ -38,6 +39,7 @@ async def test_an_hour_of_all_dialects_with_a_restart_is_what_the_truth_says() -
     assert len(counted(outcome, "observations")) == dialects
     assert len(counted(outcome, "store")) == dialects
     assert len(counted(outcome, "quarantine")) == dialects
+    assert sum(counted(outcome, "means").values()) > 2 * dialects
     assert sum(counted(outcome, "absences").values()) > 150
     assert sum(counted(outcome, "requests").values()) > 5
     assert sum(counted(outcome, "series").values()) > 5
@@ -50,8 +52,9 @@ async def test_an_hour_of_all_dialects_with_a_restart_is_what_the_truth_says() -
         (Duplicates, "judge", lambda *_, **__: Novelty.NEW, "observations"),
         (Absences, "due", lambda _: [], "absences"),
         (Quarantine, "add", lambda *_: None, "quarantine"),
+        (ObservationElements, "entering", lambda *_: {}, "means"),
     ],
-    ids=["duplicates", "absences", "quarantine"],
+    ids=["duplicates", "absences", "quarantine", "means"],
 )
 async def test_a_gateway_that_is_wrong_is_seen(
     part: type, method: str, instead: object, aspect: str, monkeypatch: pytest.MonkeyPatch

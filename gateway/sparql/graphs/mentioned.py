@@ -32,14 +32,14 @@ class UpdateGraphs:
 
 @remembered()
 def graphs_of_query(text: str) -> Graphs:
-    """Those of GRAPH, FROM and FROM NAMED, in sub-queries too. Raises SparqlSyntaxError."""
+    """The graphs of GRAPH, FROM and FROM NAMED, in sub-queries too. Raises SparqlSyntaxError."""
     query = parse_query(text)
     return frozenset((*_in_patterns(query), *_in_dataset(query.dataset)))
 
 
 @remembered()
 def graphs_of_update(text: str) -> UpdateGraphs:
-    """Those of every operation of a request. Raises SparqlSyntaxError."""
+    """The graphs of every operation of a request. Raises SparqlSyntaxError."""
     found: dict[str, set[NamedNode]] = {"read": set(), "deleted": set(), "inserted": set()}
     found["managed"] = set()
     for operation in parse_update(text).operations:

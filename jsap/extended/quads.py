@@ -19,12 +19,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 from typing import Any, TypeVar
-from typing import Literal as OneOf
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from pyoxigraph import Literal, NamedNode, Quad
 
 from jsap.errors import JsapError
+from jsap.extended.items import (
+    MODELS,
+    ActuatorItem,
+    AvailabilitiesItem,
+    Item,
+    MappingItem,
+    Number,
+    RuleItem,
+    WindowItem,
+)
 from jsap.file_format import first_error
 from jsap.lexer import LexError
 from jsap.namespaces import expand, iri
@@ -40,127 +49,7 @@ _DECIMAL = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 
 
-class _Item(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    id: str
-
-
-_LONGEST_S = 10**9
-"""Some thirty years of silence."""
-
-
-class _Availability(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    topic: str
-    available: str | None = None
-    notAvailable: str | None = None  # noqa: N815 - as it is written
-    template: str | None = None
-
-
-class _Availabilities(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    mode: OneOf["all", "any", "latest"] = "latest"
-    topics: list[_Availability] | tuple[_Availability, ...]
-
-
-class _Mapping(_Item):
-    topic: str
-    format: str
-    sensor: str
-    property: str
-    feature: str
-    selector: str | None = None
-    unit: str | None = None
-    time: str | None = None
-    sequence: str | None = None
-    device_unit: str | None = Field(default=None, alias="deviceUnit")
-    true_value: str | None = Field(default=None, alias="trueValue")
-    false_value: str | None = Field(default=None, alias="falseValue")
-    expires_after: int | float | None = Field(
-        default=None, gt=0, le=_LONGEST_S, alias="expiresAfter"
-    )
-    availability: str | None = None
-    retained: OneOf["seed", "history", "drop"] | None = None
-    availabilities: str | _Availabilities | None = None
-    sensor_class: str | None = Field(default=None, alias="sensorClass")
-    scale: int | float | Decimal | None = None
-    offset: int | float | Decimal | None = None
-    condition: str | None = None
-    decimal_sign: OneOf[",", "."] | None = Field(default=None, alias="decimalSign")
-
-
-_Number = int | float | Decimal
-
-
-class _Actuator(_Item):
-    topic: str
-    property: str
-    feature: str
-    payload: str | None = None
-    format: str | None = None
-    values: list[str] | tuple[str, ...] = ()
-    minimum: _Number | None = None
-    maximum: _Number | None = None
-    step: _Number | None = Field(default=None, gt=0)
-    unit: str | None = None
-    device_unit: str | None = Field(default=None, validation_alias="deviceUnit")
-    true_value: str | None = Field(default=None, validation_alias="trueValue")
-    false_value: str | None = Field(default=None, validation_alias="falseValue")
-    sensor: str | None = None
-    tolerance: _Number | None = Field(default=None, ge=0)
-    time_limit: _Number | None = Field(default=None, gt=0, validation_alias="timeLimit")
-    name: str | None = None
-    qos: int | None = Field(default=None, ge=0, le=2)
-    retain: bool | None = None
-
-
-class _Rule(_Item):
-    topic: str
-    payload: str
-    on: OneOf["added", "removed"]
-    query: str | None = None
-    sparql: str | None = None
-    qos: int | None = Field(default=None, ge=0, le=2)
-    retain: bool | None = None
-    on_start: bool | None = Field(default=None, alias="onStart")
-    infer: bool | None = None
-
-
-_Iris = str | list[str] | tuple[str, ...]
-
-
-class _Window(_Item):
-    stream: str
-    range: str | None = None
-    triples: int | None = None
-    elements: int | None = None
-    step: str | int | None = None
-    per: str | None = None
-    sensor: _Iris = ()
-    property: _Iris = ()
-    feature: _Iris = ()
-    lateness: str | None = None
-    late: str | None = None
-    time: str | None = None
-    clock: str | None = None
-    zone: str | None = None
-    limit: int | None = None
-    overflow: str | None = None
-    bounds: bool | None = None
-
-
-_MODELS: Mapping[str, type[_Item]] = {
-    "mappings": _Mapping,
-    "actuators": _Actuator,
-    "rules": _Rule,
-    "windows": _Window,
-    "elementStreams": _Item,
-}
-
-_AnyItem = TypeVar("_AnyItem", bound=_Item)
+_AnyItem = TypeVar("_AnyItem", bound=Item)
 _Object = NamedNode | Literal
 
 
@@ -174,7 +63,7 @@ def mapping_quads(profile: Profile) -> list[Quad]:
         return []
     errors: list[JsapError] = []
     quads: list[Quad] = []
-    for member, model in _MODELS.items():
+    for member, model in MODELS.items():
         for path, item in _items(profile, member, model, errors):
             try:
                 quads += _Node(profile.namespaces, profile.source, path, item.id).of(item)
@@ -214,13 +103,13 @@ def one_mapping(members: object, namespaces: Mapping[str, str], path: str = "") 
 
     Raises JsapError with the JSON path, which begins with `path`.
     """
-    mapping = _checked(_Mapping, members, path)
+    mapping = _checked(MappingItem, members, path)
     return _made(path, lambda: _Node(namespaces, "", path, mapping.id).mapping(mapping))
 
 
 def one_actuator(members: object, namespaces: Mapping[str, str], path: str = "") -> list[Quad]:
     """One item of `extended.actuators`, as `one_mapping`."""
-    actuator = _checked(_Actuator, members, path)
+    actuator = _checked(ActuatorItem, members, path)
     return _made(path, lambda: _Node(namespaces, "", path, actuator.id).actuator(actuator))
 
 
@@ -231,7 +120,7 @@ def _checked(model: type[_AnyItem], members: object, path: str) -> _AnyItem:
         raise first_error(error, path, "", _names(model)) from error
 
 
-def _names(model: type[_Item]) -> list[str]:
+def _names(model: type[Item]) -> list[str]:
     """What the members are called in JSON."""
     fields = model.model_fields.items()
     return [str(each.validation_alias or each.alias or name) for name, each in fields]
@@ -327,7 +216,7 @@ def node_paths(profile: Profile) -> dict[str, str]:
     errors: list[JsapError] = []
     paths = {
         iri(item.id, profile.namespaces).value: path
-        for member, model in _MODELS.items()
+        for member, model in MODELS.items()
         for path, item in _items(profile, member, model, errors)
     }
     _raise(errors)
@@ -335,8 +224,8 @@ def node_paths(profile: Profile) -> dict[str, str]:
 
 
 def _items(
-    profile: Profile, member: str, model: type[_Item], errors: list[JsapError]
-) -> Iterator[tuple[str, _Item]]:
+    profile: Profile, member: str, model: type[Item], errors: list[JsapError]
+) -> Iterator[tuple[str, Item]]:
     """The good ones with their paths; what is wrong with the others is added to `errors`."""
     items: Any = profile.extended.get(member, ())
     if not isinstance(items, list | tuple):
@@ -367,21 +256,21 @@ class _Node:
         self._path = path
         self._subject = self._iri("id", node_id)
 
-    def of(self, item: _Item) -> Iterator[Quad]:
+    def of(self, item: Item) -> Iterator[Quad]:
         """The quads of whatever it is. Raises JsapError."""
         match item:
-            case _Mapping():
+            case MappingItem():
                 yield from self.mapping(item)
-            case _Actuator():
+            case ActuatorItem():
                 yield from self.actuator(item)
-            case _Rule():
+            case RuleItem():
                 yield from self.rule(item)
-            case _Window():
+            case WindowItem():
                 yield from self.window(item)
             case _:
                 yield self._quad(_TYPE, NamedNode(f"{GW}ElementStream"))
 
-    def mapping(self, mapping: _Mapping) -> Iterator[Quad]:
+    def mapping(self, mapping: MappingItem) -> Iterator[Quad]:
         """A gw:Mapping."""
         yield self._quad(_TYPE, NamedNode(f"{GW}Mapping"))
         objects: dict[str, _Object | None] = {
@@ -400,7 +289,7 @@ class _Node:
         objects |= {member: _literal(value) for member, value in others.items()}
         yield from self._quads({term: objects[member] for member, term in _TERMS.items()})
 
-    def actuator(self, actuator: _Actuator) -> Iterator[Quad]:
+    def actuator(self, actuator: ActuatorItem) -> Iterator[Quad]:
         """A sosa:Actuator, with one quad for each of its values."""
         yield self._quad(_TYPE, NamedNode(f"{_SOSA}Actuator"))
         yield self._quad(_FOR_PROPERTY, self._iri("property", actuator.property))
@@ -429,7 +318,7 @@ class _Node:
         }
         yield from self._quads(objects)
 
-    def rule(self, rule: _Rule) -> Iterator[Quad]:
+    def rule(self, rule: RuleItem) -> Iterator[Quad]:
         """A gw:RepublishRule."""
         if (rule.query is None) == (rule.sparql is None):
             raise self._error("", "neither or both of query and sparql", "keep one of the two")
@@ -447,7 +336,7 @@ class _Node:
         }
         yield from self._quads(objects)
 
-    def window(self, window: _Window) -> Iterator[Quad]:
+    def window(self, window: WindowItem) -> Iterator[Quad]:
         """A gw:Window, whose member `m` is gw:windowM."""
         yield self._quad(_TYPE, NamedNode(f"{GW}Window"))
         for key, value in window.model_dump(exclude={"id"}, exclude_none=True).items():
@@ -492,14 +381,14 @@ class _Node:
         return JsapError(self._path + member, reason, what_to_do, self._source)
 
 
-def _rule_text(rule: str | _Availabilities | None) -> Literal | None:
+def _rule_text(rule: str | AvailabilitiesItem | None) -> Literal | None:
     """The availabilities as JSON, which a profile may write as an object or as its text."""
-    if isinstance(rule, _Availabilities):
+    if isinstance(rule, AvailabilitiesItem):
         rule = json.dumps(rule.model_dump(exclude_none=True), ensure_ascii=False)
     return _literal(rule)
 
 
-def _number(value: _Number | None) -> Literal | None:
+def _number(value: Number | None) -> Literal | None:
     """As xsd:decimal, with the digits that the profile has."""
     if value is None:
         return None

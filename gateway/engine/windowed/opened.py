@@ -1,0 +1,115 @@
+"""`Opened`: the windows that SPUs have, each by the name that its subscription calls it.
+
+    declarations -> Streams.open, with what came before -> contents by name
+
+Place: under `WindowedView`, which asks for them and closes them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pyoxigraph import NamedNode
+
+from gateway.engine.options import EngineOptions
+from gateway.engine.spu import Spu, Subject
+from gateway.engine.windowed.names import Names
+from gateway.engine.windowed.window_counts import WindowCounts
+from gateway.engine.windowed.windowed_processing import Contents
+from gateway.engine.windowed.windowed_source import View
+from gateway.errors import WindowError
+from gateway.store.quad_store import QuadStore
+from gateway.windows.before.filling import Filling
+from gateway.windows.content import Content
+from gateway.windows.element import Element
+from gateway.windows.streams import Streams
+from gateway.windows.window import Window
+from gateway.windows.window_clock import WindowClock
+
+Fillings = Mapping[Window, Filling]
+"""What is still to be put into windows that are opened."""
+
+NOT_FILLED: Fillings = {}
+
+PastOf = Callable[[Window], tuple[Iterable[Element], int | None]]
+"""What came before a window is opened, and from when on that is everything, None: from nothing."""
+
+
+def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
+    return (), None
+
+
+class Opened:
+    """`streams` has them, `clock` moves them; `past_of` tells what came before one is opened.
+
+    `matches` counts what an automaton found in one.
+    """
+
+    def __init__(
+        self, store: QuadStore, options: EngineOptions, matches: Callable[[Content], int]
+    ) -> None:
+        self.streams = Streams(options.windows)
+        self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
+        self.past_of: PastOf = _nothing
+        self.names = Names(store)
+        self.of: dict[Spu, Contents] = {}
+        self.counts = WindowCounts(self._counted, lambda name: name in self.names.declared.windows)
+        self._matches = matches
+
+    def keep(self, spu: Spu, contents: Contents) -> None:
+        """From now on an SPU has these."""
+        self.of[spu] = contents
+        self.counts.opened(_named(contents))
+        self.names.opened(contents)
+
+    def release(self, spu: Spu) -> None:
+        """The reverse of `keep`, and of `open`."""
+        contents = self.of.pop(spu)
+        self.counts.closed(_named(contents))
+        self.names.closed(contents)
+        self.close(contents)
+
+    def open(self, subject: Subject, view: View, fillings: Fillings = NOT_FILLED) -> Contents:
+        """The windows of a subject beside a view, as after the last step.
+
+        Raises WindowError for a window with the name of a graph of the view, WindowFullError.
+        """
+        for node in names_of(subject):
+            if view.contains_graph(node):
+                raise WindowError(
+                    f"the window {node.value} has the name of a graph of the store",
+                    "give it an IRI of its own",
+                )
+        now, due = self.clock.now(), self.streams.next_due()
+        if due is not None and due <= now:
+            now = due - 1  # as everybody was told: the next step tells what is due by now
+        opened: dict[NamedNode, Content] = {}
+        try:
+            for iri, window in subject.windows:
+                opened[NamedNode(iri)] = self._open(window, now, fillings.get(window))
+        except Exception:
+            self.close(opened)
+            raise
+        return opened
+
+    def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
+        if filling is None or self.streams.is_open(window):
+            past, since = self.past_of(window)
+            return self.streams.open(window, now, past, complete_since=since)
+        return self.streams.open_filling(filling, now)
+
+    def close(self, contents: Contents) -> None:
+        """The reverse of `open`."""
+        for content in contents.values():
+            self.streams.close(content)
+
+    def _counted(self, content: Content) -> dict[str, int]:
+        told = {"late": content.late, "dropped": content.dropped, "expired": content.expired}
+        return {**told, "matches": self._matches(content)}
+
+
+def names_of(subject: Subject) -> list[NamedNode]:
+    """What a subject calls its windows."""
+    return [NamedNode(iri) for iri, _ in subject.windows]
+
+
+def _named(contents: Contents) -> Iterator[tuple[str, Content]]:
+    return ((node.value, each) for node, each in contents.items())

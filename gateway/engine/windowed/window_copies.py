@@ -1,0 +1,123 @@
+"""`WindowCopies`: what a query looks at in its windows, for a process that has only the store.
+
+    windows that are open -> their triples, as the query's patterns want them -> N-Quads
+
+Place: taken in the engine's thread (`seen`), written out in any (`copies`), read where a first
+answer is tried apart.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pyoxigraph import NamedNode, Quad, RdfFormat, Store, Triple, parse, serialize
+
+from gateway.engine.compile import lutt_of
+from gateway.engine.lutt import LuttEntry, matches
+from gateway.engine.request import SubscribeRequest
+from gateway.engine.spu import Subject
+from gateway.engine.windowed.window_graph import bound_quads
+from gateway.engine.windowed.windowed_processing import Contents, evaluated_text
+from gateway.errors import TooLargeError
+from gateway.rdf.terms import Term
+from gateway.store.quad_store import QuadStore
+
+MOST_TRIPLES = 1_000_000
+"""Of all windows of a query: to list so many takes 50 ms of the engine's thread."""
+
+_PART = 2_000
+"""Quads that are written out at once, so that other threads have their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsSeen:
+    """The triples of a query's windows at one moment, and the bounds that their graphs tell."""
+
+    triples: Mapping[NamedNode, Sequence[Triple]]
+    bounds: tuple[Quad, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCopies:
+    """`text` is what to evaluate: its `GRAPH ?g` is about the store alone.
+
+    `wanted` are the patterns of all quads that can change the answer, `quads` is N-Quads, in parts,
+    with those of the windows among them.
+    """
+
+    text: str
+    windows: tuple[NamedNode, ...]
+    wanted: tuple[LuttEntry, ...]
+    quads: tuple[bytes, ...]
+
+    def beside(self, store: QuadStore) -> QuadStore:
+        """A store in memory of what the query wants of windows and of a store.
+
+        Linear in that. It has the other's clock and may reach the same hosts.
+        """
+        both = QuadStore(Store())
+        both.clock, both.remote = store.clock, store.remote
+        for entry in self.wanted:
+            if entry.graph not in self.windows:
+                both.load(matches(store, entry), ())
+        for part in self.quads:
+            both.load(parse(part, format=RdfFormat.N_QUADS), ())
+        both.load((), (*store.named_graphs(), *self.windows))
+        return both
+
+
+def seen(contents: Contents) -> WindowsSeen:
+    """What windows have now; in the engine's thread. Raises TooLargeError beyond MOST_TRIPLES."""
+    found: dict[NamedNode, Sequence[Triple]] = {}
+    left = MOST_TRIPLES
+    for node, content in contents.items():
+        found[node] = list(islice(content, left + 1))
+        left -= len(found[node])
+        if left < 0:
+            raise _too_large(f"more than {MOST_TRIPLES} triples")
+    bounds = [quad for node, content in contents.items() for quad in bound_quads(node, content)]
+    return WindowsSeen(found, tuple(bounds))
+
+
+def copies(request: SubscribeRequest, there: WindowsSeen, most_bytes: int) -> WindowCopies:
+    """What of it the query wants; linear. The request has all windows that it names.
+
+    Raises TooLargeError where that is more than so many bytes, and as parsing the text does.
+    """
+    windows = tuple(there.triples)
+    subject = Subject(
+        request.text, request.dataset, readable=request.readable, windows=request.windows
+    )
+    text = evaluated_text(subject, windows)
+    wanted = lutt_of(subject)
+    parts: list[bytes] = []
+    size = 0
+    quads = _quads(there, wanted)
+    while some := list(islice(quads, _PART)):
+        part = serialize(some, format=RdfFormat.N_QUADS) or b""
+        size += len(part)
+        if size > most_bytes:
+            raise _too_large(f"more than {most_bytes} bytes that it looks at")
+        parts.append(part)
+    return WindowCopies(text, windows, wanted, tuple(parts))
+
+
+def _quads(there: WindowsSeen, wanted: Iterable[LuttEntry]) -> Iterator[Quad]:
+    """What a window's graph keeps: the triples of predicates that the patterns name."""
+    yield from there.bounds
+    for node, triples in there.triples.items():
+        predicates: set[Term | None] = {
+            entry.predicate for entry in wanted if entry.graph in {None, node}
+        }
+        is_any = None in predicates
+        for triple in triples:
+            if is_any or triple.predicate in predicates:
+                yield Quad(triple.subject, triple.predicate, triple.object, node)
+
+
+def _too_large(how_much: str) -> TooLargeError:
+    return TooLargeError(
+        f"the windows of the query have {how_much}, and its form bounds nothing, so its first "
+        "answer has to be tried on a copy",
+        "give shorter or narrower windows, or raise [limits] query_memory_bytes",
+    )
