@@ -7,12 +7,12 @@ SETUP := $(VENV)/.setup
 SETUP_DEV := $(VENV)/.setup-dev
 SPARKPLUG_CLIENT := $(VENV)/clients/sparkplug/.setup
 INTEROP := build/interop
+# A program for the interpreter that has Bytewax, which is not this one's.
+OF_BYTEWAX := bench/windows/flow.py
 WEB := gateway/dashboard/web
 PAGE := gateway/dashboard/static/index.html
 
 PACKAGES := adapters bench gateway jsap ontologies spark_batch
-
-# Bytewax, which bench/windows/flow.py imports, is in an environment of its own.
 
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
 WORKERS := 2
@@ -39,7 +39,7 @@ run: $(SETUP) dashboard-if-can ## the demo: a gateway, simulated devices, standi
 dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
 
 test: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop ## every test but the slow ones
-	$(BIN)/pytest -q --doctest-modules --ignore bench/windows/flow.py $(PACKAGES)
+	$(BIN)/pytest -q --doctest-modules --ignore $(OF_BYTEWAX) $(PACKAGES)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
 	$(BIN)/pytest -m "alone and not slow"
 
