@@ -173,7 +173,7 @@ def _compiled(text: str) -> JSONPath:
         raise ValueError(f"a path has at most {MAX_PATH_CHARS} characters")
     try:
         compiled = _ENVIRONMENT.compile(text)
-    except (JSONPathError, RecursionError) as error:
+    except (JSONPathError, RecursionError, OverflowError, ValueError) as error:
         raise ValueError(f"no path of RFC 9535: {excerpt(str(error).splitlines()[0])}") from error
     if not isinstance(compiled, JSONPath):
         raise ValueError("a path is one query")

@@ -1,7 +1,9 @@
 """Clouds: the device shadow of AWS IoT.
 
-Source: AWS IoT Core, Developer Guide, Device Shadow MQTT topics and documents: what is accepted has
-`state.reported`, the documents topic has it below `current`; `version` counts, `timestamp` is Unix.
+Sources: AWS IoT Core, Developer Guide, Device Shadow MQTT topics, Device Shadow service documents
+(topics; what is accepted has `state.reported`; `version` counts, `timestamp` is Unix); AWS IoT
+Device SDK, ShadowUpdatedSnapshot (state and version). That the documents topic has such a snapshot
+below `current` is general knowledge, not verified.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,12 @@
 """Houses: Victron, Z-Wave JS UI, ebusd, Frigate, Valetudo.
 
-Sources: dbus-flashmq, README.md (topics, null, empty payloads), and Victron's D-Bus paths; Z-Wave
-JS UI, its page on setup (topics, payload types), command classes of Z-Wave; ebusd, wiki page on
-MQTT; Frigate, documentation of MQTT; Valetudo, reference of its MQTT topics.
+Sources: victronenergy/dbus-flashmq, README.md (topics, null, empty payloads), and
+victronenergy/dbus_modbustcp, attributes.csv (paths of the D-Bus and their units); Z-Wave JS UI, its
+page on setup (topics, payload types), zwave-js/zwave-js, packages/core/src/registries (meters,
+notifications, sensors) and packages/cc/src/cc/MeterCC.ts (keys of meters); ebusd, wiki page MQTT
+client, and john30/ebusd-configuration, _templates.csv (fields and units); blakeblackshear/frigate,
+docs/docs/integrations/mqtt.md (counts) and frigate/track/object_processing.py (motion);
+Hypfer/Valetudo, docs/_pages/integrations/mqtt.md.
 """
 
 import re
@@ -28,14 +32,13 @@ from adapters.values.usual_words import plain_word
 _VICTRON = WordTable.of(
     """
     battery             %       Soc Dc/Battery/Soc
-    voltage             V       Dc/#/Voltage Dc/Battery/Voltage Ac/L#/Voltage Pv/V Ac/Voltage
+    voltage             V       Dc/#/Voltage Dc/Battery/Voltage Ac/L#/Voltage Pv/V Pv/#/V
     voltage             V       Ac/ActiveIn/L#/V Ac/Out/L#/V
-    current             A       Dc/#/Current Dc/Battery/Current Dc/Pv/Current Ac/L#/Current
-    current             A       Ac/ActiveIn/L#/I Ac/Out/L#/I Ac/Current
+    current             A       Dc/#/Current Dc/Battery/Current Dc/Pv/Current Ac/L#/Current Pv/I
+    current             A       Ac/ActiveIn/L#/I Ac/Out/L#/I
     power               W       Dc/#/Power Dc/Battery/Power Dc/Pv/Power Ac/Power Ac/L#/Power
-    power               W       Yield/Power Ac/ActiveIn/L#/P Ac/Out/L#/P
+    power               W       Yield/Power Ac/ActiveIn/L#/P Ac/Out/L#/P Pv/#/P
     power               W       Ac/Consumption/L#/Power Ac/Grid/L#/Power Ac/PvOnOutput/L#/Power
-    power               W       Ac/Consumption/Total/Power Ac/Grid/Total/Power
     power               W       Ac/PvOnGrid/L#/Power Ac/ConsumptionOnOutput/L#/Power
     frequency           Hz      Ac/ActiveIn/L#/F Ac/Out/L#/F Ac/Frequency Ac/L#/Frequency
     energy              kWh     Ac/Energy/Forward Ac/L#/Energy/Forward
@@ -46,10 +49,12 @@ _VICTRON = WordTable.of(
     fill_level          %       Level
     stored_volume       m3      Remaining
     battery_voltage     V       BatteryVoltage
-    duration            s       TimeToGo
+    duration            s       TimeToGo Dc/Battery/TimeToGo
     """
 )
 """Paths behind the device instance, `#` for numbers; other paths are settings and texts."""
+
+_KILOWATT = "In watts, as its phases, or in kilowatts, as Victron's list of registers has it?"
 
 _NUMBER = re.compile(r"(?<=/)[0-9]+(?=/)|(?<=/L)[0-9](?=/)")
 
@@ -63,7 +68,9 @@ def _victron(payload: Payload) -> Iterator[Found]:
         return
     device = "/".join(levels[1:4])
     meaning, unit = _VICTRON.meaning(key), _VICTRON.unit(key)
-    yield Found(device, path, meaning, unit, "", {"selector": "$.value"})
+    is_doubtful = key == "Ac/Power" and levels[2] == "pvinverter"
+    question = _KILOWATT if is_doubtful else ""
+    yield Found(device, path, meaning, unit, question, {"selector": "$.value"})
 
 
 _ZWAVE = {
@@ -88,18 +95,18 @@ _ZWAVE_SENSORS = WordTable.of(
     humidity            -       humidity
     illuminance         -       illuminance
     uv_index            /       ultraviolet
-    power               W       power
-    voltage             V       voltage
-    current             A       current
-    carbon_dioxide      ppm     carbondioxideco2level carbondioxidelevel
+    power               -       power
+    voltage             -       voltage
+    current             -       current
+    carbon_dioxide      ppm     carbondioxidecolevel
     water_temperature   -       watertemperature
-    soil_moisture       -       moisture soilmoisture
+    soil_temperature    -       soiltemperature
     dew_point           -       dewpoint
     wind_speed          -       velocity
     outdoor_temperature -       outsidetemperature
     """
 )
-"""Multilevel sensors; those without a unit have one of two, and their values may say which."""
+"""Multilevel sensors; those without a unit have one of several, and their values may say which."""
 
 _ZWAVE_METERS = {
     "65537": ("energy", "kWh"),
@@ -108,20 +115,22 @@ _ZWAVE_METERS = {
     "66817": ("current", "A"),
     "67073": ("power_factor", "/"),
 }
-"""Keys of electric meters, consumption: meter type, rate and scale in one number."""
+"""Keys of electric meters, consumption: type * 65536 + scale * 256 + rate."""
 
 _ZWAVE_STATES = {
-    "homesecuritymotionsensorstatus": ("motion", "8", "0"),
-    "homesecuritycoverstatus": ("tamper", "3", "0"),
-    "homesecuritysensorstatus": ("alarm", "", ""),
-    "accesscontroldoorstate": ("opening", "22", "23"),
-    "accesscontroldoorstatesimple": ("opening", "22", "23"),
-    "wateralarmsensorstatus": ("water_leak", "2", "0"),
-    "smokealarmsensorstatus": ("smoke", "2", "0"),
-    "heatalarmheatsensorstatus": ("heat_detected", "2", "0"),
-    "coalarmsensorstatus": ("carbon_monoxide_detected", "2", "0"),
+    "homesecuritymotionsensorstatus": ("motion", ("8", "7"), "0"),
+    "homesecuritycoverstatus": ("tamper", ("3",), "0"),
+    "accesscontroldoorstate": ("opening", ("22",), "23"),
+    "accesscontroldoorstatesimple": ("opening", ("22",), "23"),
+    "wateralarmsensorstatus": ("water_leak", ("2", "1"), "0"),
+    "smokealarmsensorstatus": ("smoke", ("2", "1"), "0"),
+    "heatalarmheatsensorstatus": ("heat_detected", ("2", "1"), "0"),
+    "coalarmsensorstatus": ("carbon_monoxide_detected", ("2", "1"), "0"),
 }
-"""Notifications: the property, and the numbers of its event and of its end."""
+"""Notifications: the property, the numbers of its event and of its end.
+
+Of two numbers of an event the latter is with the place; a device has either.
+"""
 
 _ZWAVE_BINARY = {"motion": "motion", "doorwindow": "opening", "water": "water_leak"} | {
     "smoke": "smoke",
@@ -140,7 +149,7 @@ def _zwave(payload: Payload) -> Iterator[Found]:
     if not behind:
         return
     told = heard.get("unit")
-    unit = told if type(told) is str and unit_iri(told) else None
+    unit = told if type(told) is str and told else None
     found = _of_class(_ZWAVE[levels[at]], behind, heard["value"], unit)
     if found is not None:
         meaning, unit, question, reading = found
@@ -159,17 +168,17 @@ def _of_class(kind: str, behind: list[str], value: Json, unit: str | None) -> _R
     reading = {"selector": "$.value"}
     is_number = isinstance(value, JsonNumber)
     if kind == "sensor" and is_number and name in _ZWAVE_SENSORS:
-        symbol = unit or _ZWAVE_SENSORS.unit(name)
+        symbol = (unit if unit_iri(unit) else None) if unit else _ZWAVE_SENSORS.unit(name)
         return _ZWAVE_SENSORS.meaning(name), symbol, "" if symbol else UNIT, reading
     if kind == "meter" and is_number and behind[-1] in _ZWAVE_METERS:
         term, symbol = _ZWAVE_METERS[behind[-1]]
-        return known(term), unit or symbol, "", reading
+        return known(term), symbol, "", reading
     if kind == "battery" and is_number and name == "level":
         return known("battery"), "%", "", reading
     if kind == "notification" and is_number and name in _ZWAVE_STATES:
-        term, true, false = _ZWAVE_STATES[name]
-        if true:
-            return known(term), None, "", reading | {"true_value": true, "false_value": false}
+        term, events, end = _ZWAVE_STATES[name]
+        event = next((each for each in events if each == value), events[0])
+        return known(term), None, "", reading | {"true_value": event, "false_value": end}
     if isinstance(value, bool):
         term = _truth(kind, name)
         return (known(term), None, "", reading) if term else None
@@ -186,9 +195,8 @@ def _truth(kind: str, name: str) -> str:
 
 _EBUS = WordTable.of(
     """
-    temperature         Cel     temp temp1 temp2 temp0
+    temperature         Cel     temp temp0 temp1 temp2 temps temps2 tempv
     pressure            bar     press pressv
-    humidity            %RH     hum
     """
 )
 """Fields by the types of ebusd's definitions."""

@@ -1,7 +1,10 @@
 """Meters: wmbusmeters (wireless M-Bus), P1 meters by DSMR-reader, chargers and sun by evcc.
 
-Sources: wmbusmeters, README.md and its Home Assistant discovery files (names of members);
-DSMR-reader, default topics of its MQTT settings; evcc, documentation of its MQTT API.
+Sources: wmbusmeters/wmbusmeters, README.md, drivers/src (telegrams and their values) and
+src/wmbus.cc, mediaTypeJSON (the media); dsmrreader/dsmr-reader, dsmr_mqtt/models/settings and
+dsmr_mqtt/admin.py (default topics and fields; phase_power_current and the units are those of Home
+Assistant's integration of it); evcc-io/evcc, server/mqtt.go and core/keys (topics), and
+marq24/ha-evcc, custom_components/evcc_intg/const.py (units).
 """
 
 from collections.abc import Iterator
@@ -36,6 +39,7 @@ _WMBUS = WordTable.of(
     humidity            %RH     relative_humidity_rh current_relative_humidity_rh
     signal_strength     dBm     rssi_dbm
     battery_voltage     V       battery_v
+    voltage             V       voltage_at_phase_1_v voltage_at_phase_2_v voltage_at_phase_3_v
     """
 )
 _NAMES = frozenset({"id", "name", "meter", "media", "device", "_", "timestamp", "meter_type"})
@@ -71,7 +75,9 @@ def _of_meter(device: str, key: str, value: Json, media: str, reading: dict[str,
 
 
 def _volume(media: str) -> str:
-    return "water" if "water" in media else "gas" if "gas" in media else "volume"
+    if media == "gas":
+        return "gas"
+    return "water" if "water" in media and media != "waste water" else "volume"
 
 
 _P1 = WordTable.of(
@@ -86,7 +92,7 @@ _P1 = WordTable.of(
     voltage             V       phase_voltage_l1 phase_voltage_l2 phase_voltage_l3
     current             A       phase_power_current_l1 phase_power_current_l2
     current             A       phase_power_current_l3
-    gas                 m3      extra_device_delivered
+    gas                 m3      extra_device_delivered consumption/gas/delivered
     """
 )
 """Fields of a DSMR telegram as DSMR-reader names them; the extra device is mostly a gas meter."""
@@ -95,7 +101,8 @@ _EXTRA = "Is the extra device a gas meter? It may be one of water or heat."
 
 
 def _p1(payload: Payload) -> Iterator[Found]:
-    key = levels_of(payload)[-1]
+    levels = levels_of(payload)
+    key = levels[-1] if levels[1] == "reading" else "/".join(levels[1:])
     if key in _P1:
         question = _EXTRA if key == "extra_device_delivered" else ""
         found = Found("dsmr", key, _P1.meaning(key), _P1.unit(key), question)
@@ -131,7 +138,13 @@ _EVCC = WordTable.of(
     distance            km      vehicleRange vehicleOdometer
     """
 )
-_COUNTERS = frozenset({"chargeTotalImport", "grid/energy", "pv/energy"})
+_ASKED = {
+    **dict.fromkeys(("chargeTotalImport", "grid/energy", "pv/energy"), UNIT),
+    **dict.fromkeys(
+        ("vehicleSoc", "limitSoc", "effectiveLimitSoc"),
+        "Is it a vehicle? For what heats, this is a temperature in °C.",
+    ),
+}
 
 
 def _evcc(payload: Payload) -> Iterator[Found]:
@@ -142,7 +155,7 @@ def _evcc(payload: Payload) -> Iterator[Found]:
         return
     device = "/".join(levels[1:3]) if levels[1] == "loadpoints" else "site"
     member = "/".join(behind)
-    question = UNIT if key in _COUNTERS else ""
+    question = _ASKED.get(key, "")
     found = Found(device, member, _EVCC.meaning(key), _EVCC.unit(key), question)
     yield from bare([found], payload)
 
@@ -151,6 +164,6 @@ RECIPES = (
     Recipe("wmbusmeters", ("wmbusmeters",), _wmbusmeters, shared=True),
     Recipe("wmbusmeters", ("wmbusmeters/+",), _wmbusmeters),
     Recipe("dsmr", ("dsmr/reading/+", "dsmr/consumption/+/+"), _p1, "scalar"),
-    Recipe("dsmr", ("dsmr/json", "dsmr/telegram"), _p1_json),
+    Recipe("dsmr", ("dsmr/json",), _p1_json),
     Recipe("evcc", ("evcc/loadpoints/+/+", "evcc/site/#"), _evcc, "scalar"),
 )

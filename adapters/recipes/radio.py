@@ -3,7 +3,8 @@
 All devices that are heard share a topic, the neighbours' too: each device has mappings of its own,
 with a condition, so that people take theirs and leave the others.
 
-Sources: rtl_433, its page DATA_FORMAT (names and units of members, battery_ok); Meshtastic,
+Sources: merbanan/rtl_433, docs/DATA_FORMAT.md (names and units of members, battery_ok) and
+src/output_mqtt.c (decimals have a point, but for 0); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
 
@@ -70,7 +71,7 @@ def _member(
     device: str, key: str, value: Json, reading: dict[str, str], heard: dict[str, Json]
 ) -> Found:
     if key == "battery_ok":
-        return Found(device, key, known("battery"), "%", "", {**reading, "scale": "100"})
+        return _battery(device, value, reading)
     found, question = read_usual(key, value)
     meaning, unit = found.meaning, found.unit
     if _OWN_WORDS.get(key):
@@ -78,6 +79,14 @@ def _member(
     if key.startswith("pressure") and heard.get("type") == "TPMS":
         meaning, question = known("pressure"), ""
     return Found(device, key, meaning, unit, question, {**reading, **words(meaning, value)})
+
+
+def _battery(device: str, value: Json, reading: dict[str, str]) -> Found:
+    """What knows good and low only says 1 and 0, which is no level; levels have a point."""
+    if isinstance(value, JsonNumber) and value not in ("0", "1"):
+        return Found(device, "battery_ok", known("battery"), "%", "", {**reading, "scale": "100"})
+    low = {"true_value": "0", "false_value": "1"}
+    return Found(device, "battery_ok", known("battery_low"), None, "", {**reading, **low})
 
 
 def _rtl_433_topics(payload: Payload) -> Iterator[Found]:

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from gateway.errors import GatewayError
 from jsap.errors import JsapError
@@ -205,6 +206,31 @@ def _jsap() -> Iterator[Run]:
     yield run
 
 
+@contextmanager
+def _path() -> Iterator[Run]:
+    from adapters.documents.json_query import Condition, Query, plain
+    from adapters.values.payload import parse_json
+
+    document: Any = parse_json('{"a": [{"id": "x", "v": 1.50}, [true, null, {"b": "aab"}]], "b": -3}')
+    compared: Any = plain(document)
+
+    def run(data: bytes) -> object:
+        text = _text(data)
+        kinds: tuple[Callable[[str], object], ...] = (
+            lambda text: type(Query.compile(text).find_all(document, compared)),
+            lambda text: Condition.compile(text).holds(compared),
+        )
+        told: list[object] = []
+        for kind in kinds:
+            try:
+                told.append(kind(text))
+            except ValueError:
+                told.append("refused")
+        return told
+
+    yield run
+
+
 def _payload(
     format_: str, topics: tuple[str, ...], selectors: tuple[str, ...]
 ) -> Callable[[], AbstractContextManager[Run]]:
@@ -295,6 +321,7 @@ PARSERS: Mapping[str, Parser] = {
     "sparql-query": Parser(_query, (GatewayError,), tokens.SPARQL),
     "sparql-update": Parser(_update, (GatewayError,), tokens.SPARQL),
     "jsap": Parser(_jsap, (JsapError,), tokens.PROFILE),
+    "json-path": Parser(_path, tokens=tokens.PATH),
     "senml": Parser(_payload("senml", ("a/b",), ("", "a")), tokens=(*tokens.SENML, *tokens.CBOR)),
     "cbor": Parser(_payload("cbor", ("a/b",), ("$.t", "$.s[id=*].v")), tokens=tokens.CBOR),
     "msgpack": Parser(_payload("msgpack", ("a/b",), ("$.t", "$")), tokens=tokens.MSGPACK),

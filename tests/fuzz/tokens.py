@@ -51,6 +51,12 @@ PROFILE = (
     ),
     *SPARQL,
 )
+PATH = _words(
+    """
+    $ @ . .. [ ] [* ?( ) , : && || ! == != < <= > >= 'x' "a" 'b' -1 0 1.5e3 true null $.a[0] @.id
+    @.v $.b [?@.id=='x'] [1:2:-1] length( count( value( match( search( '(a|b)*' '[' '\\u0041' *
+    """
+)
 SENML = (*_words('"bn": "bt": "bu": "bv": "n": "u": "v": "vs": "vb": "vd": "s": "t":'), *JSON)
 CBOR = (b"\x9f", b"\xbf", b"\xff", b"\xc2", b"\xc4\x82", b"\xf9\x7e\0", b"\xd8\x1c", b"\xd8\x1d\0")
 MSGPACK = (b"\x90", b"\xdd\xff\xff\xff\xff", b"\xdf\0\1\0\0", b"\xc7\x0c\xff", b"\xc0", b"\xcb")

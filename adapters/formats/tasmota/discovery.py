@@ -17,6 +17,7 @@ from adapters.formats.tasmota.words import (
     is_bit,
     is_text,
     meaning_of,
+    question_of,
     truth_words,
     unit_symbol,
 )
@@ -180,7 +181,7 @@ def _readings(
             f"{label or device} {selector}",
             meaning,
             None if _POWER.fullmatch(selector) else command_for(topic, steps),
-            "" if is_known else f"Which QUDT unit is {symbol!a}?",
+            question_of(steps) if is_known else f"Which QUDT unit is {symbol!a}?",
         )
 
 

@@ -3,7 +3,9 @@
 Place on the way: decoding and discovery of the family. A name is the driver without its number or
 address (`DS18B20` of `DS18B20-1`) and the path in it; what any driver may have stands behind `*`,
 devices of a Zigbee bridge behind `ZbReceived`.
-Sources: Tasmota's documentation of drivers and commands; hatasmota, sensor.py.
+Sources: Tasmota's documentation of drivers and commands; hatasmota, sensor.py; tasmota/docs,
+Smart-Meter-Interface and its collection of scripts: Total_in and Total_out are kWh, Power_curr is W
+in each, and docs.evcc.io, Tasmota SML IR-reader (phases).
 """
 
 import re
@@ -81,6 +83,12 @@ _TABLE = WordTable.of(
     exported_energy     kWh          *.ExportActive *.ExportTariff
     reactive_energy     kvarh        *.ImportReactive
     exported_reactive_energy kvarh   *.ExportReactive
+    energy              kWh          *.Total_in
+    exported_energy     kWh          *.Total_out
+    power               W            *.Power_curr *.Power_cur SML.power_l1 SML.power_l2 SML.power_l3
+    voltage             V            *.Volt_p1 *.Volt_p2 *.Volt_p3
+    voltage             V            SML.voltage_l1 SML.voltage_l2 SML.voltage_l3
+    current             A            SML.current_l1 SML.current_l2 SML.current_l3
     battery             %            *.Battery *.BatteryPercentage BatteryPercentage
     battery_voltage     V            *.BatteryVoltage
     signal_strength     dBm          *.Signal *.RSSI
@@ -123,6 +131,11 @@ _TEMPERATURES = {"C": "°C", "F": "°F"}
 _DEFAULTS = {"TempUnit": "°C", "PressureUnit": "hPa", "SpeedUnit": None}
 """What is meant where a message does not tell; anemometers always tell."""
 
+_OF_A_SCRIPT = re.compile(
+    r"Total_(in|out)|Power_curr?|Volt_p[1-3]|(power|voltage|current)_l[1-3]", re.ASCII
+)
+"""Names that the script of a meter gives, by custom."""
+
 ZIGBEE = "ZbReceived"
 _NUMBER = re.compile(r"[-_][0-9A-Fa-fx]{1,16}$")
 _NUMBERED = re.compile(r"(Shutter|Button|Switch|POWER|SHUTTER)[0-9]{1,2}")
@@ -146,7 +159,9 @@ class UnitRule:
 
 
 def unit_rule(steps: Sequence[str]) -> UnitRule:
-    """How the unit of the values at a path is known, for decoding."""
+    """How the unit of the values at a path is known; that of a script only by the mapping."""
+    if question_of(steps):
+        return UnitRule(None)
     symbol = _TABLE.unit(_name(steps))
     if symbol in _DEFAULTS:
         return UnitRule(None, symbol or "")
@@ -169,6 +184,13 @@ def meaning_of(steps: Sequence[str], told: Told) -> Meaning:
         told = Told(_DEFAULTS[symbol or ""] or "m/s", told.shape, told.kind)
     word = ".".join(steps[1:]) if len(steps) == 3 and steps[0] != ZIGBEE else steps[-1]
     return _TABLE.meaning(name, told, word)
+
+
+def question_of(steps: Sequence[str]) -> str:
+    """What to ask though the value is known; empty for nothing."""
+    if len(steps) == 2 and _OF_A_SCRIPT.fullmatch(steps[1]) and _name(steps) in _TABLE:
+        return f"Does the meter's script count in {_TABLE.unit(_name(steps))}, as most do?"
+    return ""
 
 
 def is_text(steps: Sequence[str]) -> bool:

@@ -120,7 +120,7 @@ EM500 = _table(
 
 WS52X = _table(
     "milesight-ws52x",
-    "ws52x ws521 ws522 ws523 ws525",
+    "ws52x ws523 ws525",
     {
         b"\x03\x74": _item(2, "voltage [V] u16le@0 /10"),
         b"\x04\x80": _item(4, "active_power [W] u32le@0"),

@@ -25,6 +25,7 @@ EXAMPLES = [
     ),
     ("EM500-LGT", 85, "01755C039450000000", "battery 92, light 80"),
     ("EM500-UDL", 85, "01755C03821e00", "battery 92, distance 30"),
+    ("EM500-PT100", 85, "01756403671901", "battery 100, temperature 28.1"),
     (
         "AM307",
         85,
@@ -52,6 +53,19 @@ EXAMPLES = [
         "08700105812C07C94A0003743009068309660000048007000000",
         "socket_status true, power_factor 44, current 74, voltage 235.2, power_consumption 26121,"
         " active_power 7",
+    ),
+    (
+        "WS525",
+        85,
+        "08700105812C07C94A0003743009068309660000048007000000",
+        "socket_status true, power_factor 44, current 74, voltage 235.2, power_consumption 26121,"
+        " active_power 7",
+    ),
+    (
+        "WS52x",
+        85,
+        "0374ED0806835604000008700105815207C9A400",
+        "voltage 228.5, power_consumption 1110, socket_status true, power_factor 82, current 164",
     ),
     ("WS301", 85, "030001", "door open"),
     ("WS301", 85, "040001", "install no"),
