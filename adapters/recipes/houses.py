@@ -5,8 +5,8 @@ victronenergy/dbus_modbustcp, attributes.csv (paths of the D-Bus and their units
 page on setup (topics, payload types), zwave-js/zwave-js, packages/core/src/registries (meters,
 notifications, sensors) and packages/cc/src/cc/MeterCC.ts (keys of meters); ebusd, wiki page MQTT
 client, and john30/ebusd-configuration, _templates.csv (fields and units); blakeblackshear/frigate,
-docs/docs/integrations/mqtt.md (counts) and frigate/track/object_processing.py (motion);
-Hypfer/Valetudo, docs/_pages/integrations/mqtt.md.
+its page MQTT (counts) and frigate/track/object_processing.py (motion); Hypfer/Valetudo, its page
+MQTT integration.
 """
 
 import re

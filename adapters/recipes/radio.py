@@ -3,7 +3,7 @@
 All devices that are heard share a topic, the neighbours' too: each device has mappings of its own,
 with a condition, so that people take theirs and leave the others.
 
-Sources: merbanan/rtl_433, docs/DATA_FORMAT.md (names and units of members, battery_ok) and
+Sources: merbanan/rtl_433, its page DATA_FORMAT (names and units of members, battery_ok) and
 src/output_mqtt.c (decimals have a point, but for 0); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
@@ -84,7 +84,8 @@ def _member(
 def _battery(device: str, value: Json, reading: dict[str, str]) -> Found:
     """What knows good and low only says 1 and 0, which is no level; levels have a point."""
     if isinstance(value, JsonNumber) and value not in ("0", "1"):
-        return Found(device, "battery_ok", known("battery"), "%", "", {**reading, "scale": "100"})
+        level = {**reading, "scale": "100"}
+        return Found(device, "battery level", known("battery"), "%", "", level)
     low = {"true_value": "0", "false_value": "1"}
     return Found(device, "battery_ok", known("battery_low"), None, "", {**reading, **low})
 

@@ -211,7 +211,9 @@ def _path() -> Iterator[Run]:
     from adapters.documents.json_query import Condition, Query, plain
     from adapters.values.payload import parse_json
 
-    document: Any = parse_json('{"a": [{"id": "x", "v": 1.50}, [true, null, {"b": "aab"}]], "b": -3}')
+    document: Any = parse_json(
+        '{"a": [{"id": "x", "v": 1.50}, [true, null, {"b": "aab"}]], "b": -3}'
+    )
     compared: Any = plain(document)
 
     def run(data: bytes) -> object:
