@@ -5,6 +5,7 @@
 Place: under `WindowedView`, which asks for them and closes them.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pyoxigraph import NamedNode
@@ -23,6 +24,8 @@ from gateway.windows.element import Element
 from gateway.windows.streams import Streams
 from gateway.windows.window import Window
 from gateway.windows.window_clock import WindowClock
+
+log = logging.getLogger(__name__)
 
 Fillings = Mapping[Window, Filling]
 """What is still to be put into windows that are opened."""
@@ -78,7 +81,7 @@ class Opened:
                     f"the window {node.value} has the name of a graph of the store",
                     "give it an IRI of its own",
                 )
-        now, due = self.clock.now(), self.streams.next_due()
+        now, due = self.now(), self.streams.next_due()
         if due is not None and due <= now:
             now = due - 1  # as everybody was told: the next step tells what is due by now
         opened: dict[NamedNode, Content] = {}
@@ -89,6 +92,16 @@ class Opened:
             self.close(opened)
             raise
         return opened
+
+    def now(self) -> int:
+        """The clock of windows, µs; what it jumped while nobody had any, no step has noted."""
+        if self.of:
+            return self.clock.now()
+        now, jumped = self.clock.reading()
+        if jumped:
+            log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
+            self.streams.jumped(jumped)
+        return now
 
     def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
         if filling is None or self.streams.is_open(window):

@@ -147,6 +147,11 @@ def test_subscriptions_of_a_window_that_changes_or_goes_end(engine: Engine) -> N
         ("<urn:w> a gw:Window ; gw:windowElements 2", "stream"),
         ('<urn:w> a gw:Window ; gw:windowStream <urn:b> ; gw:windowRange "10 min"', "range"),
         ("<urn:w> a gw:Window ; gw:windowStream <urn:b> ; gw:windowElements 2, 3", "elements"),
+        (
+            '<urn:w> a gw:Window ; gw:windowElements "two"^^<http://www.w3.org/2001/XMLSchema#integer>',
+            "elements: .* no number",
+        ),
+        (f"<urn:w> a gw:Window ; gw:windowElements {'2' * 5000}", "elements: .* no number"),
         ("<urn:w> a gw:Window ; gw:windowStream <urn:w> ; gw:windowElements 2", "a stream"),
         ("<urn:full> a gw:ElementStream", "has quads"),
         (f"<{MAPPINGS}> a gw:ElementStream", "the gateway's own"),
