@@ -17,6 +17,7 @@ from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.windowed_processing import Contents
 from gateway.engine.windowed.windowed_source import View
 from gateway.errors import WindowError
+from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.store.quad_store import QuadStore
 from gateway.windows.before.filling import Filling
 from gateway.windows.content import Content
@@ -73,10 +74,11 @@ class Opened:
     def open(self, subject: Subject, view: View, fillings: Fillings = NOT_FILLED) -> Contents:
         """The windows of a subject beside a view, as after the last step.
 
-        Raises WindowError for a window with the name of a graph of the view, WindowFullError.
+        Raises WindowError for a window with the name of a graph of the view or of the gateway's
+        own, which QUERYs and UPDATEs name before they have quads; WindowFullError.
         """
         for node in names_of(subject):
-            if view.contains_graph(node):
+            if node in OWN_GRAPHS or view.contains_graph(node):
                 raise WindowError(
                     f"the window {node.value} has the name of a graph of the store",
                     "give it an IRI of its own",

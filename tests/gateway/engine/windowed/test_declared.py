@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from gateway.engine import Engine, Outcome
 from gateway.engine.request import UpdateRequest
 from gateway.errors import ForbiddenError, GatewayError, UnsupportedQueryError, WindowError
+from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.rights import Rights
 from gateway.windows import Window
 from tests.kit.gateways import text
@@ -167,6 +168,16 @@ def test_what_cannot_be_declared_is_refused_with_member_and_reason(
         declare(engine, said)
     assert engine.windowed.declared.windows == {}
     assert list(engine.store.match(None, None, None, NamedNode(MAPPINGS))) == []
+
+
+@pytest.mark.parametrize("graph", sorted(OWN_GRAPHS, key=str), ids=str)
+def test_no_window_of_a_subscription_has_the_name_of_a_graph_of_the_gateways_own(
+    engine: Engine, graph: NamedNode
+) -> None:
+    text = f"SELECT * {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
+    with pytest.raises(WindowError, match="the name of a graph"):
+        engine.subscribe(text, windows={graph.value: Window("urn:building", elements=1)})
+    assert list(engine.query(text)) == []  # type: ignore[arg-type]
 
 
 def test_elements_need_the_right_to_write_the_graph_of_their_stream(engine: Engine) -> None:
