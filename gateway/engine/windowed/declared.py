@@ -26,7 +26,7 @@ _TYPE = NamedNode(f"{RDF}type")
 _OWN_NAME = "give it an IRI of its own"
 
 Written = Callable[[str], Iterable[GraphName]]
-"""The graphs whose readers may read a stream."""
+"""The graphs whose readers may read a stream; where it names none, who reads all graphs may."""
 
 
 def itself(stream: str) -> Iterable[GraphName]:

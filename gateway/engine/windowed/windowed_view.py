@@ -152,7 +152,8 @@ class WindowedView:
         """Raise ForbiddenError where the rights do not let read what enters a window's stream."""
         rights = request.rights
         for _, window in request.windows:
-            if not all(map(rights.may_read, self.written(window.stream))):
+            graphs = tuple(self.written(window.stream))
+            if not (all(map(rights.may_read, graphs)) if graphs else rights.read is None):
                 raise ForbiddenError(
                     f"the stream {window.stream} may not be read",
                     "ask the gateway's administrator for the right to read its graph",
