@@ -157,6 +157,7 @@ def test_subscriptions_of_a_window_that_changes_or_goes_end(engine: Engine) -> N
         ("<urn:full> a gw:ElementStream", "has quads"),
         (f"<{MAPPINGS}> a gw:ElementStream", "the gateway's own"),
         ("gw:observations a gw:ElementStream", "the gateway's own"),
+        ("<urn:m> a gw:Mapping, gw:ElementStream", "is a mapping"),
         ("<urn:full> a gw:Window ; gw:windowStream <urn:b> ; gw:windowElements 2", "has quads"),
     ],
 )
