@@ -242,7 +242,8 @@ class Scheduler:
         except BaseException:
             with self._changed:
                 if not self._closing:
-                    self._enqueue(_Request(warming.close, False))
+                    closing: Future[None] = Future()
+                    self._enqueue(_Request(partial(_fulfil, closing, warming.close), False))
             raise
 
     async def explain(self, query: QueryRequest) -> Explanation:
@@ -252,6 +253,10 @@ class Scheduler:
     async def unsubscribe(self, spuid: str) -> None:
         """End a subscription. Raises NotFoundError."""
         await self._call(lambda: self._unsubscribe(spuid), is_update=False)
+
+    async def release(self, spuid: str) -> None:
+        """End a subscription of the gateway's own, though the SRQ is full. As `unsubscribe`."""
+        await self._call(lambda: self._unsubscribe(spuid), is_update=False, is_own=True)
 
     async def settled(self) -> None:
         """Return when the sinks have been told of the UPDATEs so far."""

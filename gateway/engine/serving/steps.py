@@ -96,9 +96,11 @@ class Steps:
         with self.writing() as time:
             if self.windowed.is_idle:
                 return Outcome(_NO_CHANGE, (), time)
-            changes = self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
-            told = self._addressed(changes, time)
-            return _outcome(_NO_CHANGE, told, time)
+            return self.told(self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived), time)
+
+    def told(self, changes: Sequence[Change], time: int) -> Outcome:
+        """The outcome of changed answers to which the store did not change."""
+        return _outcome(_NO_CHANGE, self._addressed(changes, time), time)
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from gateway.engine.limits import limited
-from gateway.engine.notification import Notification
+from gateway.engine.notification import Notification, Outcome
 from gateway.engine.request import SubscribeRequest
 from gateway.engine.serving.served import Served
 from gateway.engine.serving.steps import Steps
-from gateway.engine.spu import Spu
+from gateway.engine.spu import Change, Spu
 from gateway.windows.before.filling import Filling
 from gateway.windows.window import Window
 
@@ -45,14 +45,22 @@ class Warming:
         """Whether all is in the windows."""
         return not self._filling
 
-    def fill(self, most: int) -> None:
-        """Put the next `most` elements into each window. Raises WindowFullError: it is closed."""
-        with self._steps.writing(), self._guarded():
+    def fill(self, most: int) -> Outcome:
+        """Put the next `most` elements into each window; the outcome is for other subscriptions.
+
+        Raises WindowFullError: it is closed.
+        """
+        told: list[Change] = []
+        with self._steps.writing() as time, self._guarded():
             for content, filling in list(self._filling.items()):
-                self._steps.windowed.fill(content, filling, most)
+                told += self._steps.windowed.fill(content, filling, most)
                 if filling.is_done:
                     del self._filling[content]
+            outcome = self._steps.told(told, time)
+        outcome = self._steps.finished(outcome)
+        with self._guarded():
             self._steps.windowed.require_kept(self._known())
+        return outcome
 
     def finish(self) -> Notification:
         """Subscribe, now that all is there: sequence 0 and the whole answer."""

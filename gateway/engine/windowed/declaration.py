@@ -56,7 +56,14 @@ def _value(member: str, quad: Quad) -> object:
     if not isinstance(term, Literal):
         raise WindowError(member, f"{term} is neither an IRI nor a literal")
     if term.datatype.value == _INTEGER:
-        return int(term.value)
+        return _integer(member, term)
     if term.datatype.value == _BOOLEAN:
         return term.value == "true"
     return term.value
+
+
+def _integer(member: str, term: Literal) -> int:
+    try:
+        return int(term.value)
+    except ValueError:  # not one, or of so many digits that Python does not read it
+        raise WindowError(member, f'"{term.value:.40}" is no number that can be used') from None

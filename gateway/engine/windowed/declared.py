@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode, Quad
 from gateway.engine.windowed.declaration import ELEMENT_STREAM, WINDOW, declared_window
 from gateway.errors import WindowError
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import MAPPINGS_GRAPH, OBSERVATIONS, OWN_GRAPHS, RDF
+from gateway.rdf.namespaces import GW, MAPPINGS_GRAPH, OBSERVATIONS, OWN_GRAPHS, RDF
 from gateway.rdf.terms import GraphName
 from gateway.store.quad_store import QuadStore
 from gateway.windows.window import Window
@@ -23,10 +23,11 @@ from gateway.windows.window import Window
 log = logging.getLogger(__name__)
 
 _TYPE = NamedNode(f"{RDF}type")
+_MAPPING = NamedNode(f"{GW}Mapping")
 _OWN_NAME = "give it an IRI of its own"
 
 Written = Callable[[str], Iterable[GraphName]]
-"""The graphs whose readers may read a stream."""
+"""The graphs whose readers may read a stream; where it names none, who reads all graphs may."""
 
 
 def itself(stream: str) -> Iterable[GraphName]:
@@ -126,7 +127,7 @@ def declared_after(store: QuadStore, delta: Delta) -> Declared | None:
 
 def _declared(graph: _Graph, strict: Container[object] | None) -> Declared:
     """`strict` are the nodes whose errors are raised; None: none."""
-    streams = frozenset(node.value for node in graph.of_kind(ELEMENT_STREAM))
+    streams = _streams(graph, strict)
     windows: dict[str, Window] = {}
     for node in graph.of_kind(WINDOW):
         try:
@@ -138,6 +139,20 @@ def _declared(graph: _Graph, strict: Container[object] | None) -> Declared:
                 raise
             log.error("window_refused", extra={"reason": str(error)})
     return Declared(windows, streams)
+
+
+def _streams(graph: _Graph, strict: Container[object] | None) -> frozenset[str]:
+    """Those of clients; by the name of a mapping what devices send has its stream."""
+    streams: list[str] = []
+    for node in graph.of_kind(ELEMENT_STREAM):
+        if not any(quad.predicate == _TYPE and quad.object == _MAPPING for quad in graph.of(node)):
+            streams.append(node.value)
+            continue
+        error = WindowError(node.value, "is a mapping, whose stream devices write", _OWN_NAME)
+        if strict is not None and node in strict:
+            raise error
+        log.error("window_refused", extra={"reason": str(error)})
+    return frozenset(streams)
 
 
 def _require_other_name(

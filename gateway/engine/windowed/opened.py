@@ -5,6 +5,7 @@
 Place: under `WindowedView`, which asks for them and closes them.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pyoxigraph import NamedNode
@@ -16,6 +17,7 @@ from gateway.engine.windowed.window_counts import WindowCounts
 from gateway.engine.windowed.windowed_processing import Contents
 from gateway.engine.windowed.windowed_source import View
 from gateway.errors import WindowError
+from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.store.quad_store import QuadStore
 from gateway.windows.before.filling import Filling
 from gateway.windows.content import Content
@@ -23,6 +25,8 @@ from gateway.windows.element import Element
 from gateway.windows.streams import Streams
 from gateway.windows.window import Window
 from gateway.windows.window_clock import WindowClock
+
+log = logging.getLogger(__name__)
 
 Fillings = Mapping[Window, Filling]
 """What is still to be put into windows that are opened."""
@@ -70,15 +74,16 @@ class Opened:
     def open(self, subject: Subject, view: View, fillings: Fillings = NOT_FILLED) -> Contents:
         """The windows of a subject beside a view, as after the last step.
 
-        Raises WindowError for a window with the name of a graph of the view, WindowFullError.
+        Raises WindowError for a window with the name of a graph of the view or of the gateway's
+        own, which QUERYs and UPDATEs name before they have quads; WindowFullError.
         """
         for node in names_of(subject):
-            if view.contains_graph(node):
+            if node in OWN_GRAPHS or view.contains_graph(node):
                 raise WindowError(
                     f"the window {node.value} has the name of a graph of the store",
                     "give it an IRI of its own",
                 )
-        now, due = self.clock.now(), self.streams.next_due()
+        now, due = self.now(), self.streams.next_due()
         if due is not None and due <= now:
             now = due - 1  # as everybody was told: the next step tells what is due by now
         opened: dict[NamedNode, Content] = {}
@@ -89,6 +94,16 @@ class Opened:
             self.close(opened)
             raise
         return opened
+
+    def now(self) -> int:
+        """The clock of windows, µs; what it jumped while nobody had any, no step has noted."""
+        if self.of:
+            return self.clock.now()
+        now, jumped = self.clock.reading()
+        if jumped:
+            log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
+            self.streams.jumped(jumped)
+        return now
 
     def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
         if filling is None or self.streams.is_open(window):

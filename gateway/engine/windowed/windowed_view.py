@@ -37,6 +37,7 @@ from gateway.errors import (
     ForbiddenError,
     GatewayError,
     NoReasoningError,
+    NotFoundError,
     SuspendedError,
     WindowError,
 )
@@ -151,7 +152,8 @@ class WindowedView:
         """Raise ForbiddenError where the rights do not let read what enters a window's stream."""
         rights = request.rights
         for _, window in request.windows:
-            if not all(map(rights.may_read, self.written(window.stream))):
+            graphs = tuple(self.written(window.stream))
+            if not (all(map(rights.may_read, graphs)) if graphs else rights.read is None):
                 raise ForbiddenError(
                     f"the stream {window.stream} may not be read",
                     "ask the gateway's administrator for the right to read its graph",
@@ -177,8 +179,11 @@ class WindowedView:
         self.entailed.require((None,) if plain is None else plain)
 
     def contents_of(self, spuid: str) -> Contents:
-        """The windows of a subscription, by name."""
-        return self._contents[self._subscriptions.of(spuid).spu]
+        """The windows of a subscription, by name. Raises NotFoundError for one that has ended."""
+        contents = self._contents.get(self._subscriptions.of(spuid).spu)
+        if contents is None:
+            raise NotFoundError(f"subscription {spuid} has ended", "subscribe again")
+        return contents
 
     def known(self, spu: Spu) -> Mapping[str, WindowInfo]:
         """What each window of an SPU has now, by its IRI."""
@@ -204,13 +209,17 @@ class WindowedView:
             if content.window in fillings and not fillings[content.window].is_done
         }
 
-    def fill(self, content: Content, filling: Filling, most: int) -> None:
-        """Put the next `most` elements of its past into a window."""
+    def fill(self, content: Content, filling: Filling, most: int) -> list[Told]:
+        """Put the next `most` elements of its past into a window; what changed for others too.
+
+        These are who else sees it, and who is told of time.
+        """
         changes = self.streams.fill(content, filling, most)
-        self._outputs.told(self._tiers.step(Delta(), Delta(), changes), ())
+        told = self._outputs.told(self._tiers.step(Delta(), Delta(), changes), ())
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
+        return told
 
     def require_kept(self, spu: Spu) -> None:
         """Raise why an SPU that nobody subscribes to yet has ended."""

@@ -42,12 +42,14 @@ class OpenWindows:
         asked = replace(query, text=_NOTHING.format(window=iri), dataset=None, infer=False)
         spuid = await self._scheduler.subscribe(asked, sink=_ignore, ended=ended.append)
         try:
-            if ended:
-                raise ended[0]
-            yield await self._copied(query, spuid)
+            try:
+                copied = await self._copied(query, spuid)
+            except NotFoundError as error:  # it has ended meanwhile
+                raise (ended or [error])[0] from None
+            yield copied
         finally:
             with suppress(NotFoundError):  # it has ended
-                await self._scheduler.unsubscribe(spuid)
+                await self._scheduler.release(spuid)
 
     async def _copied(self, query: SubscribeRequest, spuid: str) -> WindowCopies | None:
         look = self._scheduler.look

@@ -98,13 +98,16 @@ class ObservationElements:
         )
 
     def written(self, stream: str, templates: ObservationTemplates) -> frozenset[GraphName] | None:
-        """The graphs that a stream of observations is written to; None: it is another stream."""
+        """The graphs that a stream of observations is written to; None: it is another stream.
+
+        There is none where a template has a variable for one: it may be any.
+        """
         if stream not in self.streams:
             return None
-        graphs: frozenset[GraphName] = frozenset()
-        for text in templates.texts:
-            graphs |= self._of(text).graphs
-        return graphs
+        found = [self._of(text) for text in templates.texts]
+        if not all(each.is_named for each in found):
+            return frozenset()
+        return frozenset[GraphName]().union(*[each.graphs for each in found])
 
     def _of(self, text: str) -> TemplateTriples:
         found = self._triples.get(text)

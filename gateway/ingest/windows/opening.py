@@ -47,6 +47,7 @@ class Opening:
         self._reading = ThreadPoolExecutor(1, "windows")
         self._together = asyncio.Semaphore(_TOGETHER)
         self._turns: WeakValueDictionary[Window | str, asyncio.Lock] = WeakValueDictionary()
+        self._filling: set[Window] = set()
         self._is_closed = False
 
     def close(self) -> None:
@@ -86,12 +87,16 @@ class Opening:
             return spuid
 
     def _unfilled(self, request: SubscribeRequest) -> Sequence[Window]:
-        """The windows over observations that nobody has opened, in an order that all keep to."""
+        """The windows over observations that nobody has opened, in an order that all keep to.
+
+        One that is being filled is not open yet: what it has meanwhile is no answer.
+        """
         streams = self._scheduler.engine.windowed.streams
         found = {
             window
             for _, window in request.windows
-            if window.stream in self._elements.streams and not streams.is_open(window)
+            if window in self._filling
+            or (window.stream in self._elements.streams and not streams.is_open(window))
         }
         return sorted(found, key=repr)
 
@@ -114,13 +119,17 @@ class Opening:
             def begin() -> Warming:
                 return self._warmed(request, past, meanwhile)
 
-            return await self._scheduler.warm(begin, sink=sink, ended=ended)
+            self._filling.update(windows)  # nobody else fills one of these
+            try:
+                return await self._scheduler.warm(begin, sink=sink, ended=ended)
+            finally:
+                self._filling.difference_update(windows)
 
     def _begin(self, meanwhile: list[Record]) -> Callable[[Engine], tuple[Position | None, int]]:
         def begin(engine: Engine) -> tuple[Position | None, int]:
             """In the scheduler's thread: what has entered by now is in the journal."""
             meanwhile.clear()
-            return self._elements.entered, engine.windowed.clock.now()
+            return self._elements.entered, engine.windowed.opened.now()
 
         return begin
 

@@ -24,8 +24,9 @@ _Places = tuple[int, int, int]
 class TemplateTriples:
     """The INSERT templates of one text; a triple with a variable that is not bound is left out.
 
-    `graphs` are those that it names to write, the default graph where it names none. What is bound
-    to the names in `canonical_names` is in the form of the store already.
+    `graphs` are those that it names to write, the default graph where it names none; `is_named` is
+    false where a variable stands for one. What is bound to the names in `canonical_names` is in the
+    form of the store already.
     """
 
     def __init__(self, text: str, canonical_names: Container[str] = ()) -> None:
@@ -45,6 +46,7 @@ class TemplateTriples:
             for quad in quads
             if not isinstance(quad.graph, Variable)
         )
+        self.is_named = not any(isinstance(quad.graph, Variable) for quad in quads)
         self._names = tuple(variable.value for variable in variables)
         self._foreign = [at for at, n in enumerate(self._names) if n not in canonical_names]
         fixed_places = {place[node] for node in constants}

@@ -12,6 +12,7 @@ from gateway.engine import SubscribeRequest
 from gateway.errors import ForbiddenError, WindowFullError
 from gateway.rdf.namespaces import OBSERVATIONS
 from gateway.rdf.rights import Rights
+from gateway.scheduler import scheduler
 from gateway.windows import Window
 from tests.gateway.app.windowed_gateway import (
     ALL,
@@ -120,6 +121,22 @@ async def test_a_window_begins_with_what_came_before(tmp_path: Path) -> None:
         await told.until(lambda: answer(told) == {("urn:room:a", "36"): 1})
         counted = await house.watch(ALL, {LAST: Window(OBSERVATIONS, elements=2)})
         assert answer(counted) == {("36",): 1, ("20",): 1}
+
+
+async def test_a_window_that_is_being_filled_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "_FILLED", 1)
+    async with windowed(tmp_path) as house:
+        for value in range(20):
+            await house.tell("a", "t", value)
+        streams = house.gateway.scheduler.engine.windowed.streams
+        first = asyncio.create_task(house.watch(ALL, last()))
+        while not streams.is_open(last()[LAST]):
+            await asyncio.sleep(0)
+        second = await house.watch(f"{ALL} LIMIT 100", last())
+        assert answer(second) == answer(await first)
+        assert len(answer(second)) == 20
 
 
 async def test_a_restart_and_a_lost_journal(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pyoxigraph import Literal, NamedNode, Triple
 from adapters.values.mapping import Mapping
 from adapters.values.observation import XSD, Circumstances, Observation
 from gateway.config.settings import SHIPPED_PROFILES
+from gateway.engine import Engine, SubscribeRequest
+from gateway.errors import ForbiddenError
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.ingest.windows.elements import ObservationElements
 from gateway.ingest.windows.stream_names import MappedStreams
@@ -15,9 +17,11 @@ from gateway.ingest.windows.template_triples import TemplateTriples
 from gateway.journal import Position, Record
 from gateway.profiles import Profiles
 from gateway.rdf.namespaces import OBSERVATIONS
+from gateway.rdf.rights import Rights
 from gateway.rdf.terms import DEFAULT_GRAPH
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import evaluate
+from gateway.windows import Window
 
 NOW = datetime(2026, 3, 2, 10, 0, 0, 120_000, tzinfo=UTC)
 TEMPLATES = ObservationTemplates(
@@ -92,3 +96,24 @@ def test_templates_of_any_form() -> None:
     assert made == (Triple(one, NamedNode("urn:p"), Literal(1)),)
     assert template.of({"a": two, "b": one, "c": one}) == ()
     assert template.graphs == {NamedNode("urn:g"), DEFAULT_GRAPH}
+
+
+def test_who_may_read_a_stream_reads_all_graphs_where_a_template_names_none() -> None:
+    elements = ObservationElements()
+    named = elements.written(OBSERVATIONS, TEMPLATES)
+    assert named
+    assert elements.written("urn:other", TEMPLATES) is None
+
+    class ByRoom:
+        texts = (*TEMPLATES.texts, "INSERT { GRAPH ?feature { ?sensor ?property 1 } } WHERE {}")
+
+    graphs = elements.written(OBSERVATIONS, ByRoom())  # type: ignore[arg-type]
+    assert graphs == frozenset()
+    engine = Engine.open()
+    engine.windowed.written = lambda _: graphs
+    windows = (("urn:w", Window(OBSERVATIONS, elements=1)),)
+    text = "SELECT * { GRAPH <urn:w> { ?s ?p ?o } }"
+    with pytest.raises(ForbiddenError, match="may not be read"):
+        engine.subscribe(SubscribeRequest(text, rights=Rights(read=named), windows=windows))
+    assert engine.subscribe(SubscribeRequest(text, windows=windows)).sequence == 0
+    engine.close()

@@ -1,5 +1,6 @@
 """What time alone changes in windows is told by the scheduler itself, once a tick at most."""
 
+import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from gateway.engine import Engine, SubscribeRequest
@@ -49,4 +50,21 @@ def test_a_tick_is_the_most_often_that_windows_are_looked_at() -> None:
     assert timers.left_s == 1.0  # looked after again soon, and not due for an hour
     timers.run()
     assert engine.windowed.contents_of(spuid)[NamedNode("urn:w")].info().elements == 1
+    engine.close()
+
+
+def test_a_tick_that_fails_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    now = 1_700_000_000_000_000
+    engine = Engine.open(clock=lambda: now)
+    timers = Timers(engine, tick_s=0)
+    engine.subscribe(QUERY, windows={"urn:w": Window("urn:s", range=10)})
+    timers.start()
+    engine.push("urn:s", element(1))
+    now += 10
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine.windowed, "step", lambda *_: 1 / 0)
+        timers.run()
+    assert "windows_crashed" in caplog.messages
+    timers.run()
+    assert engine.windowed.next_due is None
     engine.close()

@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from gateway.engine import Engine, Outcome
 from gateway.engine.request import UpdateRequest
 from gateway.errors import ForbiddenError, GatewayError, UnsupportedQueryError, WindowError
+from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.rights import Rights
 from gateway.windows import Window
 from tests.kit.gateways import text
@@ -147,10 +148,16 @@ def test_subscriptions_of_a_window_that_changes_or_goes_end(engine: Engine) -> N
         ("<urn:w> a gw:Window ; gw:windowElements 2", "stream"),
         ('<urn:w> a gw:Window ; gw:windowStream <urn:b> ; gw:windowRange "10 min"', "range"),
         ("<urn:w> a gw:Window ; gw:windowStream <urn:b> ; gw:windowElements 2, 3", "elements"),
+        (
+            '<urn:w> a gw:Window ; gw:windowElements "two"^^<http://www.w3.org/2001/XMLSchema#integer>',
+            "elements: .* no number",
+        ),
+        (f"<urn:w> a gw:Window ; gw:windowElements {'2' * 5000}", "elements: .* no number"),
         ("<urn:w> a gw:Window ; gw:windowStream <urn:w> ; gw:windowElements 2", "a stream"),
         ("<urn:full> a gw:ElementStream", "has quads"),
         (f"<{MAPPINGS}> a gw:ElementStream", "the gateway's own"),
         ("gw:observations a gw:ElementStream", "the gateway's own"),
+        ("<urn:m> a gw:Mapping, gw:ElementStream", "is a mapping"),
         ("<urn:full> a gw:Window ; gw:windowStream <urn:b> ; gw:windowElements 2", "has quads"),
     ],
 )
@@ -162,6 +169,16 @@ def test_what_cannot_be_declared_is_refused_with_member_and_reason(
         declare(engine, said)
     assert engine.windowed.declared.windows == {}
     assert list(engine.store.match(None, None, None, NamedNode(MAPPINGS))) == []
+
+
+@pytest.mark.parametrize("graph", sorted(OWN_GRAPHS, key=str), ids=str)
+def test_no_window_of_a_subscription_has_the_name_of_a_graph_of_the_gateways_own(
+    engine: Engine, graph: NamedNode
+) -> None:
+    text = f"SELECT * {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
+    with pytest.raises(WindowError, match="the name of a graph"):
+        engine.subscribe(text, windows={graph.value: Window("urn:building", elements=1)})
+    assert list(engine.query(text)) == []  # type: ignore[arg-type]
 
 
 def test_elements_need_the_right_to_write_the_graph_of_their_stream(engine: Engine) -> None:

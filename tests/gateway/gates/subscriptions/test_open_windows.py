@@ -1,6 +1,8 @@
 """First answers over windows are tried apart with what the windows have."""
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +11,13 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, Store, Triple
 
 from gateway.engine import Engine, SubscribeRequest
 from gateway.engine.windowed.window_copies import copies, seen
-from gateway.errors import TooLargeError, TooManySolutionsError, WindowError
+from gateway.errors import (
+    TooLargeError,
+    TooManyRequestsError,
+    TooManySolutionsError,
+    WindowError,
+    WindowFullError,
+)
 from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.open_windows import OpenWindows
@@ -161,3 +169,35 @@ async def test_window_that_cannot_be_had_is_refused_as_ever(house: House) -> Non
             {"urn:g": Window(STREAM, triples=5)},
         )
     assert house.scheduler.engine.statistics.subscriptions == 0
+
+
+async def test_windows_are_let_go_though_the_queue_is_full(tmp_path: Path) -> None:
+    hold = threading.Event()
+    with Scheduler(engine_with(), srq=2) as scheduler:
+        windows = OpenWindows(scheduler, 10_000)
+        request = SubscribeRequest(CROSS, windows=((W, WINDOWS[0]),))
+        async with windows.of(request):
+            assert not scheduler.engine.windowed.is_idle
+            waiting = [asyncio.create_task(scheduler.look(lambda _: hold.wait())) for _ in range(9)]
+            await asyncio.sleep(0)
+            asyncio.get_running_loop().call_later(0.1, hold.set)
+        assert scheduler.engine.windowed.is_idle
+        refused = await asyncio.gather(*waiting, return_exceptions=True)
+        assert any(isinstance(each, TooManyRequestsError) for each in refused)
+
+
+async def test_window_that_is_full_before_it_is_copied_says_so() -> None:
+    with Scheduler(engine_with()) as scheduler:
+        windows = OpenWindows(scheduler, 10_000)
+        look = scheduler.look
+
+        async def looked(work: Callable[[Engine], object]) -> object:
+            await look(lambda engine: [engine.push(STREAM, told(n)) for n in range(3)])
+            return await look(work)
+
+        scheduler.look = looked  # type: ignore[assignment]
+        request = SubscribeRequest(CROSS, windows=((W, Window(STREAM, range="PT1H", limit=2)),))
+        with pytest.raises(WindowFullError):
+            async with windows.of(request):
+                pass
+        assert scheduler.engine.statistics.subscriptions == 0
