@@ -8,7 +8,8 @@ checkout describes the members.
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,9 @@ MOST_DIGITS = 8
 """The most digits of a number that is varied; a longer one is a time or an identifier."""
 
 RECEIVED = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+
+_NAMED = re.compile(r"@\.(\w+)")
+"""Members that a condition names."""
 
 _MEMBERS = {
     "id": "iri",
@@ -78,19 +82,32 @@ def to_json(value: Any) -> str:
     return json.dumps(value)
 
 
-def varied(dice: random.Random, message: Message) -> Message:
-    """The message with other numbers of the same kind; as it is where it is no JSON."""
+def identifying(mappings: Iterable[adapters_mapping.Mapping]) -> frozenset[str]:
+    """The members by which mappings know whose a message is: others make it somebody else's.
+
+    >>> condition = "@.model == 'X' && @.id == 133"
+    >>> sorted(_NAMED.findall(condition))
+    ['id', 'model']
+    """
+    return frozenset(name for each in mappings for name in _NAMED.findall(each.condition))
+
+
+def varied(dice: random.Random, message: Message, kept: Container[str] = ()) -> Message:
+    """The message with other numbers of the same kind, but in members that are `kept`.
+
+    As it is where it is no JSON.
+    """
     try:
         document = parse_json(message.payload.decode())
     except UnicodeDecodeError:
         return message
     if not isinstance(document, dict | list):
         return message
-    payload = to_json(_varied(dice, document)).encode()
+    payload = to_json(_varied(dice, document, kept)).encode()
     return Message(message.topic, payload, message.received_at, retained=message.retained)
 
 
-def _varied(dice: random.Random, value: Any) -> Any:
+def _varied(dice: random.Random, value: Any, kept: Container[str]) -> Any:
     if isinstance(value, JsonNumber):
         if len(value.partition(".")[0]) > MOST_DIGITS:
             return value
@@ -98,9 +115,12 @@ def _varied(dice: random.Random, value: Any) -> Any:
             return JsonNumber(f"{float(value) * dice.uniform(0.5, 1.5):.3f}")
         return JsonNumber(int(value) + dice.randrange(3))
     if isinstance(value, dict):
-        return {key: _varied(dice, inner) for key, inner in value.items()}
+        return {
+            key: inner if key in kept else _varied(dice, inner, kept)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_varied(dice, inner) for inner in value]
+        return [_varied(dice, inner, kept) for inner in value]
     return value
 
 

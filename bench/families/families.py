@@ -22,7 +22,7 @@ from adapters.registry import Registry
 from adapters.values.memory import Memory
 from adapters.values.message import Message
 from adapters.values.observation import Observation
-from bench.families.cases import Case, cases, varied
+from bench.families.cases import Case, cases, identifying, varied
 from bench.families.times import days_later
 from bench.readings.inprocess import Request, request_texts, result_rows
 from bench.readings.workload import LATEST_QUERY
@@ -122,11 +122,12 @@ class _Play:
             raise errors[0]
         self.bare = Store()
         self._sent = [each for each in case.sent if not each.expected.get("faults")]
+        self._kept = identifying(case.mappings)
         self._sequence = 0
 
     def messages(self, dice: random.Random, number: int) -> Sequence[Message]:
         """The case's messages, `number` days later and with other numbers."""
-        return [days_later(varied(dice, each.message), number) for each in self._sent]
+        return [days_later(varied(dice, each.message, self._kept), number) for each in self._sent]
 
     def take(self, message: Message, observations: Sequence[Observation]) -> Request:
         """One message's UPDATE, as ingest makes it."""

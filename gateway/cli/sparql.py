@@ -13,7 +13,6 @@ from gateway.cli.asking.known_gateway import subscribe_url
 from gateway.cli.options import Commands, add_access, add_command, say
 from gateway.cli.verbs import VERBS
 from gateway.errors import WindowError
-from gateway.windows.window import OUTPUTS
 
 
 def add(commands: Commands) -> None:
@@ -50,7 +49,8 @@ def _add_sparql(parser: argparse.ArgumentParser) -> None:
 def _add_windows(parser: argparse.ArgumentParser) -> None:
     what = '{"<IRI>": {"stream": "<IRI>", "range": "PT10M"}}: named graphs beside the store\'s'
     parser.add_argument("--windows", metavar="JSON|@FILE", help=what)
-    parser.add_argument("--output", choices=OUTPUTS, help=f"what is told; default: {OUTPUTS[0]}")
+    told = "what is told of the answer: changes (as without it), added, removed or whole"
+    parser.add_argument("--output", metavar="WORD", help=told)
 
 
 def _over(options: argparse.Namespace) -> Mapping[str, Any]:

@@ -142,7 +142,7 @@ def _declared(graph: _Graph, strict: Container[object] | None) -> Declared:
 
 
 def _streams(graph: _Graph, strict: Container[object] | None) -> frozenset[str]:
-    """Those of clients; by the name of a mapping what devices send has its stream."""
+    """The streams of clients; by the name of a mapping what devices send has its stream."""
     streams: list[str] = []
     for node in graph.of_kind(ELEMENT_STREAM):
         if not any(quad.predicate == _TYPE and quad.object == _MAPPING for quad in graph.of(node)):

@@ -138,7 +138,9 @@ def end(process: "subprocess.Popen[str]") -> None:
 def test_a_signal_while_it_loads_leaves_the_terminal_as_it_was(
     tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
-    with emulated([*GATEWAY, "demo"], environment(tmp_path), tmp_path) as screen:
+    # A module that was being read when the signal came is closed by whoever collects it.
+    around = {**environment(tmp_path), "PYTHONWARNINGS": "error,ignore::ResourceWarning"}
+    with emulated([*GATEWAY, "demo"], around, tmp_path) as screen:
         screen.until(lambda lines: any("program" in line for line in lines))
         after = screen.end(number)
     # CPython ends by SIGINT itself where it came within an exec, as that of a dataclass.
