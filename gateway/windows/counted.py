@@ -15,6 +15,7 @@ from gateway.windows.budget import Budget, limit_error
 from gateway.windows.content import Change, Content, net
 from gateway.windows.element import Element, Key
 from gateway.windows.info import WindowInfo
+from gateway.windows.parted import Parted
 from gateway.windows.window import Window
 
 _Item = tuple[tuple[Triple, ...], Element, int, int, int]
@@ -82,14 +83,16 @@ class Counted(Content):
             return
         time = now if element.time is None else element.time
         window = self.window
-        if self._is_sliding and len(element.triples) == 1:
-            self._slide(element.triples, element, time, weight, order)
+        triples = element.triples
+        if isinstance(triples, Parted):
+            triples = tuple(triples)
+        if self._is_sliding and len(triples) == 1:
+            self._slide(triples, element, time, weight, order)
             return
         if window.triples is None:
             run = self._run if window.per is None else self._run_of(element.key)
-            self._push(run, (element.triples, element, time, weight, order))
+            self._push(run, (triples, element, time, weight, order))
             return
-        triples = element.triples
         share = weight // (len(triples) or 1)
         if window.step is None and len(triples) > self._size:
             self._run.told += len(triples) - self._size
@@ -117,6 +120,9 @@ class Counted(Content):
         self.weight += weight
         budget.elements += 1
         budget.bytes += weight
+
+    def weigh_again(self) -> None:
+        """Nothing: what it holds is made."""
 
     def drop(self) -> None:
         """An element arrives that does not enter."""

@@ -10,7 +10,6 @@ from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
 from gateway.windows.element import Element, Key
 from gateway.windows.jumps import put_forward
-from gateway.windows.owners import Record
 from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 from gateway.windows.units import Units, Verdict
@@ -101,7 +100,7 @@ class Stream:
         """Let the next of its past in; told by the next `finish` of its holder."""
         timeline = content.holder
         timeline.fill(
-            Record(element, time, order, element.weight())
+            timeline.record(element, time, order)
             for element, time, order in filling.take(most, self._units)
         )
         if filling.is_done:

@@ -143,8 +143,7 @@ class Automaton:
         self._numbers = count()
         self._patterns: int | None = 0
         self.matches = 0
-        for triple in triples:
-            self._index.add(*self._terms.ids(triple))
+        self.know(triples)
 
     # queries --------------------------------------------------------------------------------
 
@@ -232,6 +231,11 @@ class Automaton:
         )
 
     # triples --------------------------------------------------------------------------------
+
+    def know(self, triples: Iterable[Triple]) -> None:
+        """Take up triples that the window has, of predicates that no query has looked at so far."""
+        for triple in triples:
+            self._index.add(*self._terms.ids(triple))
 
     def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> Sequence[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
