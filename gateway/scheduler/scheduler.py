@@ -62,8 +62,13 @@ the same, unless it was refused and had fallbacks."""
 Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
 """How subscriptions begin; the spuid."""
 
-_FILLED = 100
-"""Elements that enter a window that is filled with one place in the queue: some 10 ms."""
+_FILLED = 50
+"""Elements that first enter a window that is filled with one place in the queue."""
+
+_BIT_S = 0.005
+"""Further ones are as many as took so long."""
+
+_MOST_FILLED = 2_000
 
 T = TypeVar("T")
 
@@ -236,8 +241,10 @@ class Scheduler:
         """The same, of windows that are filled bit by bit, each bit with a place of its own."""
         warming = await self._call(begin, is_update=False, undo=_given_up)
         try:
+            bit = partial(_fill, warming, _FILLED)
             while not warming.is_done:
-                await self._call(lambda: warming.fill(_FILLED), is_update=False, is_own=True)
+                most = await self._call(bit, is_update=False, is_own=True)
+                bit = partial(_fill, warming, most)
             told = partial(self._finish, warming, sink, ended)
             return await self._call(told, is_update=False, is_own=True, undo=self._unsubscribe)
         except BaseException:
@@ -453,6 +460,14 @@ class Scheduler:
         sink = self._sinks.get(notification.spuid)
         if sink is not None:  # it may have unsubscribed while a worker was at it
             sink(notification)
+
+
+def _fill(warming: Warming, most: int) -> int:
+    """Fill windows with so many elements; how many to let in the next time, by how long it took."""
+    began = monotonic()
+    warming.fill(most)
+    took_s = max(monotonic() - began, 1e-6)
+    return max(1, min(int(most * min(_BIT_S / took_s, 2)), _MOST_FILLED))
 
 
 def _given_up(warming: Warming) -> None:

@@ -6,11 +6,12 @@ included; `per: "stream"` counts, and steps, for each key by itself. No clock mo
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pyoxigraph import Triple
 
 from gateway.errors import WindowFullError
+from gateway.windows.before.filling import Arrival
 from gateway.windows.budget import Budget, limit_error
 from gateway.windows.content import Change, Content, net
 from gateway.windows.element import Element, Key
@@ -62,6 +63,7 @@ class Counted(Content):
         self._lost: list[Triple] = []
         self._moves = 0
         self._is_boundary = False
+        self._behind: deque[Arrival | Key] | None = None
 
     @property
     def holder(self) -> "Counted":
@@ -79,8 +81,31 @@ class Counted(Content):
 
     def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
         """An element arrives that this window sees."""
-        if not self.contents:
-            return
+        if self._behind is not None:
+            self._behind.append((element, now, order, weight))
+        elif self.contents:
+            self._let_in(element, now, order, weight)
+
+    def wait(self, behind: deque[Arrival | Key] | None) -> None:
+        """Put what arrives behind that, until it is filled (None)."""
+        self._behind = behind
+
+    def fill(self, taken: Iterable[tuple[Element, int, int]], most: int) -> None:
+        """Let in what came before, then what has waited for that; `most` together."""
+        for element, time, order in taken:
+            most -= 1
+            if self.contents:
+                self._let_in(element, time, order, element.weight())
+        behind = self._behind
+        while behind and most > 0:
+            most -= 1
+            match behind.popleft():
+                case (Element(), _, _, _) as waited if self.contents:
+                    self._let_in(*waited)
+                case (str(), _, _) as key if self.contents:
+                    self._end_series(key)
+
+    def _let_in(self, element: Element, now: int, order: int, weight: int) -> None:
         time = now if element.time is None else element.time
         window = self.window
         triples = element.triples
@@ -130,6 +155,12 @@ class Counted(Content):
 
     def end_series(self, key: Key) -> None:
         """Let the numbers of a key go, since its next one is in another unit."""
+        if self._behind is not None:
+            self._behind.append(key)
+        else:
+            self._end_series(key)
+
+    def _end_series(self, key: Key) -> None:
         run = self._run if self.window.per is None else self._run_of(key)
         run.waiting, withdrawn = _divided(run.waiting, key)
         for item in withdrawn:

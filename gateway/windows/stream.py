@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from gateway.windows.before.filling import BEFORE, Filling
-from gateway.windows.before.past import PastElement, missing_in, past_of
+from gateway.windows.before.past import PastElement, known_since, missing_in, past_of
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted
@@ -13,7 +13,6 @@ from gateway.windows.jumps import put_forward
 from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 from gateway.windows.units import Units, Verdict
-from gateway.windows.watermark import Watermark
 from gateway.windows.window import Window
 
 
@@ -85,26 +84,41 @@ class Stream:
             self._look_up()
         return content
 
-    def open_filling(self, filling: Filling, now: int) -> RangeContent:
-        """A new content, empty as yet, on a timeline that nobody shares before it is filled."""
+    def open_filling(self, filling: Filling, now: int) -> RangeContent | Counted:
+        """A new content, empty as yet, that shares with nobody before it is filled."""
         window = filling.window
         self._units.learn(filling.units)
-        timeline = Timeline(Watermark(window), self._budget)
-        content = RangeContent(window, timeline, now if filling.since is None else filling.since)
-        timeline.place(content, (), now)
-        self.holders[timeline] = window
+        content: RangeContent | Counted
+        if window.range is None:
+            filling.present = self._units.copy()
+            content = Counted(window, self._budget, filling.since)
+            content.wait(filling.behind)
+        else:
+            timeline = Timeline(filling.watermark.clone(), self._budget)
+            since = known_since(filling.since, timeline.watermark, now)
+            content = RangeContent(window, timeline, since)
+            timeline.place(content, (), now)
+        self.holders[content.holder] = window
         self._look_up()
+        if filling.is_done:
+            self._filled(content)
         return content
 
-    def fill(self, content: RangeContent, filling: Filling, most: int) -> None:
+    def fill(self, content: RangeContent | Counted, filling: Filling, most: int) -> None:
         """Let the next of its past in; told by the next `finish` of its holder."""
-        timeline = content.holder
-        timeline.fill(
-            timeline.record(element, time, order)
-            for element, time, order in filling.take(most, self._units)
-        )
+        holder = content.holder
+        if isinstance(holder, Timeline):
+            holder.fill(holder.record(*each) for each in filling.take(most, self._units))
+        else:
+            holder.fill(filling.take(most, filling.present), most)
         if filling.is_done:
-            self._shared.setdefault(_sharing(content.window), []).append(timeline)
+            self._filled(content)
+
+    def _filled(self, content: RangeContent | Counted) -> None:
+        if isinstance(content, RangeContent):
+            self._shared.setdefault(_sharing(content.window), []).append(content.holder)
+        else:
+            content.wait(None)
 
     def remove(self, holder: Holder) -> None:
         """Nobody sees it by this holder any more."""
@@ -141,10 +155,12 @@ class Stream:
         timelines = []
         for holder, window in list(self.holders.items()):
             if isinstance(holder, Timeline):
+                is_filled = holder in self._shared.get(_sharing(window), ())
                 self.remove(holder)
                 for timeline in put_forward(holder, by):
                     self.holders[timeline] = window
-                    self._shared.setdefault(_sharing(window), []).append(timeline)
+                    if is_filled:
+                        self._shared.setdefault(_sharing(window), []).append(timeline)
                     timelines.append(timeline)
         self._look_up()
         return timelines
