@@ -65,6 +65,7 @@ class Stream:
         self._budget = budget
         self._units = Units()
         self._order = 0
+        self._fillings: dict[Holder, Filling] = {}
         self._clocked: list[Timeline] = []
         self._shared: dict[object, list[Timeline]] = {}
         self._matching: dict[Key | None, tuple[Holder, ...]] = {}
@@ -88,9 +89,9 @@ class Stream:
         """A new content, empty as yet, that shares with nobody before it is filled."""
         window = filling.window
         self._units.learn(filling.units)
+        filling.present = self._units.copy()
         content: RangeContent | Counted
         if window.range is None:
-            filling.present = self._units.copy()
             content = Counted(window, self._budget, filling.since)
             content.wait(filling.behind)
         else:
@@ -99,22 +100,26 @@ class Stream:
             content = RangeContent(window, timeline, since)
             timeline.place(content, (), now)
         self.holders[content.holder] = window
+        self._fillings[content.holder] = filling
         self._look_up()
         if filling.is_done:
             self._filled(content)
         return content
 
     def fill(self, content: RangeContent | Counted, filling: Filling, most: int) -> None:
-        """Let the next of its past in; told by the next `finish` of its holder."""
+        """Let the next of its past in, unless it is filled; told by the next `finish`."""
         holder = content.holder
+        if self._fillings.get(holder) is not filling:
+            return
         if isinstance(holder, Timeline):
-            holder.fill(holder.record(*each) for each in filling.take(most, self._units))
+            holder.fill(holder.record(*each) for each in filling.take(most))
         else:
-            holder.fill(filling.take(most, filling.present), most)
+            holder.fill(filling.take(most), most)
         if filling.is_done:
             self._filled(content)
 
     def _filled(self, content: RangeContent | Counted) -> None:
+        del self._fillings[content.holder]
         if isinstance(content, RangeContent):
             self._shared.setdefault(_sharing(content.window), []).append(content.holder)
         else:
@@ -123,6 +128,7 @@ class Stream:
     def remove(self, holder: Holder) -> None:
         """Nobody sees it by this holder any more."""
         window = self.holders.pop(holder, None)
+        self._fillings.pop(holder, None)
         holder.scheduled = None
         if window is not None and isinstance(holder, Timeline):
             alike = self._shared.get(_sharing(window), [])
@@ -155,11 +161,14 @@ class Stream:
         timelines = []
         for holder, window in list(self.holders.items()):
             if isinstance(holder, Timeline):
-                is_filled = holder in self._shared.get(_sharing(window), ())
+                filling = self._fillings.get(holder)
                 self.remove(holder)
                 for timeline in put_forward(holder, by):
                     self.holders[timeline] = window
-                    if is_filled:
+                    if filling is not None:
+                        filling.jump(by)
+                        self._fillings[timeline] = filling
+                    else:
                         self._shared.setdefault(_sharing(window), []).append(timeline)
                     timelines.append(timeline)
         self._look_up()
@@ -179,9 +188,12 @@ class Stream:
         for holder in holders:
             if verdict is Verdict.LATE:
                 holder.drop()
-            else:
-                holder.end_series(key)
-                touched[holder] = None
+                continue
+            holder.end_series(key)
+            touched[holder] = None
+            filling = self._fillings.get(holder) if self._fillings else None
+            if filling is not None and isinstance(holder, Timeline):
+                filling.end_series(key)
         return verdict is Verdict.CHANGES
 
     def _past(self, window: Window, past: Iterable[Element], now: int) -> list[PastElement]:

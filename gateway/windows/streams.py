@@ -51,7 +51,6 @@ class Streams:
         self._budget = Budget(limits or WindowLimits())
         self._streams: dict[str, Stream] = {}
         self._seen: dict[Window, _Seen] = {}
-        self._fillings: dict[Content, Filling] = {}
         self._begun: set[str] = set()
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
@@ -144,7 +143,6 @@ class Streams:
             stream = self._streams[window.stream] = Stream(self._budget)
         content = stream.open_filling(filling, now)
         self._seen[window] = _Seen(content)
-        self._fillings[content] = filling
         content.holder.finish()
         self._plan(content.holder)
         return content
@@ -159,8 +157,6 @@ class Streams:
         if self._now is not None:
             holder.advance(self._now)  # steps that did not concern it have passed
         self._streams[content.window.stream].fill(content, filling, most)
-        if filling.is_done:
-            self._fillings.pop(content, None)
         if self._budget.is_exceeded():
             self._shed([holder])
         changes = holder.finish()
@@ -216,8 +212,6 @@ class Streams:
         if not by or self._now is None:
             return
         self._now += by
-        for filling in self._fillings.values():
-            filling.jump(by)
         for stream in self._streams.values():
             for holder in stream.jump(by):
                 holder.due = self._now
@@ -282,7 +276,6 @@ class Streams:
 
     def _forget(self, window: Window) -> None:
         content = self._seen.pop(window).content
-        self._fillings.pop(content, None)
         holder, stream = content.holder, self._streams[window.stream]
         holder.close(content)
         if not holder.contents:

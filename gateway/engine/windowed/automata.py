@@ -35,7 +35,7 @@ class Automata:
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
         self._homes: dict[Hashable, Subject] = {}
-        self._alike: dict[Subject, Hashable] = {}
+        self._alike: dict[Spu, Hashable] = {}
         self._asked: tuple[Subject | None, Hashable] = None, None
 
     def __contains__(self, spu: Spu) -> bool:
@@ -64,7 +64,7 @@ class Automata:
         asked, alike = self._asked
         if asked is not spu.subject:
             alike = _likeness(spu.subject, query)
-        self._alike[spu.subject] = alike
+        self._alike[spu] = alike
         self._homes.setdefault(alike, spu.subject)
         try:
             return self.initial(spu)
@@ -100,7 +100,7 @@ class Automata:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         content, number = self._numbers.pop(spu)
-        alike = self._alike.pop(spu.subject)
+        alike = self._alike.pop(spu)
         if self._homes.get(alike) is spu.subject:
             del self._homes[alike]
         self._automata[content].remove(number)

@@ -70,10 +70,14 @@ class Filling:
                 if not self.watermark.is_dropped(time, arrival):
                     self._waiting.append((element, time, self._order))
 
-    def take(self, most: int, units: Units) -> list[tuple[Element, int, int]]:
+    def end_series(self, key: Key) -> None:
+        """Without the numbers of a key that still wait: its next one is in another unit."""
+        self._changed[key] = self._order + 1
+
+    def take(self, most: int) -> list[tuple[Element, int, int]]:
         """The next elements with time and order, without numbers of before a change of unit."""
         taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
-        return [each for each in taken if self._is_of_now(each[0], each[2], units)]
+        return [each for each in taken if self._is_of_now(each[0], each[2])]
 
     def jump(self, by: int) -> None:
         """The clock was put forward by so much, and the gateway's times with it."""
@@ -83,8 +87,9 @@ class Filling:
             for element, time, order in self._waiting
         )
 
-    def _is_of_now(self, element: Element, order: int, units: Units) -> bool:
+    def _is_of_now(self, element: Element, order: int) -> bool:
         key, unit = element.key, element.unit
         if key is None or unit is None:
             return True
-        return order >= self._changed.get(key, order) and not units.is_of_another(key, unit)
+        is_newest = order >= self._changed.get(key, order)
+        return is_newest and not self.present.is_of_another(key, unit)

@@ -48,7 +48,7 @@ def read(
     journalled = Journalled(journal, ObservationElements(), 1_000, first)
     position = Position(journal.epoch, until)
     filling = journalled.read([window], position, micros(NOW), TEMPLATES, KEYS)[window]
-    taken = [element for element, _, _ in filling.take(1_000, filling.units)]
+    taken = [element for element, _, _ in filling.take(1_000)]
     return seconds(taken), filling.since
 
 
