@@ -90,15 +90,16 @@ class Counted(Content):
         """Put what arrives behind that, until it is filled (None)."""
         self._behind = behind
 
-    def fill(self, taken: Iterable[tuple[Element, int, int]], most: int) -> None:
-        """Let in what came before, then what has waited for that; `most` together."""
+    def fill(self, taken: Iterable[tuple[Element, int, int]]) -> None:
+        """Let in what came before."""
         for element, time, order in taken:
-            most -= 1
             if self.contents:
                 self._let_in(element, time, order, element.weight())
-        behind = self._behind
-        while behind and most > 0:
-            most -= 1
+
+    def catch_up(self, most: int) -> None:
+        """Let in the next of what waits behind all that came before."""
+        behind = self._behind or deque()
+        for _ in range(min(most, len(behind))):
             match behind.popleft():
                 case (Element(), _, _, _) as waited if self.contents:
                     self._let_in(*waited)

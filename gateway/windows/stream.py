@@ -113,8 +113,10 @@ class Stream:
             return
         if isinstance(holder, Timeline):
             holder.fill(holder.record(*each) for each in filling.take(most))
+        elif filling.has_past:
+            holder.fill(filling.take(most))
         else:
-            holder.fill(filling.take(most), most)
+            holder.catch_up(most)
         if filling.is_done:
             self._filled(content)
 

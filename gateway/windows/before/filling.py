@@ -52,6 +52,11 @@ class Filling:
         """Whether all have been."""
         return not self._waiting and not self.behind
 
+    @property
+    def has_past(self) -> bool:
+        """Whether some of what came before is still to be put in."""
+        return bool(self._waiting)
+
     def add(self, past: Iterable[Element]) -> None:
         """Further elements, behind those that are there."""
         for element in past:
