@@ -7,9 +7,13 @@ from pyoxigraph import NamedNode, Triple
 
 from gateway.windows import Change, Content, Streams, Window
 from gateway.windows.parted import MADE_BYTES
+from gateway.windows.timeline import Timeline
 from tests.gateway.windows.script import (
+    KEYS,
     OWN,
     STREAMS,
+    TRIPLES,
+    UNITS,
     Apart,
     Arrive,
     Draft,
@@ -99,3 +103,18 @@ def test_what_is_wanted_is_weighed() -> None:
     assert streams.bytes == held + 4 * MADE_BYTES
     content.unwant([None, OWN[0]])
     assert streams.bytes == held
+
+
+def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = Streams()
+    content = streams.open(Window(STREAMS[0], 1_000), BEGIN, complete_since=0)
+    others = [Draft(TRIPLES[:1], -1, KEYS[2], "urn:C", False, own=1) for _ in range(300)]
+    streams.step(BEGIN, {STREAMS[0]: [each.element(BEGIN) for each in others]})
+    monkeypatch.setattr(Timeline, "_close_up", lambda *_: pytest.fail("all are looked at"))
+    for turn in range(40):
+        element = Draft(TRIPLES[:2], 0, KEYS[0], UNITS[turn % 2], False, own=1).element(BEGIN)
+        streams.step(BEGIN, {STREAMS[0]: [element]})
+        assert content.info().elements == len(others) + 1
+        assert set(element.triples) <= set(content)
+        assert len(content) == len(others) + len(element.triples)
+    assert content.expired == 39
