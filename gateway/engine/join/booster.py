@@ -56,7 +56,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
-from gateway.engine.dataset import Quads, Tables
+from gateway.engine.dataset import LookUp, Quads, Tables, look_up_in
 from gateway.engine.join.join_pattern import (
     ATTRIBUTES,
     JoinPattern,
@@ -79,11 +79,12 @@ _NOTHING = 1
 """The place of None in a solution: a wildcard of a look-up, a column without value."""
 
 
-class Before:
+class Before(Tables):
     """The state before a Delta: (now without `added`) and `removed`."""
 
     def __init__(self, now: Quads, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
         self._now = now
+        self._looks: dict[tuple[Term, GraphName], LookUp] = {}
         self._added = frozenset(added)
         self._removed = removed
         self._predicates = {quad.predicate for quad in (*added, *removed)}
@@ -109,6 +110,36 @@ class Before:
             and (graph is None or graph == quad.graph_name)
         ]
         return quads
+
+    def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
+        """The quads of one predicate and graph in that state."""
+        look = self._looks.get((predicate, graph))
+        if look is None:
+            now = look_up_in(self._now, predicate, graph)
+            look = now if predicate not in self._predicates else self._look(now, predicate, graph)
+            self._looks[predicate, graph] = look
+        return look
+
+    def _look(self, now: LookUp, predicate: Term, graph: GraphName) -> LookUp:
+        added = self._added
+        back = [
+            (quad.subject, quad.object, quad)
+            for quad in self._removed
+            if quad.predicate == predicate and quad.graph_name == graph
+        ]
+
+        def look(subject: Term | None, object_: Term | None) -> Iterable[Quad]:
+            found = now(subject, object_)
+            if added:
+                found = [quad for quad in found if quad not in added]
+            gone = [
+                quad
+                for one, other, quad in back
+                if (subject is None or subject == one) and (object_ is None or object_ == other)
+            ]
+            return [*found, *gone] if gone else found
+
+        return look
 
 
 _Begun = dict["_Plan", list[Solution]]
@@ -161,11 +192,12 @@ class Booster:
         before: Quads | None = None
         for plan in {**lost, **won}:
             if plan.looks_at(touched):
-                if before is None:
-                    added, removed = changed.added, changed.removed
-                    before = Before(now, added, removed)
-                yield from plan.complete(before, lost.get(plan, []), removed)
-                yield from plan.complete(now, won.get(plan, []), added)
+                if plan in lost:
+                    if before is None:
+                        before = Before(now, changed.added, changed.removed)
+                    yield from plan.complete(before, lost[plan], changed.removed)
+                if plan in won:
+                    yield from plan.complete(now, won[plan], changed.added)
             else:
                 # What it looks up is the same before and after.
                 yield from plan.complete(now, [*lost.get(plan, ()), *won.get(plan, ())], ())
@@ -349,6 +381,8 @@ class _Step:
     def skipped(self, changed: Sequence[Quad]) -> Collection[Quad]:
         """The changed quads that may match the pattern."""
         predicate = self.predicate
+        if not changed:
+            return ()
         if predicate is None:
             return frozenset(changed)
         return {quad for quad in changed if quad.predicate == predicate}
@@ -374,8 +408,8 @@ class _Step:
 
     def _looking(self, state: Quads) -> tuple[Callable[[Solution], Any], Callable[..., Any]]:
         """What of a solution to look up, and where."""
-        if isinstance(state, Tables) and self.predicate is not None and self._one_graph is not None:
-            return self._ends, state.look_up(self.predicate, self._one_graph)
+        if self.predicate is not None and self._one_graph is not None:
+            return self._ends, look_up_in(state, self.predicate, self._one_graph)
         return self._look, state.match
 
 
