@@ -68,7 +68,9 @@ from gateway.engine.join.join_pattern import (
     picker,
     run_keys,
 )
+from gateway.engine.limits import in_time
 from gateway.engine.lutt import Artq, Run
+from gateway.rdf.namespaces import RDF
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import GraphName, Term
 
@@ -216,8 +218,7 @@ class Booster:
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""
         plan = self._whole
-        for _, row, _ in plan.complete(state, [(*plan.won, *parameters)], ()):
-            yield row
+        return plan.rows(state, (*plan.won, *parameters))
 
 
 class _Plan:
@@ -288,6 +289,16 @@ class _Plan:
         key, row = self._key, self._row
         for solution in solutions:
             yield key(solution), row(solution), solution[0]
+
+    def rows(self, state: Quads, start: Solution) -> Iterator[Row]:
+        """The rows of all extensions, one after the other: none waits for another.
+
+        Raises QueryTimeoutError where the first answer takes too long.
+        """
+        solutions: Iterable[Solution] = (start,)
+        for step in self._steps:
+            solutions = step.one_by_one(state, in_time(solutions))
+        return map(self._row, solutions)
 
     def _extended(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
@@ -406,12 +417,36 @@ class _Step:
         _, key, known = self.prune
         return [solution for solution in extended if key(solution) in known]
 
+    def one_by_one(self, state: Quads, solutions: Iterable[Solution]) -> Iterator[Solution]:
+        """As `extend`, while somebody asks for more; what was found for few quads is kept."""
+        look, match = self._looking(state)
+        new, accept, graph = self._reader.new, self._reader.accept, self._graph
+        kept: dict[Any, Collection[Quad]] = {}
+        for solution in solutions:
+            if graph and not isinstance(solution[graph], _GRAPH_NAMES):
+                continue
+            wanted = look(solution)
+            found = kept.get(wanted)
+            if found is None:
+                found = list(match(*wanted))
+                if len(found) <= _FEW and len(kept) < _MOST_KEPT:
+                    kept[wanted] = found
+            for quad in found:
+                if accept is None or accept(quad):
+                    yield solution + new(quad)
+
     def _looking(self, state: Quads) -> tuple[Callable[[Solution], Any], Callable[..., Any]]:
         """What of a solution to look up, and where."""
         if self.predicate is not None and self._one_graph is not None:
             return self._ends, look_up_in(state, self.predicate, self._one_graph)
         return self._look, state.match
 
+
+_FEW = 16
+"""Quads of a look-up that are kept for the next one like it."""
+
+_MOST_KEPT = 8_192
+"""Look-ups whose quads are kept at once."""
 
 _GRAPH_NAMES = (NamedNode, BlankNode)
 
@@ -467,8 +502,14 @@ def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -
     return order
 
 
-def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool]:
-    """Positions known; of equals, those from the changed quad select more than constants do."""
+_TYPE = NamedNode(f"{RDF}type")
+
+
+def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool, bool]:
+    """Positions known; of equals, those from the changed quad select more than constants do.
+
+    Of constants, a class selects least.
+    """
     bound = [not isinstance(slot, str) or slot in known for slot in pattern.slots]
     joined = sum(slot in known for slot in pattern.slots if isinstance(slot, str))
-    return sum(bound), joined, bound[0]
+    return sum(bound), joined, bound[0], pattern.predicate != _TYPE

@@ -75,7 +75,7 @@ class EntailedView:
         self._subscriptions = subscriptions
         self._delivery = processings.delivery
         self._performance = processings.performance
-        self.processing, self.workers = processings.open(self.entailed)
+        self.processing, self.workers = processings.open(self.entailed, is_entailed=True)
         self._followers: dict[str, _Follower] = {}
         self._arriving: dict[str, SolutionBag] = {}
         self._suspended: set[Domain] = set()
