@@ -331,7 +331,7 @@ class Scheduler:
 
         A disk that does not take them is tried again; they stay readable and in the journal.
         """
-        if not self.engine.store.is_pending:
+        if not self.engine.is_pending:
             self._flush_at = None
         elif self._flush_at is None:
             self._flush_at = monotonic() + _FLUSH_S

@@ -211,7 +211,8 @@ class Steps:
                 apply(delta)
             else:
                 is_reading = apply == self.store.defer
-                entailed = view.change(delta, apply, is_reading=is_reading)
+                is_awaited = self.windowed.is_inferring
+                entailed = view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
         elif not self._is_time_seen():
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)

@@ -135,6 +135,11 @@ class WindowedView:
         return not self._contents
 
     @property
+    def is_inferring(self) -> bool:
+        """Whether somebody's windows stand beside what follows."""
+        return self.opened.inferring > 0
+
+    @property
     def next_due(self) -> int | None:
         """When time alone changes something, µs since the epoch on the engine's clock."""
         if self.is_idle:
@@ -301,7 +306,7 @@ class WindowedView:
             log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
             self.streams.jumped(jumped)
         changes = self.streams.step(now, arrived)
-        if self.entailed is not None and self.entailed.reasoner.suspended:
+        if self.is_inferring and self.entailed is not None and self.entailed.reasoner.suspended:
             self._end_suspended()
         told = self._tiers.step(asserted, entailed, changes)
         for change in changes:
