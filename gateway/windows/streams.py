@@ -173,11 +173,14 @@ class Streams:
         """
         now = self._clock(now)
         arriving: dict[Holder, None] = {}
+        streams, counts = self._streams, self._arrived
         for name, elements in arrived.items():
-            stream = self._streams.get(name)
-            if stream is not None:
-                stream.arrive(elements, now, arriving)
-                self._count(name, len(elements))
+            if name in streams:
+                streams[name].arrive(elements, now, arriving)
+                if name in counts:
+                    counts[name] += len(elements)
+                else:
+                    self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:

@@ -233,7 +233,7 @@ class Automaton:
 
     # triples --------------------------------------------------------------------------------
 
-    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> Sequence[StepChange]:
+    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
         Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. Linear in
@@ -248,7 +248,7 @@ class Automaton:
                 del left[both], arrived[both]
             gone, come = [*left], [*arrived]
         lost, won = self.change(gone, come)
-        told = self._told(lost, won)
+        told = self._told(lost, won) if won or lost else []
         if self._terms.wants_sweep:
             self._sweep()
         return told
@@ -275,16 +275,17 @@ class Automaton:
         index, arriving, changing = self._index, self._arriving, self._changing
         lost: Found = {}
         won: Found = {}
-        for ids in gone:
-            if not changing.is_empty:
-                changing.matches(*ids, lost)
-            index.remove(*ids)
-        for ids in come:
-            if index.add(*ids):
-                if not arriving.is_empty:
-                    arriving.matches(*ids, won)
-                if not changing.is_empty:
-                    changing.matches(*ids, won)
+        is_arriving, is_changing = not arriving.is_empty, not changing.is_empty
+        for subject, predicate, object_ in gone:
+            if is_changing:
+                changing.matches(subject, predicate, object_, lost)
+            index.remove(subject, predicate, object_)
+        for subject, predicate, object_ in come:
+            if index.add(subject, predicate, object_):
+                if is_arriving:
+                    arriving.matches(subject, predicate, object_, won)
+                if is_changing:
+                    changing.matches(subject, predicate, object_, won)
         return lost, won
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:

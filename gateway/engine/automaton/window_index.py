@@ -116,7 +116,8 @@ class WindowIndex:
 
     def has(self, subject: int, predicate: int, object_: int) -> bool:
         """Whether the triple is there."""
-        return object_ in self._objects.get(predicate, {}).get(subject, ())
+        objects = self._objects.get(predicate)
+        return objects is not None and object_ in objects.get(subject, ())
 
     def forget(self, predicate: int) -> None:
         """Drop the tables of a predicate where they are empty; nobody may hold them."""

@@ -22,6 +22,11 @@ class Outputs:
         self._partial: dict[Spu, str] = {}
 
     @property
+    def are_all_changes(self) -> bool:
+        """Whether everybody is told what changed, just as it was found."""
+        return not self._partial
+
+    @property
     def whole(self) -> Collection[Spu]:
         """The SPUs of which the whole answer is told."""
         return self._whole.keys()

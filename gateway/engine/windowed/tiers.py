@@ -156,9 +156,10 @@ class Tiers:
     def step(self, asserted: Delta, entailed: Delta, changes: Sequence[Change]) -> list[Told]:
         """What changes of the views and of windows changed in the answers."""
         told = self.automata.step(changes) if changes else []
-        for infers, delta in ((False, asserted), (True, entailed)):
-            for processing in self._processings[infers]:
-                told += processing.step(delta, changes)
+        for processing in self._processings[False]:
+            told += processing.step(asserted, changes)
+        for processing in self._processings[True]:
+            told += processing.step(entailed, changes)
         return told
 
     def _count_automaton(self, difference: int) -> None:
