@@ -57,12 +57,12 @@ SharedListener: TypeAlias = Callable[[SharedNotification], None]
 class Told(NamedTuple):
     """Notifications of subscriptions, and those that several share, with their listeners.
 
-    `count`: how often somebody is told.
+    `deliveries`: how often somebody is told.
     """
 
     notifications: Sequence[Notification] = ()
     shared: Sequence[tuple[SharedNotification, Sequence[SharedListener]]] = ()
-    count: int = 0
+    deliveries: int = 0
 
 
 class Outcome(NamedTuple):

@@ -157,7 +157,7 @@ class Subscriptions:
         """
         notifications: list[Notification] = []
         shared: list[tuple[SharedNotification, tuple[SharedListener, ...]]] = []
-        audiences, count = self._audiences, 0
+        audiences, count, tell = self._audiences, 0, shared.append
         for spu, results in changes:
             form = spu.form
             audience = audiences.get(spu)
@@ -166,8 +166,7 @@ class Subscriptions:
                 listeners = audience.listeners
                 if listeners is None:
                     listeners = self._look_up(audience, spu)
-                told = _shared(SharedNotification, (time, results, form))
-                shared.append((told, listeners))
+                tell((_shared(SharedNotification, (time, results, form)), listeners))
                 count += len(listeners)
                 if audience.is_all:
                     continue

@@ -173,14 +173,11 @@ class Streams:
         """
         now = self._clock(now)
         arriving: dict[Holder, None] = {}
-        streams, counts = self._streams, self._arrived
+        streams = self._streams
         for name, elements in arrived.items():
             if name in streams:
                 streams[name].arrive(elements, now, arriving)
-                if name in counts:
-                    counts[name] += len(elements)
-                else:
-                    self._count(name, len(elements))
+                self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:

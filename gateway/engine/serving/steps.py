@@ -275,7 +275,7 @@ class Steps:
 
     def _addressed(self, changes: Sequence[Change], time: int) -> Told:
         told = self.subscriptions.address(changes, time)
-        self.statistics.notifications += told.count
+        self.statistics.notifications += told.deliveries
         return told
 
 

@@ -156,10 +156,13 @@ class Tiers:
     def step(self, asserted: Delta, entailed: Delta, changes: Sequence[Change]) -> list[Told]:
         """What changes of the views and of windows changed in the answers."""
         told = self.automata.step(changes) if changes else []
-        for processing in self._processings[False]:
-            told += processing.step(asserted, changes)
-        for processing in self._processings[True]:
-            told += processing.step(entailed, changes)
+        there = self._processings
+        if there[False] or there[True]:
+            by_content = {change.content: change for change in changes}
+            for processing in there[False]:
+                told += processing.step(asserted, by_content)
+            for processing in there[True]:
+                told += processing.step(entailed, by_content)
         return told
 
     def _count_automaton(self, difference: int) -> None:
