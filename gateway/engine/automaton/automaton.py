@@ -248,7 +248,9 @@ class Automaton:
         those who are told. A triple that
         leaves and comes is no change, nor is one that is there already, or not there.
         """
-        gone, come = self._known(removed), [*map(self._terms.ids, added)]
+        terms = self._terms
+        gone = self._known(removed) if removed else []
+        come = [terms.ids(added[0])] if len(added) == 1 else [*map(terms.ids, added)]
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
@@ -257,7 +259,7 @@ class Automaton:
             gone, come = [*left], [*arrived]
         lost, won = self.change(gone, come)
         told = self._told(lost, won) if won or lost else []
-        if self._terms.wants_sweep:
+        if terms.wants_sweep:
             self._sweep()
         return told
 
