@@ -5,10 +5,11 @@ comes in.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
@@ -51,8 +52,13 @@ class Actuating:
     """Actuators, the consumer of actuations, and the ways to ask for one."""
 
     def __init__(
-        self, around: ActuationContext, publisher: Sender, limits: ActuationLimits
+        self,
+        around: ActuationContext,
+        publisher: Sender,
+        limits: ActuationLimits,
+        senders: Mapping[str, Sender] = MappingProxyType({}),
     ) -> None:
+        """`senders` are for actuators of these formats; `publisher` is for all others."""
         self._around = around
         self._publisher = publisher
         templates = ActuationTemplates(around.profiles)
@@ -67,6 +73,7 @@ class Actuating:
             history=self._history,
             note=self._journal,
             clocks=around.clocks,
+            senders=senders,
         )
         self.commands = Commands(around.scheduler, templates, self.consumer, around.identity)
         statistics = self.consumer.statistics

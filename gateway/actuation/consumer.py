@@ -11,9 +11,10 @@ published, because the process was killed, ends by its time limit.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import inf
+from types import MappingProxyType
 from typing import Protocol
 
 from gateway.actuation.actuators import Actuators
@@ -61,7 +62,8 @@ class Updating(Protocol):
 class Consumer:
     """`run` is a task of the event loop, in which `take` and `observe` are called.
 
-    `note` is told of each command that goes out.
+    `note` is told of each command that goes out. `senders` are for actuators of these formats,
+    whose commands go to no broker.
     """
 
     def __init__(
@@ -75,12 +77,14 @@ class Consumer:
         history: History,
         note: Note = lambda *_: None,
         clocks: Clocks = SYSTEM_CLOCKS,
+        senders: Mapping[str, Sender] = MappingProxyType({}),
     ) -> None:
         self.statistics = ActuationStatistics()
         self.left_over: Sequence[BoundUpdate] = ()
         self.orders = orders
         self._scheduler = scheduler
         self._publisher = publisher
+        self._senders = senders
         self.templates = templates
         self._actuators = actuators
         self._history = history
@@ -179,9 +183,8 @@ class Consumer:
         self._note(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
-        self._publisher.publish(
-            message.topic, message.payload, message.qos, message.retain, within_s
-        )
+        sender = self._senders.get(order.actuator.family, self._publisher)
+        sender.publish(message.topic, message.payload, message.qos, message.retain, within_s)
         extra = {"actuation": order.request.iri, "topic": message.topic}
         log.info("actuation_sent", extra=extra)
 

@@ -18,6 +18,7 @@ from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
+from gateway.app.modbus import asking, modbus_of
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
@@ -124,15 +125,25 @@ class Gateway:
                 config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks
             )
         )
+        modbus = modbus_of(config, clocks, reception)
         control = control_of(
-            config, clocks, storage, reception, publisher=broker.publisher, loop_calls=loop_calls
+            config,
+            clocks,
+            storage,
+            reception,
+            publisher=broker.publisher,
+            senders={"modbus": modbus},
+            loop_calls=loop_calls,
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control, log)
+        self.stages = Stages(
+            storage, reception, onboarding, subscribed, broker, modbus, control, log
+        )
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port
+        await enter(asking(modbus, reception, loop_calls, tasks))
         for name, run in guarded.tasks().items():
             await enter(tasks.task(run, name))
         vitals = vitals_of(self.stages, config.gateway.data_dir)

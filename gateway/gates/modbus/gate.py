@@ -1,0 +1,104 @@
+"""`ModbusGate`: all buses; the mappings in force say what is asked, actuations what is written.
+
+Place on the way of the data: where an external broker's connection is: messages into the inbox,
+commands out. Nothing is asked before a mapping is in force, nothing is written that no actuator
+of format "modbus" names: commands come from the consumer of actuations alone.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+
+from adapters.modbus.command import read_command
+from adapters.modbus.polls import Poll, polls_of
+from adapters.values.mapping import Mapping as RegisterMapping
+from adapters.values.message import Message
+from gateway.config.modbus import BusSettings
+from gateway.gates.modbus.bus import Bus, Command, Counts
+from gateway.gates.modbus.line import Asking, Line
+from gateway.ingest.inbox import Delivery, Inbox
+from gateway.runtime.clocks import Clocks
+
+log = logging.getLogger(__name__)
+
+UNITS_OF_A_LINE = range(1, 248)
+"""Serial lines have no others: 0 is for everybody, and nobody answers to it."""
+
+
+class ModbusGate:
+    """For the event loop; `lost` says by topic why its registers are not asked for."""
+
+    def __init__(
+        self,
+        buses: Sequence[BusSettings],
+        inbox: Inbox,
+        clocks: Clocks,
+        *,
+        line: Callable[[BusSettings], Asking] = Line,
+    ) -> None:
+        """Raises ConfigurationError where there are buses and the extra is missing."""
+        self.counts = Counts(Counter(), Counter())
+        self.lost: Mapping[str, str] = {}
+        self._inbox = inbox
+        self._clocks = clocks
+        self.buses = {
+            each.name: Bus(each, line(each), self._put, clocks, self.counts) for each in buses
+        }
+
+    def follow(self, mappings: Iterable[RegisterMapping]) -> None:
+        """Ask for the registers of these, and of no others, from now on."""
+        mappings = list(mappings)
+        lost: dict[str, str] = {}
+        for name, bus in self.buses.items():
+            settings = bus.settings
+            polls = polls_of(mappings, settings.interval_s, settings.registers)
+            bus.follow([poll for poll in polls if self._bus_of(poll, lost) == name])
+        if not self.buses:
+            for poll in polls_of(mappings, inf):
+                self._bus_of(poll, lost)
+        self.lost = lost
+
+    def publish(
+        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    ) -> None:
+        """Have registers written; does not wait. A command is `adapters.modbus.command`'s."""
+        del qos, retain
+        now = self._clocks.now()
+        reason = self._enqueue(Message(topic, payload, now), self._clocks.steady() + within_s)
+        if reason:
+            self.counts.writes["dropped"] += 1
+            log.error("command_dropped", extra={"topic": topic, "reason": reason})
+
+    def _enqueue(self, message: Message, expires_s: float) -> str:
+        """Why it is not written, empty where it will be tried."""
+        try:
+            reading = read_command(message)
+        except ValueError as error:
+            return str(error)
+        bus = self.buses.get(reading.device.bus)
+        if bus is None:
+            return _no_bus(reading.device.bus)
+        table, address = min(reading.words)
+        words = [reading.words[table, place] for _, place in sorted(reading.words)]
+        command = Command(message.topic, reading.device, table, address, words, expires_s)
+        return "" if bus.command(command) else "too many wait for this bus"
+
+    def _bus_of(self, poll: Poll, lost: dict[str, str]) -> str:
+        """The name of its bus; empty, and why in `lost`, where it cannot be asked for."""
+        topic, device = poll.key.topic, poll.key.device
+        bus = self.buses.get(device.bus)
+        if bus is None:
+            lost[topic] = _no_bus(device.bus)
+            return ""
+        if bus.settings.is_serial and device.unit not in UNITS_OF_A_LINE:
+            lost[topic] = f"{device}: a serial line has the units 1 to 247"
+            return ""
+        return device.bus
+
+    async def _put(self, message: Message, settle: Callable[[Exception | None], None]) -> bool:
+        return await self._inbox.put_soon(Delivery(message, settle))
+
+
+def _no_bus(name: str) -> str:
+    return f"[modbus] buses has no {name!a}"
