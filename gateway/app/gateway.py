@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
+from adapters.modbus.polls import FORMAT_NAME
 from gateway.app.alarms import alarming
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
@@ -22,7 +23,7 @@ from gateway.app.modbus import asking, modbus_of
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
-from gateway.app.security import security
+from gateway.app.security import Security, security
 from gateway.app.stages import Stages
 from gateway.app.storage import open_storage
 from gateway.app.subscribers import subscribing
@@ -120,19 +121,16 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
-        broker = _broker_link(
-            MqttContext(
-                config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks
-            )
-        )
         modbus = modbus_of(config, clocks, reception)
+        around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
+        broker = _broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
             config,
             clocks,
             storage,
             reception,
             publisher=broker.publisher,
-            senders={"modbus": modbus},
+            senders={FORMAT_NAME: modbus},
             loop_calls=loop_calls,
         )
         # Rules are in force before the first message: at another broker it may have waited.
@@ -144,15 +142,20 @@ class Gateway:
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port
         await enter(asking(modbus, reception, loop_calls, tasks))
-        for name, run in guarded.tasks().items():
-            await enter(tasks.task(run, name))
-        vitals = vitals_of(self.stages, config.gateway.data_dir)
-        alarms = await enter(alarming(self.stages, vitals, clocks, tasks))
-        self._starting("HTTP and WebSocket")
-        ports = await enter(serving(config, self.stages, alarms, guarded))
-        self.http_port, self.websocket_port = ports.http, ports.websocket
+        await self._serve(starting, guarded)
         storage.scheduler.start_timers()
         await onboarding.warn()
+
+    async def _serve(self, starting: AsyncExitStack, guarded: Security) -> None:
+        """Watch over all that has started, and let people in."""
+        config, stages, enter = self._config, self.stages, starting.enter_async_context
+        for name, run in guarded.tasks().items():
+            await enter(self._tasks.task(run, name))
+        vitals = vitals_of(stages, config.gateway.data_dir)
+        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks))
+        self._starting("HTTP and WebSocket")
+        ports = await enter(serving(config, stages, alarms, guarded))
+        self.http_port, self.websocket_port = ports.http, ports.websocket
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:

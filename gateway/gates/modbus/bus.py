@@ -85,9 +85,10 @@ class Bus:
         """How many are asked."""
         return len(self._health)
 
-    def topics(self, device: Device) -> list[str]:
-        """What a device is called."""
-        return sorted({key.topic for key in self._pollings if key.device == device})
+    def topics(self, device: Device | None = None) -> list[str]:
+        """What a device is called; None for all of them."""
+        keys = self._pollings
+        return sorted({key.topic for key in keys if device in {None, key.device}})
 
     def follow(self, polls: Iterable[Poll]) -> None:
         """Ask for these from now on; what stays as it was keeps its time."""
@@ -112,8 +113,11 @@ class Bus:
 
     async def run(self) -> None:
         """Ask and write until cancelled."""
+        task = asyncio.current_task()
         try:
-            while True:
+            # wait_for of Python 3.11, by which the library waits, forgets a cancellation that
+            # comes together with an answer.
+            while task is not None and not task.cancelling():
                 await self._wait()
                 try:
                     await self.work()

@@ -27,7 +27,10 @@ UNITS_OF_A_LINE = range(1, 248)
 
 
 class ModbusGate:
-    """For the event loop; `lost` says by topic why its registers are not asked for."""
+    """For the event loop; `lost` says by topic why its registers are not asked for.
+
+    `forged` counts messages of a broker on topics of devices that are asked.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,8 @@ class ModbusGate:
         """Raises ConfigurationError where there are buses and the extra is missing."""
         self.counts = Counts(Counter(), Counter())
         self.lost: Mapping[str, str] = {}
+        self.forged = 0
+        self._topics: frozenset[str] = frozenset()
         self._inbox = inbox
         self._clocks = clocks
         self.buses = {
@@ -58,6 +63,17 @@ class ModbusGate:
             for poll in polls_of(mappings, inf):
                 self._bus_of(poll, lost)
         self.lost = lost
+        asked = (bus.topics() for bus in self.buses.values())
+        self._topics = frozenset(topic for topics in asked for topic in topics)
+
+    def is_ours(self, topic: str) -> bool:
+        """Whether a message that a broker has is taken for none: it is we who read this device.
+
+        From any thread; it counts.
+        """
+        is_forged = topic in self._topics
+        self.forged += is_forged
+        return is_forged
 
     def publish(
         self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf

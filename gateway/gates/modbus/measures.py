@@ -23,6 +23,11 @@ def modbus_measures(gate: ModbusGate) -> tuple[Measure, ...]:
             "modbus_writes", "commands to registers", lambda: dict(counts.writes), label="outcome"
         ),
         Measure(
+            "modbus_forged",
+            "messages of a broker in a device's name, not taken",
+            lambda: gate.forged,
+        ),
+        Measure(
             "modbus_devices",
             "devices that are asked",
             lambda: sum(bus.devices for bus in buses),

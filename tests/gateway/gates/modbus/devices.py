@@ -9,6 +9,7 @@ import tty
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from pymodbus.constants import ExcCodes
 from pymodbus.server import ModbusSerialServer, ModbusTcpServer
@@ -28,20 +29,21 @@ Server = ModbusTcpServer | ModbusSerialServer
 class Device:
     """A unit: `asked` are its requests as (function, address, count).
 
-    `refused` are exceptions by address, of any request that has it; `late_s` is how long it thinks.
+    `refused` are exceptions by address, of any request that has it. Nothing is answered while it
+    `is_silent`, or to requests that begin at an address of `silent_at`.
     """
 
     unit: int = 1
     asked: list[tuple[int, int, int]] = field(default_factory=list)
     refused: dict[int, ExcCodes] = field(default_factory=dict)
-    late_s: float = 0.0
-    late_at: frozenset[int] = frozenset()
+    is_silent: bool = False
+    silent_at: frozenset[int] = frozenset()
     registers: dict[int, int] = field(default_factory=dict)
     written: list[tuple[int, list[int]]] = field(default_factory=list)
     is_deaf: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def act(
+    async def act(  # noqa: PLR0917 - the library calls it so
         self,
         function: int,
         start: int,
@@ -54,8 +56,6 @@ class Device:
         self.asked.append((function, address, count))
         self.changed.set()
         places = range(address, address + count)
-        if self.late_s and (not self.late_at or self.late_at & set(places)):
-            await asyncio.sleep(self.late_s)
         for place in places:
             if place in self.refused:
                 return self.refused[place]
@@ -72,6 +72,11 @@ class Device:
                 if not self.is_deaf and place in self.registers:
                     self.registers[place] = word
         return None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the last request gets no answer."""
+        return self.is_silent or self.asked[-1][1] in self.silent_at
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
         """Wait until requests have made the condition true."""
@@ -96,6 +101,7 @@ async def tcp(devices: Sequence[Device], port: int = 0) -> AsyncIterator[int]:
         [device.simulated() for device in devices],
         address=(LOOPBACK, port),
         ignore_missing_devices=True,
+        trace_packet=partial(_swallow, devices, 6),
     )
     async with _serving(server):
         yield port
@@ -109,9 +115,43 @@ async def rtu(devices: Sequence[Device], terminal: str) -> AsyncIterator[None]:
         port=terminal,
         baudrate=9600,
         ignore_missing_devices=True,
+        trace_packet=partial(_swallow, devices, 0),
     )
     async with _serving(server):
         yield
+
+
+def _swallow(devices: Sequence[Device], place: int, is_sent: bool, packet: bytes) -> bytes:
+    """What goes out of a frame, whose unit stands at `place`."""
+    if not is_sent:
+        return packet
+    is_silent = any(each.unit == packet[place] and each.says_nothing for each in devices)
+    return b"" if is_silent else packet
+
+
+@asynccontextmanager
+async def delaying(port: int, late_s: dict[int, float]) -> AsyncIterator[int]:
+    """A port in front of another one, behind which some units answer late, by unit."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        loop = asyncio.get_running_loop()
+        behind, forward = await asyncio.open_connection(LOOPBACK, port)
+
+        async def back() -> None:
+            while frame := await behind.read(260):
+                loop.call_later(late_s.get(frame[6], 0.0), writer.write, frame)
+
+        task = asyncio.create_task(back())
+        with suppress(ConnectionError):
+            while request := await reader.read(260):
+                forward.write(request)
+        task.cancel()
+        forward.close()
+        writer.close()
+
+    server = await asyncio.start_server(serve, LOOPBACK, 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
 
 
 @asynccontextmanager
