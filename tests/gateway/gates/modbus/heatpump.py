@@ -29,7 +29,7 @@ QUICK = {"interval_s": 0.1, "timeout_s": 0.4}
 VALUES = f"""{PREFIXES} SELECT ?property ?value {{
   ?o sosa:observedProperty ?property ; sosa:hasSimpleResult ?value }}"""
 ABSENT = f"""{PREFIXES} SELECT ?property {{
-  ?s gw:absentSince ?since ; sosa:observedProperty ?property }}"""
+  ?s gw:absentSince ?since ; gw:ofProperty ?property }}"""
 
 
 def register(name: str, selector: str, **members: str | float) -> JsonObject:

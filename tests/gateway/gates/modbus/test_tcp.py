@@ -181,7 +181,7 @@ async def test_what_a_broker_has_in_the_name_of_a_device_is_not_taken(tmp_path: 
         told = await watch(gateway, VALUES)
         await told.until(lambda: told.values() == ["1"])
         await publish(gateway.mqtt_port, [("modbus/heatpump", forged)])
-        assert (await metrics(gateway))["modbus_forged"] == 1
+        assert (await metrics(gateway))["modbus_forged_total"] == 1
         device.registers[0] = 2
         await told.until(lambda: len(told.values()) == 2)
         assert told.values() == ["1", "2"]
