@@ -7,7 +7,8 @@ Source: MODBUS Application Protocol Specification V1.1b3 (2012), 6.1 to 6.4: at 
 2000 bits a request.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,24 +77,27 @@ class Poll:
     requests: tuple[Request, ...]
 
 
+def named_registers(mappings: Iterable[Mapping]) -> Iterator[tuple[str, Register]]:
+    """The registers of mappings of this format, each with its topic; one that does not compile
+    asks for nothing.
+    """
+    for mapping in mappings:
+        if mapping.format == FORMAT_NAME and is_device_topic(mapping.topic_filter):
+            with suppress(ValueError):
+                yield mapping.topic_filter, Register.parse(mapping.selector)
+
+
 def polls_of(
-    mappings: Iterable[Mapping], interval_s: float, most: int = MOST_REGISTERS
+    named: Iterable[tuple[str, Register]], interval_s: float, most: int = MOST_REGISTERS
 ) -> tuple[Poll, ...]:
-    """The polls of the mappings of this format; those that do not compile ask for nothing.
+    """What is asked for together, of registers with their topics.
 
     `interval_s` is for selectors that say none, `most` how many registers one request may have.
     """
     groups: dict[PollKey, list[Register]] = {}
-    for mapping in mappings:
-        if mapping.format != FORMAT_NAME or not is_device_topic(mapping.topic_filter):
-            continue
-        try:
-            register = Register.parse(mapping.selector)
-        except ValueError:
-            continue
+    for topic, register in named:
         every_s = interval_s if register.interval_s is None else register.interval_s
-        key = PollKey(mapping.topic_filter, register.device, every_s)
-        groups.setdefault(key, []).append(register)
+        groups.setdefault(PollKey(topic, register.device, every_s), []).append(register)
     return tuple(Poll(key, requests_of(group, most)) for key, group in sorted(groups.items()))
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 
 from adapters.modbus.command import read_command
-from adapters.modbus.polls import Poll, polls_of
+from adapters.modbus.polls import named_registers, polls_of
+from adapters.modbus.register import Device, Register
 from adapters.values.mapping import Mapping as RegisterMapping
 from adapters.values.message import Message
 from gateway.config.modbus import BusSettings
@@ -53,15 +54,16 @@ class ModbusGate:
 
     def follow(self, mappings: Iterable[RegisterMapping]) -> None:
         """Ask for the registers of these, and of no others, from now on."""
-        mappings = list(mappings)
         lost: dict[str, str] = {}
+        of_bus: dict[str, list[tuple[str, Register]]] = {name: [] for name in self.buses}
+        for topic, register in named_registers(mappings):
+            if why := self._why_lost(register.device):
+                lost[topic] = why
+            else:
+                of_bus[register.device.bus].append((topic, register))
         for name, bus in self.buses.items():
             settings = bus.settings
-            polls = polls_of(mappings, settings.interval_s, settings.registers)
-            bus.follow([poll for poll in polls if self._bus_of(poll, lost) == name])
-        if not self.buses:
-            for poll in polls_of(mappings, inf):
-                self._bus_of(poll, lost)
+            bus.follow(polls_of(of_bus[name], settings.interval_s, settings.registers))
         self.lost = lost
         asked = (bus.topics() for bus in self.buses.values())
         self._topics = frozenset(topic for topics in asked for topic in topics)
@@ -100,17 +102,14 @@ class ModbusGate:
         command = Command(message.topic, reading.device, table, address, words, expires_s)
         return "" if bus.command(command) else "too many wait for this bus"
 
-    def _bus_of(self, poll: Poll, lost: dict[str, str]) -> str:
-        """The name of its bus; empty, and why in `lost`, where it cannot be asked for."""
-        topic, device = poll.key.topic, poll.key.device
+    def _why_lost(self, device: Device) -> str:
+        """Why a device cannot be asked; empty where it can."""
         bus = self.buses.get(device.bus)
         if bus is None:
-            lost[topic] = _no_bus(device.bus)
-            return ""
+            return _no_bus(device.bus)
         if bus.settings.is_serial and device.unit not in UNITS_OF_A_LINE:
-            lost[topic] = f"{device}: a serial line has the units 1 to 247"
-            return ""
-        return device.bus
+            return f"{device}: a serial line has the units 1 to 247"
+        return ""
 
     async def _put(self, message: Message, settle: Callable[[Exception | None], None]) -> bool:
         return await self._inbox.put_soon(Delivery(message, settle))
