@@ -1,8 +1,8 @@
 """`sosa-gateway bench modbus`: devices with registers that are all read once a second.
 
-Place on the way of the data: from the registers to journal, store and engine of a whole gateway,
-store on disk and journal with fsync, as every gateway has them. The devices are a process of their
-own; what is told is the CPU time of the gateway, beside that of one that is asked to read nothing.
+Place on the way of the data: from the registers to observations, and on to journal, store and engine
+of a whole gateway, store on disk and journal with fsync, as every gateway has them. The devices are a
+process of their own; what is told is the CPU time of who reads them.
 """
 
 import json
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from time import monotonic
 
-from bench.processes import python_child
+from bench.processes import END_TIMEOUT_S, python_child
 from bench.readings.service import Service, running_service, service_config
 from bench.report import Experiment, Figure, Outcome, digest
 from gateway.cli.asking.service import RESULT_TYPES, query
@@ -22,6 +22,7 @@ from gateway.config.settings import Config, JsapSettings
 
 DEVICES, REGISTERS, SECONDS = 100, 20, 30
 _SETTLE_S = 5.0
+_START_S = 60.0
 _COUNT = """PREFIX sosa: <http://www.w3.org/ns/sosa/>
 SELECT (COUNT(DISTINCT ?sensor) AS ?streams) { ?o sosa:madeBySensor ?sensor }"""
 
@@ -36,20 +37,41 @@ class Played:
 
 
 def measure(devices: int = DEVICES, seconds: int = SECONDS) -> Iterator[Outcome]:
-    """One experiment: all of them, each second."""
+    """Read and decoded; then through a gateway, all values as they come, and those that changed."""
     plan = json.dumps({"devices": devices, "registers": REGISTERS})
-    idle = _played((), seconds)
     with python_child("devices", "bench.modbus.devices", plan) as child:
         ports = json.loads(child.wait_for('"ports"'))["ports"]
-        busy = _played(ports, seconds)
-    yield _experiment(devices, seconds, idle.core, busy)
+        yield _reading(ports, seconds)
+        idle = _played((), seconds, 0.0)
+        yield _experiment("all values", ports, seconds, idle, _played(ports, seconds, 0.0))
+    steady = json.dumps({"devices": devices, "registers": REGISTERS, "moving": 1})
+    with python_child("devices", "bench.modbus.devices", steady) as child:
+        ports = json.loads(child.wait_for('"ports"'))["ports"]
+        yield _experiment("one of them moves", ports, seconds, idle, _played(ports, seconds, 600.0))
 
 
-def _played(ports: Sequence[int], seconds: float) -> Played:
+def _reading(ports: Sequence[int], seconds: float) -> Experiment:
+    """Without journal, store and engine."""
+    plan = json.dumps({"ports": ports, "registers": REGISTERS, "seconds": seconds})
+    with python_child("reader", "bench.modbus.reader", plan) as child:
+        told = json.loads(child.wait_for('"cpu_s"', seconds + END_TIMEOUT_S))
+    wanted = len(ports) * REGISTERS * seconds
+    figures = (
+        Figure("of a core", 100 * told["cpu_s"] / seconds, "%", "read and decoded"),
+        Figure("CPU of an observation", 1e6 * told["cpu_s"] / told["observations"], "µs"),
+        Figure(
+            "observations", told["observations"] / seconds, "/s", f"{wanted / seconds:g} wanted"
+        ),
+    )
+    rows = [f"on time {told['observations'] >= 0.9 * wanted}"]
+    return Experiment(_name("read", ports), figures, digest(rows), digest(["on time True"]))
+
+
+def _played(ports: Sequence[int], seconds: float, unchanged_s: float) -> Played:
     """Read for so long; nothing is read where there are no ports."""
     with (
         TemporaryDirectory(prefix="sosa-gateway-bench-") as folder,
-        running_service(_config(Path(folder), ports)) as service,
+        running_service(_config(Path(folder), ports, unchanged_s), _START_S) as service,
     ):
         if ports:
             service.wait_until("observations", len(ports) * REGISTERS)
@@ -67,10 +89,12 @@ def _streams(service: Service) -> int:
     return int(json.loads(answer)["results"]["bindings"][0]["streams"]["value"])
 
 
-def _config(folder: Path, ports: Sequence[int]) -> Config:
+def _config(folder: Path, ports: Sequence[int], unchanged_s: float = 0.0) -> Config:
     config = service_config(folder, None)
     buses = tuple(
-        BusSettings(name=f"b{at}", host="127.0.0.1", port=port, interval_s=1.0)
+        BusSettings(
+            name=f"b{at}", host="127.0.0.1", port=port, interval_s=1.0, unchanged_s=unchanged_s
+        )
         for at, port in enumerate(ports)
     )
     profile = folder / "registers.jsap"
@@ -95,24 +119,19 @@ def _mapping(device: int, place: int) -> Mapping[str, object]:
 
 
 def _experiment(
-    devices: int,
-    seconds: int,
-    idle: float,
-    busy: Played,
+    what: str, ports: Sequence[int], seconds: int, idle: Played, busy: Played
 ) -> Experiment:
-    observations = busy.counted["observations"]
-    wanted = devices * REGISTERS * seconds
-    is_on_time = observations >= 0.9 * wanted
-    rows = [f"streams {busy.streams}", f"on time {is_on_time}"]
-    rows += [f"silent {busy.counted['modbus_devices_silent']:g}"]
-    reference = [f"streams {devices * REGISTERS}", "on time True", "silent 0"]
+    streams = len(ports) * REGISTERS
+    core, observations = busy.core - idle.core, busy.counted["observations"]
+    rows = [f"streams {busy.streams}", f"silent {busy.counted['modbus_devices_silent']:g}"]
     figures = (
-        Figure(
-            "of a core", 100 * (busy.core - idle), "%", "without that of a gateway that reads none"
-        ),
-        Figure("idle", 100 * idle, "%"),
-        Figure("CPU of an observation", 1e6 * (busy.core - idle) * seconds / observations, "µs"),
-        Figure("observations", observations / seconds, "/s", f"{wanted / seconds:g} wanted"),
+        Figure("of a core", 100 * core, "%", "without that of a gateway that reads none"),
+        Figure("CPU of an observation", 1e6 * core * seconds / max(1, observations), "µs"),
+        Figure("observations", observations / seconds, "/s"),
     )
-    name = f"modbus, {devices} devices with {REGISTERS} registers each second"
-    return Experiment(name, figures, digest(rows), digest(reference))
+    reference = [f"streams {streams}", "silent 0"]
+    return Experiment(_name(what, ports), figures, digest(rows), digest(reference))
+
+
+def _name(what: str, ports: Sequence[int]) -> str:
+    return f"modbus, {len(ports)} devices with {REGISTERS} registers each second: {what}"

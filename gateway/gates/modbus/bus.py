@@ -165,31 +165,51 @@ class Bus:
         """One round of a poll: its requests, then the message of what came."""
         if polling.is_waiting:
             self._counts.requests["skipped"] += 1
-        elif self._health[polling.key.device].retry_s <= now_s:
+        elif self._health_of(polling.key.device).retry_s <= now_s:
             await self._ask(polling, list(polling.blocks_due(now_s)))
-        health = self._health.get(polling.key.device, Health())
-        polling.step(self._clocks.steady(), health.retry_s)
+        polling.step(self._clocks.steady(), self._health_of(polling.key.device).retry_s)
 
-    async def _ask(self, polling: Polling, blocks: Sequence[Block]) -> None:
+    def _health_of(self, device: Device) -> Health:
+        """Kept as long as it is asked for: mappings may have changed meanwhile."""
+        return self._health.get(device) or Health()
+
+    async def _ask(
+        self, polling: Polling, blocks: Sequence[Block], unchanged_s: float | None = None
+    ) -> None:
+        """Ask for these, and have told what is news."""
+        if unchanged_s is None:
+            unchanged_s = self.settings.unchanged_s
         runs: dict[str, dict[int, Sequence[int]]] = {}
+        has_answered = False
         refused: list[Refused] = []
         for block in blocks:
             answer = await self._read(polling.key.device, block)
             request = block.request
             if answer.outcome is Outcome.ANSWERED:
                 block.answered()
-                runs.setdefault(request.table, {})[request.address] = answer.words
+                has_answered = True
+                news = block.news(answer.words, self._clocks.steady(), unchanged_s)
+                runs.setdefault(request.table, {}).update(news)
             elif answer.outcome is Outcome.REFUSED:
                 if polling.refuse(block, answer, self._clocks.steady()):
                     refused.append(_refused(block, answer))
             else:
-                if await self._unanswered(polling, block, answer, has_answered=bool(runs)):
+                if await self._unanswered(polling, block, answer, has_answered=has_answered):
                     refused.append(_refused(block, answer))
                 break
-        if runs or refused:
-            if self._health[polling.key.device].answered():
-                log.info("modbus_answers", extra={"device": str(polling.key.device)})
+        if has_answered or refused:
+            self._is_heard(polling.key.device)
+        if refused or any(runs.values()):
             await self._deliver(polling, reading_payload(polling.key.device, runs, refused))
+
+    def _is_heard(self, device: Device) -> None:
+        """It answers: what was told before it was silent is told again."""
+        if not self._health_of(device).answered():
+            return
+        log.info("modbus_answers", extra={"device": str(device)})
+        for polling in self._pollings.values():
+            if polling.key.device == device:
+                polling.tell_all()
 
     async def _read(self, device: Device, block: Block) -> Answer:
         request = block.request
@@ -213,7 +233,7 @@ class Bus:
             block.refused(now_s, interval_s)
             return True
         device = polling.key.device
-        if self._health[device].failed(answer.why, now_s, interval_s):
+        if self._health_of(device).failed(answer.why, now_s, interval_s):
             await self._tell_silent(device, answer.why)
         return False
 
@@ -249,6 +269,7 @@ class Bus:
         def settle(error: Exception | None) -> None:
             polling.is_waiting = False
             if error is not None:
+                polling.tell_all()
                 self._counts.requests["lost"] += 1
 
         message = Message(polling.key.topic, payload, self._clocks.now())
@@ -278,7 +299,7 @@ class Bus:
             if key.device == command.device:
                 blocks = [each for each in polling.blocks if _reads(each, command.table, wanted)]
                 if blocks:
-                    await self._ask(polling, blocks)
+                    await self._ask(polling, blocks, unchanged_s=0.0)
 
 
 def _reads(block: Block, table: str, wanted: range) -> bool:

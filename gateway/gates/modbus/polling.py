@@ -6,11 +6,11 @@ refuses; neither changes when the others are asked.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from adapters.modbus.polls import Poll, PollKey, Request
+from adapters.modbus.polls import Poll, PollKey, Request, Span
 from gateway.gates.modbus.line import ILLEGAL_ADDRESS, ILLEGAL_VALUE, Answer
 
 SILENT_AFTER = 3
@@ -58,11 +58,12 @@ class Health:
 
 @dataclass(slots=True)
 class Block:
-    """A request, and how often in a row it was refused."""
+    """A request, how often in a row it was refused, and what was told of it when."""
 
     request: Request
     refusals: int = 0
     retry_s: float = -inf
+    told: dict[Span, tuple[Sequence[int], float]] = field(default_factory=dict)
 
     def refused(self, now_s: float, interval_s: float) -> None:
         """Be asked again later."""
@@ -72,6 +73,24 @@ class Block:
     def answered(self) -> None:
         """Be asked as usual."""
         self.refusals, self.retry_s = 0, -inf
+
+    def news(
+        self, words: Sequence[int], now_s: float, unchanged_s: float
+    ) -> Iterator[tuple[int, Sequence[int]]]:
+        """Of what was read, each address with the words to tell: all of them where that is 0.
+
+        Else the values that changed, and those that were told last longer ago.
+        """
+        first = self.request.address
+        if not unchanged_s:
+            yield first, words
+            return
+        for part in self.request.parts:
+            now = words[part.address - first : part.end - first]
+            before, told_s = self.told.get(part, ((), -inf))
+            if now != before or now_s - told_s >= unchanged_s:
+                self.told[part] = (now, now_s)
+                yield part.address, now
 
 
 @dataclass(slots=True)
@@ -114,6 +133,11 @@ class Polling:
             return False
         block.refused(now_s, self.key.interval_s)
         return True
+
+    def tell_all(self) -> None:
+        """Have every value told at the next time; from any thread."""
+        for block in list(self.blocks):
+            block.told.clear()
 
     def put_last(self, block: Block) -> None:
         """Ask the others first: it may be this request alone that is not answered."""
