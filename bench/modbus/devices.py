@@ -1,7 +1,8 @@
 """`python -m bench.modbus.devices PLAN`: Modbus devices as a process, each at a port of its own.
 
 PLAN is JSON: `devices` and `registers` in numbers. Each time that a device is asked its registers
-have all changed, or the first few, `moving`. It says its ports when it listens, and ends with its standard input.
+have all changed, or the first few, `moving`. It says its ports when it listens, and ends with its
+standard input.
 """
 
 import asyncio

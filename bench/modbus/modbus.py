@@ -1,8 +1,8 @@
 """`sosa-gateway bench modbus`: devices with registers that are all read once a second.
 
-Place on the way of the data: from the registers to observations, and on to journal, store and engine
-of a whole gateway, store on disk and journal with fsync, as every gateway has them. The devices are a
-process of their own; what is told is the CPU time of who reads them.
+Place on the way of the data: from the registers to observations, and on to journal, store and
+engine of a whole gateway, store on disk and journal with fsync, as every gateway has them. The
+devices are a process of their own; what is told is the CPU time of who reads them.
 """
 
 import json
