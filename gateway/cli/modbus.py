@@ -24,7 +24,7 @@ from gateway.gates.modbus.line import Answer, Line, Outcome
 _NUMBERED = {"coil": "", "discrete": "1", "input": "3", "holding": "4"}
 _HINTS = {
     Outcome.DOWN: "look at power, cable and [[modbus.buses]]; a running gateway may have the line",
-    Outcome.SILENT: "look at the unit, at baud, parity and stop_bits, and whether A and B are mixed up",
+    Outcome.SILENT: "look at the unit, at baud, parity, stop_bits, and whether A and B are swapped",
     Outcome.REFUSED: "try another address, another table, or fewer with --count",
     Outcome.WRONG: "look at the port: it may be no Modbus",
 }

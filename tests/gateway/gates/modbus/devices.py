@@ -67,7 +67,7 @@ class Device:
             words = [int(each) for each in values]
             self.written.append((address, words))
             if self.is_deaf and not is_of_bits:
-                values[:] = current[address - start : address - start + count]
+                values[:] = current[address - start : address - start + count]  # type: ignore[assignment]
             for place, word in zip(places, words, strict=False):
                 if not self.is_deaf and place in self.registers:
                     self.registers[place] = word
@@ -160,7 +160,7 @@ async def _serving(server: Server) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await server.shutdown()
+        await server.shutdown()  # type: ignore[no-untyped-call]
 
 
 class Cable:

@@ -56,14 +56,13 @@ def config_of(
     buses: Sequence[BusSettings],
     mappings: Sequence[JsonObject],
     actuators: Sequence[JsonObject] = (),
-    **options: int,
 ) -> Config:
     """The settings of a gateway with these buses."""
     profile = write_profile(folder, mappings)
     document = json.loads(profile.read_text())
     document["extended"]["actuators"] = list(actuators)
     profile.write_text(json.dumps(document))
-    config = settings(folder, profile, **options)
+    config = settings(folder, profile)
     return config.model_copy(update={"modbus": ModbusSettings(buses=tuple(buses))})
 
 
@@ -73,11 +72,10 @@ async def reading(
     device: Device,
     *mappings: JsonObject,
     actuators: Sequence[JsonObject] = (),
-    **changed: object,
 ) -> AsyncIterator[Gateway]:
     """A gateway that reads one device over TCP."""
     async with tcp([device]) as port:
-        config = config_of(folder, [bus(port, **changed)], mappings, actuators)
+        config = config_of(folder, [bus(port)], mappings, actuators)
         async with running(config) as gateway:
             yield gateway
 
