@@ -13,10 +13,11 @@ from gateway.gates.modbus import line
 from tests.gateway.gates.modbus.devices import Device, tcp
 
 
-def written(folder: Path, port: int) -> Path:
+def written(folder: Path, port: int, timeout_s: float = 10.0) -> Path:
     file = folder / "gateway.toml"
     file.write_text(
-        f'[[modbus.buses]]\nname = "cellar"\nhost = "127.0.0.1"\nport = {port}\ntimeout_s = 0.5\n'
+        f'[[modbus.buses]]\nname = "cellar"\nhost = "127.0.0.1"\nport = {port}\n'
+        f"timeout_s = {timeout_s}\n"
     )
     return file
 
@@ -40,7 +41,6 @@ async def test_registers_are_shown_in_the_ways_they_can_be_read(
     ("words", "told"),
     [
         (["cellar/1", "holding", "900"], "illegal data address (2)"),
-        (["cellar/2", "holding", "0"], "no answer in 0.5 s"),
         (["attic/1", "holding", "0"], "[modbus] buses has no 'attic', but cellar"),
         (["cellar", "holding", "0"], "no BUS/UNIT"),
         (["cellar/1", "holding", "0", "--count", "126"], "--count 126"),
@@ -54,6 +54,14 @@ async def test_what_is_wrong_is_told_with_what_to_do(
     error = capsys.readouterr().err
     assert told in error
     assert "what to do: " in error
+
+
+async def test_a_unit_that_is_not_there_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with tcp([Device()]) as port:
+        assert await typed(written(tmp_path, port, 0.3), "cellar/2", "holding", "0") != 0
+    assert "cellar/2: no answer in 0.3 s" in capsys.readouterr().err
 
 
 def test_check_tells_a_missing_extra_and_a_line_that_is_not_there(
