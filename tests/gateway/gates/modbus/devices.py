@@ -76,7 +76,7 @@ class Device:
     @property
     def says_nothing(self) -> bool:
         """Whether the last request gets no answer."""
-        return self.is_silent or self.asked[-1][1] in self.silent_at
+        return self.is_silent or (bool(self.asked) and self.asked[-1][1] in self.silent_at)
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
         """Wait until requests have made the condition true."""
@@ -95,7 +95,7 @@ class Device:
 
 @asynccontextmanager
 async def tcp(devices: Sequence[Device], port: int = 0) -> AsyncIterator[int]:
-    """Devices behind one port, which is told; units that are none of them are silent."""
+    """Devices behind one port, which is told."""
     port = port or free_port()
     server = ModbusTcpServer(
         [device.simulated() for device in devices],
