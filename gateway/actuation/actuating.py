@@ -15,7 +15,7 @@ from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
 from gateway.actuation.confirmation_watch import ConfirmationWatch
-from gateway.actuation.consumer import Consumer, Sender
+from gateway.actuation.consumer import Asking, Consumer, Sender
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
@@ -56,7 +56,7 @@ class Actuating:
         around: ActuationContext,
         publisher: Sender,
         limits: ActuationLimits,
-        senders: Mapping[str, Sender] = MappingProxyType({}),
+        senders: Mapping[str, Asking] = MappingProxyType({}),
     ) -> None:
         """`senders` are for actuators of these formats; `publisher` is for all others."""
         self._around = around

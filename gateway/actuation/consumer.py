@@ -13,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from math import inf
 from types import MappingProxyType
 from typing import Protocol
@@ -47,6 +48,18 @@ class Sender(Protocol):
         """Send a message; does not wait. What comes later than `within_s` is not to come."""
 
 
+class Asking(Protocol):
+    """Where commands of a format go that are answered, and to no broker."""
+
+    def send(
+        self, topic: str, payload: bytes, within_s: float, refused: Callable[[str], None]
+    ) -> None:
+        """Have a command done; does not wait. `refused` is told why it surely was not.
+
+        It is called in the event loop. What comes later than `within_s` is not to come.
+        """
+
+
 class Updating(Protocol):
     """Where UPDATEs go, a few at a time; raises a GatewayError."""
 
@@ -77,7 +90,7 @@ class Consumer:
         history: History,
         note: Note = lambda *_: None,
         clocks: Clocks = SYSTEM_CLOCKS,
-        senders: Mapping[str, Sender] = MappingProxyType({}),
+        senders: Mapping[str, Asking] = MappingProxyType({}),
     ) -> None:
         self.statistics = ActuationStatistics()
         self.left_over: Sequence[BoundUpdate] = ()
@@ -92,6 +105,7 @@ class Consumer:
         self._clocks = clocks
         self._requests: list[ActuationRequest] = []
         self._confirmations: deque[Confirmation] = deque()
+        self._refusals: deque[tuple[str, str]] = deque()
         self._woken = asyncio.Event()
         self._waiting: dict[str, asyncio.Event] = {}
 
@@ -105,6 +119,11 @@ class Consumer:
         if confirmation.stream[1:] in self.orders.subjects:
             self._confirmations.append(confirmation)
             self._woken.set()
+
+    def refuse(self, actuation: str, reason: str) -> None:
+        """Its device did not take it."""
+        self._refusals.append((actuation, reason))
+        self._woken.set()
 
     def ending(self, actuation: str) -> asyncio.Event:
         """Set when the actuation ends; to be asked for before it is requested."""
@@ -126,6 +145,8 @@ class Consumer:
         """Do all that there is to do now."""
         while self._confirmations:
             await self._confirm(self._confirmations.popleft())
+        while self._refusals:
+            await self._fail_refused(*self._refusals.popleft())
         await self._fail_late()
         requests, self._requests = self._requests, []
         if requests:
@@ -183,8 +204,13 @@ class Consumer:
         self._note(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
-        sender = self._senders.get(order.actuator.family, self._publisher)
-        sender.publish(message.topic, message.payload, message.qos, message.retain, within_s)
+        if (asked := self._senders.get(order.actuator.family)) is not None:
+            refused = partial(self.refuse, order.request.iri)
+            asked.send(message.topic, message.payload, within_s, refused)
+        else:
+            self._publisher.publish(
+                message.topic, message.payload, message.qos, message.retain, within_s
+            )
         extra = {"actuation": order.request.iri, "topic": message.topic}
         log.info("actuation_sent", extra=extra)
 
@@ -192,6 +218,10 @@ class Consumer:
         for pending in self.orders.observed(confirmation):
             self.statistics.confirmed += 1
             await self._end_pending(pending, self.templates.confirm(pending, confirmation))
+
+    async def _fail_refused(self, actuation: str, reason: str) -> None:
+        for pending in self.orders.refused(actuation):
+            await self._end_pending(pending, self._failed(actuation, reason))
 
     async def _fail_late(self) -> None:
         for pending in self.orders.due(self._clocks.steady()):

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.actuation.actuating import Actuating, ActuationContext
-from gateway.actuation.consumer import Sender
+from gateway.actuation.consumer import Asking, Sender
 from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.measures import actuation_measures, rule_measures
 from gateway.actuation.rules import Republisher
@@ -60,7 +60,7 @@ def control_of(
     reception: Reception,
     *,
     publisher: Sender,
-    senders: Mapping[str, Sender],
+    senders: Mapping[str, Asking],
     loop_calls: LoopCalls,
 ) -> Control:
     """Commands go out by `publisher`, of whatever broker; by `senders` to actuators of a format."""

@@ -35,7 +35,10 @@ Put = Callable[[Message, Callable[[Exception | None], None]], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is to be written: from `address` on, until `expires_s` by the steady clock."""
+    """What is to be written: from `address` on, until `expires_s` by the steady clock.
+
+    `refused` is told why it surely was not.
+    """
 
     topic: str
     device: Device
@@ -43,6 +46,7 @@ class Command:
     address: int
     words: Sequence[int]
     expires_s: float
+    refused: Callable[[str], None] = lambda reason: None  # noqa: ARG005
 
 
 @dataclass(slots=True)
@@ -277,21 +281,31 @@ class Bus:
             polling.is_waiting = False
 
     async def _write(self, command: Command) -> None:
-        """Write, then read the register back: that is what confirms."""
-        extra = {"topic": command.topic, "device": str(command.device)}
+        """Write, then read the register back: that is what confirms.
+
+        Of a command that is not answered nobody knows, but by what the register has.
+        """
         if self._clocks.steady() > command.expires_s:
-            self._counts.writes["late"] += 1
-            log.warning("modbus_write_failed", extra={**extra, "reason": "it came too late"})
+            self._is_not_written(command, "late", "it came too late")
             return
         unit, words = command.device.unit, command.words
         answer = await self._line.write(unit, command.table, command.address, words)
-        self._counts.writes[answer.outcome.value] += 1
-        if answer.outcome is not Outcome.ANSWERED:
-            log.warning("modbus_write_failed", extra={**extra, "reason": answer.why})
         if answer.outcome is Outcome.DOWN:
+            self._is_not_written(command, answer.outcome.value, answer.why)
             await self._is_down(answer.why)
+            return
+        if answer.outcome is Outcome.REFUSED:
+            why = f"the device refused it: {answer.why}"
+            self._is_not_written(command, answer.outcome.value, why)
         else:
-            await self._read_back(command)
+            self._counts.writes[answer.outcome.value] += 1
+        await self._read_back(command)
+
+    def _is_not_written(self, command: Command, outcome: str, reason: str) -> None:
+        self._counts.writes[outcome] += 1
+        extra = {"topic": command.topic, "device": str(command.device), "reason": reason}
+        log.warning("modbus_write_failed", extra=extra)
+        command.refused(reason)
 
     async def _read_back(self, command: Command) -> None:
         wanted = range(command.address, command.address + len(command.words))

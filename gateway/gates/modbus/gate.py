@@ -8,7 +8,6 @@ of format "modbus" names: commands come from the consumer of actuations alone.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf
 
 from adapters.modbus.command import read_command
 from adapters.modbus.polls import named_registers, polls_of
@@ -77,18 +76,21 @@ class ModbusGate:
         self.forged += is_forged
         return is_forged
 
-    def publish(
-        self, topic: str, payload: bytes, qos: int, retain: bool, within_s: float = inf
+    def send(
+        self, topic: str, payload: bytes, within_s: float, refused: Callable[[str], None]
     ) -> None:
-        """Have registers written; does not wait. A command is `adapters.modbus.command`'s."""
-        del qos, retain
-        now = self._clocks.now()
-        reason = self._enqueue(Message(topic, payload, now), self._clocks.steady() + within_s)
+        """Have registers written; does not wait. A command is `adapters.modbus.command`'s.
+
+        `refused` is told why it surely was not; of what nobody answered, a reading tells.
+        """
+        message = Message(topic, payload, self._clocks.now())
+        reason = self._enqueue(message, self._clocks.steady() + within_s, refused)
         if reason:
             self.counts.writes["dropped"] += 1
             log.error("command_dropped", extra={"topic": topic, "reason": reason})
+            refused(reason)
 
-    def _enqueue(self, message: Message, expires_s: float) -> str:
+    def _enqueue(self, message: Message, expires_s: float, refused: Callable[[str], None]) -> str:
         """Why it is not written, empty where it will be tried."""
         try:
             reading = read_command(message)
@@ -99,7 +101,7 @@ class ModbusGate:
             return _no_bus(reading.device.bus)
         table, address = min(reading.words)
         words = [reading.words[table, place] for _, place in sorted(reading.words)]
-        command = Command(message.topic, reading.device, table, address, words, expires_s)
+        command = Command(message.topic, reading.device, table, address, words, expires_s, refused)
         return "" if bus.command(command) else "too many wait for this bus"
 
     def _why_lost(self, device: Device) -> str:

@@ -16,8 +16,8 @@ from tests.gateway.gates.modbus.heatpump import (
     reading,
     register,
 )
-from tests.kit.gateways import JsonObject, publish, running, watch
-from tests.kit.metrics import metrics, until_metric
+from tests.kit.gateways import JsonObject, free_port, publish, running, watch
+from tests.kit.metrics import metrics
 
 SETPOINT = register("setpoint", "holding 5 int16 every 3600", scale=0.1)
 ACTUATOR: JsonObject = {
@@ -98,13 +98,31 @@ async def test_a_write_that_the_device_does_not_take_is_not_confirmed(tmp_path: 
         assert device.written == [(5, [210])]
 
 
-async def test_a_refused_write_is_counted(tmp_path: Path) -> None:
+async def test_a_refused_write_fails_at_once_with_what_the_device_says(tmp_path: Path) -> None:
     device = Device(refused={5: ExcCodes.ILLEGAL_VALUE})
-    actuator = {**ACTUATOR, "timeLimit": 0.5}
+    actuator = {**ACTUATOR, "timeLimit": 300}
     async with reading(tmp_path, device, actuators=[actuator]) as gateway:
         await command(gateway, 21, "setpoint")
-        await until_metric(gateway, 'modbus_writes_total{outcome="refused"}', 1)
-        await until_last(gateway, "failed", "setpoint")
+        entry = await until_last(gateway, "failed", "setpoint")
+        assert entry["reason"] == "the device refused it: illegal data value (3)"
+        assert (await metrics(gateway))['modbus_writes_total{outcome="refused"}'] == 1
+
+
+async def test_a_command_to_a_bus_that_is_not_there_fails_at_once(tmp_path: Path) -> None:
+    actuator = {**ACTUATOR, "timeLimit": 300}
+    async with running(config_of(tmp_path, [], [], [actuator])) as gateway:
+        await command(gateway, 21, "setpoint")
+        entry = await until_last(gateway, "failed", "setpoint")
+        assert entry["reason"] == "[modbus] buses has no 'cellar'"
+
+
+async def test_a_command_to_a_device_that_cannot_be_reached_fails_at_once(tmp_path: Path) -> None:
+    actuator = {**ACTUATOR, "timeLimit": 300}
+    port = free_port()
+    async with running(config_of(tmp_path, [bus(port)], [], [actuator])) as gateway:
+        await command(gateway, 21, "setpoint")
+        entry = await until_last(gateway, "failed", "setpoint")
+        assert entry["reason"] == f"127.0.0.1:{port} takes no connection"
 
 
 async def test_a_coil_takes_true_and_false(tmp_path: Path) -> None:
