@@ -112,7 +112,7 @@ class CommandDefect(Protocol):
     """What is wrong with an actuator of a family; empty where nothing is."""
 
     def __call__(self, topic: str, template: str, *, is_bounded: bool) -> str:
-        """Of its topic and payload; `is_bounded`: it has minimum and maximum, or words."""
+        """What is wrong with a topic and a payload; `is_bounded`: there is a range, or words."""
         ...
 
 

@@ -73,8 +73,8 @@ class Actuating:
             history=self._history,
             note=self._journal,
             clocks=around.clocks,
-            senders=senders,
         )
+        self.consumer.senders = senders
         self.commands = Commands(around.scheduler, templates, self.consumer, around.identity)
         statistics = self.consumer.statistics
         self.topics = CommandTopics(limits.prefix, self.actuators, self.commands, statistics)

@@ -90,14 +90,13 @@ class Consumer:
         history: History,
         note: Note = lambda *_: None,
         clocks: Clocks = SYSTEM_CLOCKS,
-        senders: Mapping[str, Asking] = MappingProxyType({}),
     ) -> None:
         self.statistics = ActuationStatistics()
         self.left_over: Sequence[BoundUpdate] = ()
         self.orders = orders
         self._scheduler = scheduler
         self._publisher = publisher
-        self._senders = senders
+        self.senders: Mapping[str, Asking] = MappingProxyType({})
         self.templates = templates
         self._actuators = actuators
         self._history = history
@@ -204,7 +203,7 @@ class Consumer:
         self._note(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
-        if (asked := self._senders.get(order.actuator.family)) is not None:
+        if (asked := self.senders.get(order.actuator.family)) is not None:
             refused = partial(self.refuse, order.request.iri)
             asked.send(message.topic, message.payload, within_s, refused)
         else:

@@ -19,7 +19,6 @@ from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
-from gateway.app.modbus import asking, modbus_of
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
@@ -29,6 +28,7 @@ from gateway.app.storage import open_storage
 from gateway.app.subscribers import subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -121,7 +121,7 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
-        modbus = modbus_of(config, clocks, reception)
+        modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
         broker = _broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
@@ -141,7 +141,7 @@ class Gateway:
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port
-        await enter(asking(modbus, reception, loop_calls, tasks))
+        await enter(modbus.running(reception.mappings, loop_calls, tasks.task))
         await self._serve(starting, guarded)
         storage.scheduler.start_timers()
         await onboarding.warn()

@@ -7,7 +7,8 @@ of format "modbus" names: commands come from the consumer of actuations alone.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from adapters.modbus.command import read_command
 from adapters.modbus.polls import named_registers, polls_of
@@ -18,12 +19,19 @@ from gateway.config.modbus import BusSettings
 from gateway.gates.modbus.bus import Bus, Command, Counts
 from gateway.gates.modbus.line import Asking, Line
 from gateway.ingest.inbox import Delivery, Inbox
+from gateway.ingest.mappings import MappingTable
 from gateway.runtime.clocks import Clocks
+from gateway.runtime.loop_calls import LoopCalls
 
 log = logging.getLogger(__name__)
 
 UNITS_OF_A_LINE = range(1, 248)
 """Serial lines have no others: 0 is for everybody, and nobody answers to it."""
+
+
+Run = Callable[[], Coroutine[object, object, None]]
+Task = Callable[[Run, str], AbstractAsyncContextManager[None]]
+"""What runs a task, by a name, as long as a context lasts."""
 
 
 class ModbusGate:
@@ -66,6 +74,18 @@ class ModbusGate:
         self.lost = lost
         asked = (bus.topics() for bus in self.buses.values())
         self._topics = frozenset(topic for topics in asked for topic in topics)
+
+    @asynccontextmanager
+    async def running(
+        self, table: MappingTable, loop_calls: LoopCalls, task: Task
+    ) -> AsyncIterator[None]:
+        """Registers are read, those of the mappings in force, as long as the context lasts."""
+        self.follow(_in_force(table))
+        table.on_change(lambda _filters: loop_calls.call(lambda: self.follow(_in_force(table))))
+        async with AsyncExitStack() as tasks:
+            for name, bus in self.buses.items():
+                await tasks.enter_async_context(task(bus.run, f"modbus {name}"))
+            yield
 
     def is_ours(self, topic: str) -> bool:
         """Whether a message that a broker has is taken for none: it is we who read this device.
@@ -115,6 +135,11 @@ class ModbusGate:
 
     async def _put(self, message: Message, settle: Callable[[Exception | None], None]) -> bool:
         return await self._inbox.put_soon(Delivery(message, settle))
+
+
+def _in_force(table: MappingTable) -> list[RegisterMapping]:
+    refused = {error.mapping for error in table.errors}
+    return [each for each in table.mappings if each.iri not in refused]
 
 
 def _no_bus(name: str) -> str:
