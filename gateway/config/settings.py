@@ -17,6 +17,7 @@ from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
+from gateway.config.modbus import ModbusSettings
 from gateway.config.network import (
     HttpSettings,
     MqttSettings,
@@ -51,6 +52,7 @@ __all__ = [
     "JsapSettings",
     "LimitsSettings",
     "LogSettings",
+    "ModbusSettings",
     "MqttSettings",
     "ReasoningSettings",
     "RemoteSettings",
@@ -173,6 +175,7 @@ class Config(Section):
     store: StoreSettings = StoreSettings()
     engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
+    modbus: ModbusSettings = ModbusSettings()
     sparkplug: SparkplugSettings = SparkplugSettings()
     discovery: DiscoverySettings = DiscoverySettings()
     http: HttpSettings = HttpSettings()

@@ -16,6 +16,7 @@ OWN = {"adapters", "bench", "gateway", "jsap", "ontologies", "spark_batch", "tes
 
 IMPORTED_BY_NAME = {
     "try": {"pyshacl", "rdflib"},
+    "modbus": {"pymodbus", "pyserial"},
     "ship": {"s3fs", "sshfs"},
 }
 """Loaded when they are wanted, by `import_module` or by fsspec."""
