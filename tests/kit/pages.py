@@ -230,6 +230,7 @@ _WRITTEN = {
 
 _TOGETHER = {
     "bluetooth": ("ruuvi", "theengs"),
+    "fiware": ("fiware", "ultralight", "ngsi"),
     "generic": ("json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"),
     "lorawan": ("chirpstack", "ttn"),
     "recipes": RECIPE_NAMES,
