@@ -70,7 +70,8 @@ class ShellyAdapter:
         for rule, stream in zip(self._rules, streams, strict=True):
             for value, time in _values(rule, frame):
                 how = frame.circumstances
-                result = _error(rule.fitted, frame) or rule.read(value)
+                error = _error(rule.fitted, frame) if rule.fitted else None
+                result = error or rule.read(value)
                 findings.add(stream, result, time, unit=rule.unit, circumstances=how)
         return findings
 
@@ -88,7 +89,7 @@ def _values(rule: _Rule, frame: Frame) -> Iterator[tuple[Json, datetime | Fault 
 
 
 def _error(component: str, frame: Frame) -> Fault | None:
-    told = frame.components.get(component) if component else None
+    told = frame.components.get(component)
     errors = told.get("errors") if isinstance(told, dict) else None
     if not isinstance(errors, list) or not errors:
         return None
