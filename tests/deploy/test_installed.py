@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from deploy.raspberrypi.builder.__main__ import CHECKOUT, build_deb
+from deploy.raspberrypi.builder.archive import complete
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import RELEASES
 from tests.deploy.debian_root import SYSTEM_PATH, DebianRoot, debian_root, host_target
@@ -22,6 +23,8 @@ DATA = "/var/lib/sosa-gateway"
 USER = "sosa-gateway:sosa-gateway"
 FREE_PORTS = [f"SOSA_GATEWAY_{name}__PORT=0" for name in ("MQTT", "HTTP", "WEBSOCKET")]
 MOST_MIB = 200
+OLD_UNIT = "/etc/systemd/system/sosa-gateway.service"
+MINE = '[gateway]\nid = "mine"\ndata_dir = "/var/lib/sosa-gateway"\n'
 
 
 def built(suite: str, folder: Path) -> Path:
@@ -49,6 +52,29 @@ def test_it_installs_starts_and_leaves(suite: str, tmp_path: Path) -> None:
         root.run("apt-get", "purge", "-y", "sosa-gateway")
         assert not (root.path / DATA[1:]).exists()
         assert not (root.path / "etc/sosa-gateway").exists()
+
+
+def test_the_script_takes_over_an_installation_by_hand(tmp_path: Path) -> None:
+    package = built("bookworm", tmp_path)
+    complete(package.parent)
+    with debian_root("bookworm", tmp_path) as root:
+        shutil.copytree(package.parent, root.path / "tmp" / "dist")
+        root.run("useradd", "--system", "--home-dir", DATA, "sosa-gateway")
+        settings, unit = root.path / SETTINGS[1:], root.path / OLD_UNIT[1:]
+        settings.parent.mkdir(parents=True)
+        settings.write_text(MINE)
+        unit.write_text("[Service]\nExecStart=/opt/sosa-gateway/.venv/bin/sosa-gateway run\n")
+        root.run("install", "-d", "-o", "sosa-gateway", "-m", "700", DATA)
+        told = root.run("sh", "/tmp/dist/install.sh")
+        assert "taking over" in told
+        assert settings.read_text() == MINE
+        assert not unit.exists()
+        assert root.run("systemctl", "is-enabled", "sosa-gateway").strip() == "enabled"
+        serves(root)
+        assert "installed already" in root.run("sh", "/tmp/dist/install.sh")
+        root.run("sh", "/tmp/dist/install.sh", "--uninstall")
+        assert settings.read_text() == MINE
+        assert (root.path / DATA[1:] / "store").is_dir()
 
 
 def lints(package: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from deploy.raspberrypi.builder.archive import pack
+from deploy.raspberrypi.builder.archive import complete, pack
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.site import add_product
 from deploy.raspberrypi.builder.targets import MACHINES, RELEASES, Target
@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for architecture in options.arch:
                 package = build(Target(suite, architecture))
                 sys.stdout.write(f"{package} {package.stat().st_size / 1e6:.1f} MB\n")
+        complete(options.output)
     except BuildError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

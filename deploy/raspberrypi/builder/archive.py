@@ -14,6 +14,7 @@ from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import Target
 from deploy.raspberrypi.builder.tree import CONFIGURATION, DEBIAN, NAME, Contents, installed_kib
 
+INSTALLER = DEBIAN.parent / "install.sh"
 _SCRIPTS = ("postinst", "prerm", "postrm")
 
 
@@ -43,6 +44,18 @@ def pack(root: Path, contents: Contents, output: Path) -> Path:
     if done.returncode:
         raise BuildError(done.stderr.strip(), "apt install dpkg; version 1.21.9 or newer")
     return package
+
+
+def complete(output: Path) -> None:
+    """Put beside the packages what installs them, and the sums that it verifies."""
+    shutil.copy(INSTALLER, output / INSTALLER.name)
+    lines = [f"{_sha256(path)}  {path.name}\n" for path in sorted(output.glob("*.deb"))]
+    (output / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _control(root: Path, contents: Contents) -> None:
