@@ -87,7 +87,8 @@ def _interpreter(venv: Path, target: Target) -> None:
 
 
 def _systemd(root: Path) -> None:
-    _copy("sosa-gateway.service", root / "usr/lib/systemd/system")
+    for unit in sorted(DEBIAN.glob("*.service")):
+        _copy(unit.name, root / "usr/lib/systemd/system")
     _copy("sysusers.conf", root / "usr/lib/sysusers.d", f"{NAME}.conf")
     _copy("tmpfiles.conf", root / "usr/lib/tmpfiles.d", f"{NAME}.conf")
 
