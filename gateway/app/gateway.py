@@ -93,7 +93,7 @@ class Gateway:
         return self.stages.storage.scheduler
 
     def pulses(self) -> tuple[Pulse, ...]:
-        """Of the threads that the data passes: ingest, journal, scheduler."""
+        """Pulses of the threads that the data passes: ingest, scheduler, journal."""
         storage = self.stages.storage
         return (self.stages.reception.ingest.pulse, storage.scheduler.pulse, *storage.upkeep.pulses)
 

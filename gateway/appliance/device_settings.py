@@ -16,7 +16,7 @@ BROKER_PASSWORD = "etc/sosa-gateway/broker-password"  # noqa: S105  # where it i
 
 
 def closed(name: str) -> dict[str, Any]:
-    """Of a device that nobody has said anything of: the network, by TLS, and clients identify."""
+    """A device's that nobody has said anything of: the network, by TLS, and clients identify."""
     names = [f"{name}.local", name]
     return {
         "gateway": {"id": name, "data_dir": DATA_DIR},
@@ -30,7 +30,7 @@ def closed(name: str) -> dict[str, Any]:
 def settings_of(
     wishes: Wishes, before: Mapping[str, object], name: str, file: Path
 ) -> tuple[dict[str, object], list[str]]:
-    """Those to be written, and what was wrong with what is wished, by its line in `file`.
+    """What is to be written, and what was wrong with what is wished, by its line in `file`.
 
     `before` are the settings so far; none: the closed ones of a device called `name`.
     """

@@ -89,7 +89,7 @@ def read_document(file: Path) -> dict[str, object]:
 
 
 def wishes_of(document: Mapping[str, object]) -> tuple[Wishes, list[str]]:
-    """Those of gateway.toml, and what is wrong with the others."""
+    """The wishes of gateway.toml, and what is wrong with the others."""
     settings = {name: value for name, value in document.items() if name != "device"}
     device = document.get("device", {})
     if not isinstance(device, dict):
@@ -109,7 +109,7 @@ def wishes_of(document: Mapping[str, object]) -> tuple[Wishes, list[str]]:
 
 
 def preset_wishes(document: Mapping[str, object]) -> tuple[Wishes, list[str]]:
-    """Those keys of Raspberry Pi Imager's file that a device of ours has a use for."""
+    """The same of Raspberry Pi Imager's file: the keys that a device of ours has a use for."""
     found: dict[str, object] = {}
     for name, (table, key) in _PRESET.items():
         section = document.get(table)

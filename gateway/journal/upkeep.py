@@ -40,7 +40,7 @@ class Upkeep:
 
     @property
     def pulses(self) -> tuple[Pulse, ...]:
-        """Of its threads."""
+        """One of each of the two threads."""
         return tuple(self._pulses.values())
 
     def __enter__(self) -> Self:

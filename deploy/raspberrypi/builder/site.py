@@ -7,7 +7,7 @@ from pathlib import Path
 from deploy.raspberrypi.builder.errors import BuildError
 
 PACKAGES = ("adapters", "gateway", "jsap", "ontologies", "spark_batch")
-"""Those of the wheel; `spark_batch` tells there what `archive` needs."""
+"""What the wheel has; `spark_batch` tells there what `archive` needs."""
 
 _PAGE = Path("gateway", "dashboard", "static", "index.html")
 _WEB = Path("gateway", "dashboard", "web")

@@ -35,7 +35,7 @@ class Target:
 
     @property
     def release(self) -> Release:
-        """Of the suite."""
+        """What the suite has."""
         return RELEASES[self.suite]
 
     @property
@@ -55,7 +55,7 @@ class Target:
 
     @property
     def abi(self) -> str:
-        """Of CPython: "cp313"."""
+        """CPython's, as wheels name it: "cp313"."""
         return f"cp{self.python.replace('.', '')}"
 
     def pip_options(self) -> tuple[str, ...]:
