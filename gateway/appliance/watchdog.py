@@ -106,14 +106,14 @@ class Watchdog:
             await asyncio.wait({self._task})
 
     def ready(self, watch: Watch) -> None:
-        """It serves; what stops turning from now on is told by silence."""
+        """Tell that it serves; what stops turning from now on is told by silence."""
         self._watch = watch
         self._manager.ready()
         if self._manager.watchdog_s is not None:
             self._task = asyncio.create_task(self._ping(self._manager.watchdog_s), name="watchdog")
 
     def stopping(self) -> None:
-        """Its threads end from now on, as they should."""
+        """Tell that threads end from now on, as they should."""
         self._watch = None
         self._manager.stopping()
 

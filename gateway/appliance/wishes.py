@@ -41,7 +41,7 @@ class Wifi:
 
 @dataclass(frozen=True, slots=True)
 class FixedAddress:
-    """Of the wired interface, in place of DHCP: `address` with its prefix length."""
+    """What the wired interface has, in place of DHCP: `address` with its prefix length."""
 
     address: str
     gateway: str = ""

@@ -23,9 +23,9 @@ class Pulse:
         return self._since
 
     def beat(self) -> None:
-        """It begins the next thing."""
+        """Told when the thread begins the next thing."""
         self._since = monotonic()
 
     def rest(self) -> None:
-        """It has done what there was, or cannot go on without somebody else."""
+        """Told when it has done what there was, or cannot go on without somebody else."""
         self._since = None

@@ -41,15 +41,15 @@ class ServiceManager:
         return self._socket is not None
 
     def ready(self) -> None:
-        """It serves."""
+        """Tell that the gateway serves."""
         self._tell("READY=1\nSTATUS=serving")
 
     def lives(self) -> None:
-        """It turns."""
+        """Tell that it turns."""
         self._tell("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """It is about to end, in order."""
+        """Tell that it is about to end, in order."""
         self._tell("STOPPING=1\nSTATUS=stopping")
 
     def status(self, words: str) -> None:
