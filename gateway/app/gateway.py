@@ -32,6 +32,7 @@ from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
+from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.private_files import keep_private
 
@@ -92,6 +93,11 @@ class Gateway:
     def scheduler(self) -> Scheduler:
         """The one that writes."""
         return self.stages.storage.scheduler
+
+    def pulses(self) -> tuple[Pulse, ...]:
+        """Pulses of the threads that the data passes: ingest, scheduler, journal."""
+        storage = self.stages.storage
+        return (self.stages.reception.ingest.pulse, storage.scheduler.pulse, *storage.upkeep.pulses)
 
     async def wait_closed(self) -> None:
         """Wait until the gateway cannot go on; raises why. Cancel it to stop waiting."""
