@@ -25,6 +25,7 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.windows.observation_windows import ObservationWindows
+from gateway.journal import Journal
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -63,6 +64,7 @@ class Reception:
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
+        self._follow_journal(storage.journal)
         self.windows = ObservationWindows(
             storage.scheduler,
             storage.journal,
@@ -71,6 +73,11 @@ class Reception:
             mappings=self.mappings,
             most=config.windows.elements,
         )
+
+    def _follow_journal(self, journal: Journal) -> None:
+        """Have requests that are no messages stand behind the last message that was applied."""
+        places = self.scheduler.engine.events.places
+        places.follow(journal.origin, journal.epoch, lambda: journal.space.applied)
 
     @property
     def scheduler(self) -> Scheduler:

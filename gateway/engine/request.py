@@ -9,10 +9,12 @@ where it hides something that a query looks at.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from gateway.errors import BadRequestError
+from gateway.journal.event_position import EventPosition
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
@@ -31,6 +33,14 @@ DueTime = int | datetime | timedelta
 """µs since the Unix epoch, an aware datetime, or a delay from now."""
 
 
+class MessageEvent(NamedTuple):
+    """What a message states: its quads, the IRI that names the event of its default graph."""
+
+    position: EventPosition
+    iri: NamedNode
+    quads: Sequence[Quad]
+
+
 @dataclass(slots=True)
 class UpdateRequest:
     """An UPDATE; `bindings`, `using` and `rights` are for all that it does.
@@ -39,7 +49,8 @@ class UpdateRequest:
     `owner` is the identity that sent it, "" where nobody was asked who they are. One that
     `is_deferred` is on the disk with the next flush: for what the caller can repeat after a crash.
     With `infer` its WHERE sees what follows too, as it is before the request. `elements` enter
-    streams, named by IRI, in the same step, whatever the store makes of the request.
+    streams, named by IRI, in the same step, whatever the store makes of the request. A `message` is
+    one compound event for each graph of its own, instead of what the request states.
 
     Not frozen, which would cost each UPDATE 1 %; nobody changes one.
     """
@@ -53,6 +64,7 @@ class UpdateRequest:
     is_deferred: bool = False
     infer: bool = False
     elements: Mapping[str, Sequence[Element]] = field(default_factory=dict)
+    message: MessageEvent | None = None
 
     def bound(self) -> Sequence[BoundUpdate]:
         """The plans with their bindings.
@@ -132,7 +144,9 @@ class SubscribeRequest(QueryRequest):
 
     Who `is_prompt` is told before an UPDATE returns, in parallel mode too. `owner` is the identity
     or address that asks. `windows` are those that the query has as named graphs beside the store's,
-    by IRI; `output` is one of gateway.windows.window.OUTPUTS.
+    by IRI; `output` is one of gateway.windows.window.OUTPUTS. `mode` is "union", the answer on the
+    store, or "event", that on each compound event; of these it is told all `after` a position, by
+    gateway, where whoever serves it has them.
     """
 
     alias: str | None = None
@@ -140,6 +154,8 @@ class SubscribeRequest(QueryRequest):
     owner: str = ""
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = "changes"
+    mode: str = "union"
+    after: tuple[tuple[str, EventPosition], ...] = ()
 
     @property
     def beside(self) -> frozenset[NamedNode]:

@@ -28,6 +28,7 @@ from gateway.ingest.duplicates import delivery_of
 from gateway.ingest.inbox import Delivery, Inbox, Replay
 from gateway.ingest.kept_messages import KeptMessages
 from gateway.ingest.mappings import MappingTable
+from gateway.ingest.message_events import MessageEvents
 from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences, AbsenceTemplates
@@ -84,6 +85,7 @@ class Ingest:
         self.applied_before: Position | None = None
         self._mappings = mappings
         self._current_state = current_state
+        self.events = MessageEvents(current_state.identity, lambda: current_state.templates)
         self._absences = absences
         self._quarantine = kept.quarantine
         self._raw = kept.raw
@@ -319,7 +321,8 @@ class Ingest:
                 done = partial(self._settle, each)
                 templates = self._current_state.templates
                 elements = partial(self.elements.entering, each.records, templates, wants)
-                yield Submission(request.updates, done, request.remainders, elements)
+                event = partial(self.events.of, each.records)
+                yield Submission(request.updates, done, request.remainders, elements, event)
             else:
                 each.delivery.settle(None)
             yield from _unawaited(each.absences)

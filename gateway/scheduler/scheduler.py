@@ -30,7 +30,7 @@ from gateway.engine import (
     SubscribeRequest,
     UpdateRequest,
 )
-from gateway.engine.request import Update
+from gateway.engine.request import MessageEvent, Update
 from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
@@ -74,18 +74,22 @@ Arrived = Mapping[str, Sequence[Element]]
 Elements = Callable[[], Arrived]
 """Asked in the scheduler's thread for what enters streams in the step of an UPDATE."""
 
+Event = Callable[[], MessageEvent | None]
+"""Asked there for the compound event of a message, where somebody wants events."""
+
 
 class Submission(NamedTuple):
     """An UPDATE of several bound ones for `Scheduler.submit`.
 
     Where it is refused, `fallbacks` are tried in order, in its place, until one is not; the
-    `elements` enter with the one that is not.
+    `elements` enter, and the `event` is told, with the one that is not.
     """
 
     updates: Sequence[BoundUpdate]
     done: Done
     fallbacks: Iterable[Sequence[BoundUpdate]] = ()
     elements: Elements = dict
+    event: Event = lambda: None  # a default of a tuple
 
 
 def is_refused(result: Outcome | GatewayError) -> bool:
@@ -356,16 +360,19 @@ class Scheduler:
     def _run_submitted(self, submission: Submission) -> None:
         """Run it or what may take its place, and tell how that ended."""
         elements = submission.elements()
-        first = last = self._tried(submission.updates, elements)
+        message = submission.event() if self.engine.events.is_wanted else None
+        first = last = self._tried(submission.updates, elements, message)
         if is_refused(first):
             for instead in submission.fallbacks:
-                last = self._tried(instead, elements)
+                last = self._tried(instead, elements, message)
                 if not is_refused(last):
                     break
         submission.done(first, last)
 
-    def _tried(self, updates: Sequence[BoundUpdate], elements: Arrived) -> Outcome | GatewayError:
-        request = UpdateRequest(updates, is_deferred=True, elements=elements)
+    def _tried(
+        self, updates: Sequence[BoundUpdate], elements: Arrived, message: MessageEvent | None
+    ) -> Outcome | GatewayError:
+        request = UpdateRequest(updates, is_deferred=True, elements=elements, message=message)
         try:
             return self._update_at_last(request)
         except GatewayError as error:
