@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from gateway import __version__
+from gateway.engine.windowed.over import MODES
 from gateway.gates.admin import (
     actuators,
     alarms,
@@ -133,6 +134,18 @@ _OVER: Sequence[Json] = (
         "in": "query",
         "description": "what is told of rows",
         "schema": {"type": "string", "enum": list(OUTPUTS)},
+    },
+    {
+        "name": "mode",
+        "in": "query",
+        "description": "union: the answer on the store; event: on each compound event alone",
+        "schema": {"type": "string", "enum": list(MODES)},
+    },
+    {
+        "name": "after",
+        "in": "query",
+        "description": "JSON: positions by gateway, after which all events are told too",
+        "schema": {"type": "string"},
     },
 )
 

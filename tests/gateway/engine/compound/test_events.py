@@ -1,7 +1,7 @@
 """Which requests make compound events, and who is told of them (docs/events.md)."""
 
 import pytest
-from pyoxigraph import DefaultGraph, NamedNode, Quad
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 
 from gateway.engine import Engine, Limits, Notification, Rights, SubscribeRequest
 from gateway.engine.request import UpdateRequest
@@ -12,6 +12,7 @@ from gateway.errors import (
     UnsupportedQueryError,
 )
 from gateway.rdf.namespaces import STATE_GRAPH
+from gateway.rdf.terms import Term
 from gateway.store.graph_store import post, put
 
 EVERY = "SELECT ?o { ?s <urn:p> ?o }"
@@ -24,7 +25,12 @@ def stated(engine: Engine, text: str) -> list[list[str]]:
 
 
 def values(told: Notification) -> list[str]:
-    return sorted(row["o"].value for row in told.added)
+    return sorted(_value(row["o"]) for row in told.added)
+
+
+def _value(term: Term) -> str:
+    assert isinstance(term, Literal | NamedNode)
+    return term.value
 
 
 def subscribed(query: str = EVERY, **members: object) -> Engine:
@@ -66,7 +72,10 @@ def test_a_template_states_what_it_makes() -> None:
 
 def test_an_exchanged_value_is_an_event_and_the_same_value_is_none() -> None:
     engine = subscribed()
-    exchange = "DELETE {{ <urn:s> <urn:p> ?o }} INSERT {{ <urn:s> <urn:p> {0} }} WHERE {{ OPTIONAL {{ <urn:s> <urn:p> ?o }} }}"
+    exchange = (
+        "DELETE {{ <urn:s> <urn:p> ?o }} INSERT {{ <urn:s> <urn:p> {0} }} "
+        "WHERE {{ OPTIONAL {{ <urn:s> <urn:p> ?o }} }}"
+    )
     assert stated(engine, exchange.format(1)) == [["1"]]
     assert stated(engine, exchange.format(2)) == [["2"]]
     assert stated(engine, exchange.format(2)) == []

@@ -1,4 +1,4 @@
-"""Event oracle: what a subscription in mode `event` is told is the query on each event's quads alone.
+"""Event oracle: a subscription in mode `event` is told the query on each event's quads alone.
 
 docs/events.md says what an event is. Random queries are subscribed while random requests state and
 delete quads in several graphs; the store evaluates each query on the quads of each event, as its
