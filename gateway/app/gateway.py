@@ -15,6 +15,7 @@ from typing import Self
 
 from gateway.app.alarms import alarming
 from gateway.app.control import control_of
+from gateway.app.events import begin_behind_log, keeping_events
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
@@ -111,7 +112,9 @@ class Gateway:
         guarded = security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
+        begin_behind_log(config, storage)
         reception = Reception(config, clocks, storage)
+        kept = starting.enter_context(keeping_events(config, storage, reception))
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")
@@ -129,7 +132,7 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control, log)
+        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control, log, kept)
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port

@@ -7,6 +7,7 @@ from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.control import Control
+from gateway.app.events import EventsKept
 from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
@@ -26,6 +27,7 @@ class Stages:
     broker: BrokerLink
     control: Control
     log: LogTail
+    events: EventsKept | None = None
 
     def summary(self) -> Mapping[str, int]:
         """The way of the data in counters: messages in, triples, notifications, commands out."""
@@ -53,3 +55,5 @@ class Stages:
             yield from part.measures()
         yield from discovery_measures(self.onboarding)
         yield from subscriber_measures(self.subscribing.subscribers)
+        if self.events is not None:
+            yield from self.events.measures()

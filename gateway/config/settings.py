@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 import jsap
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
+from gateway.config.events import EventsSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
 from gateway.config.network import (
@@ -45,6 +46,7 @@ __all__ = [
     "Config",
     "DiscoverySettings",
     "EngineSettings",
+    "EventsSettings",
     "GatewaySettings",
     "HttpSettings",
     "JournalSettings",
@@ -182,6 +184,7 @@ class Config(Section):
     jsap: JsapSettings = JsapSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     windows: WindowsSettings = WindowsSettings()
+    events: EventsSettings = EventsSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

@@ -23,6 +23,17 @@ class EventRows(NamedTuple):
     rows: int
 
 
+class Federated(NamedTuple):
+    """Where gateways stood, by their ids: `positions` are texts of EventPositions.
+
+    Of a gateway with a `gap`, the events behind the first of its two positions up to the second are
+    not known any more.
+    """
+
+    positions: Mapping[str, str]
+    gap: Mapping[str, tuple[str, str]] | None = None
+
+
 class Notification(NamedTuple):
     """Rows added and removed since the previous notification of this subscription.
 
@@ -30,7 +41,8 @@ class Notification(NamedTuple):
     the UPDATE, µs since the Unix epoch; `form` is SELECT, ASK or CONSTRUCT. An ASK that is true
     has one empty solution, a CONSTRUCT row is `subject`, `predicate`, `object`. The first of a
     subscription over `windows` says of each, by IRI, what it has. In mode `event` the added rows
-    are those of `events`, one behind another, and nothing is ever removed.
+    are those of `events`, one behind another, and nothing is ever removed. `federation` says where
+    gateways stood, of a first one where events are kept.
 
     A tuple, since an element that enters a window may make dozens of them in microseconds.
     """
@@ -43,6 +55,7 @@ class Notification(NamedTuple):
     form: str = "SELECT"
     windows: Mapping[str, WindowInfo] | None = None
     events: Sequence[EventRows] | None = None
+    federation: Federated | None = None
 
     @property
     def added(self) -> Sequence[Solution]:

@@ -6,7 +6,7 @@ An UPDATE's text becomes plans of the store, with their bindings; a restriction 
 where it hides something that a query looks at.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -33,11 +33,19 @@ DueTime = int | datetime | timedelta
 """µs since the Unix epoch, an aware datetime, or a delay from now."""
 
 
+Takes = Callable[[], bool | None]
+"""Whether a client takes more now; None: never any more. Asked in any thread."""
+
+
 class MessageEvent(NamedTuple):
-    """What a message states: its quads, the IRI that names the event of its default graph."""
+    """What a message states: its quads, the IRI that names the event of its default graph.
+
+    `time` is when it was received, µs since the epoch.
+    """
 
     position: EventPosition
     iri: NamedNode
+    time: int
     quads: Sequence[Quad]
 
 
@@ -146,7 +154,7 @@ class SubscribeRequest(QueryRequest):
     or address that asks. `windows` are those that the query has as named graphs beside the store's,
     by IRI; `output` is one of gateway.windows.window.OUTPUTS. `mode` is "union", the answer on the
     store, or "event", that on each compound event; of these it is told all `after` a position, by
-    gateway, where whoever serves it has them.
+    gateway, where whoever serves it has them. What is told again waits until its client `takes` it.
     """
 
     alias: str | None = None
@@ -156,6 +164,7 @@ class SubscribeRequest(QueryRequest):
     output: str = "changes"
     mode: str = "union"
     after: tuple[tuple[str, EventPosition], ...] = ()
+    takes: Takes = field(default=lambda: True, compare=False)
 
     @property
     def beside(self) -> frozenset[NamedNode]:

@@ -23,12 +23,12 @@ from adapters.values.notice import Heartbeat, Notice
 from adapters.values.observation import Observation
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
+from gateway.ingest.compound.message_events import MessageEvents
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.duplicates import delivery_of
 from gateway.ingest.inbox import Delivery, Inbox, Replay
 from gateway.ingest.kept_messages import KeptMessages
 from gateway.ingest.mappings import MappingTable
-from gateway.ingest.message_events import MessageEvents
 from gateway.ingest.observation_filter import ObservationFilter
 from gateway.ingest.recovery import Recovery
 from gateway.ingest.silence import Absences, AbsenceTemplates

@@ -54,6 +54,11 @@ class CompoundEvent:
         """The graph term as text."""
         return self.term.value if isinstance(self.term, NamedNode) else f"_:{self.term.value}"
 
+    @property
+    def is_message(self) -> bool:
+        """Whether it was a message that stated it, which the journal has."""
+        return self.position.request == 0
+
     def __len__(self) -> int:
         return len(self.triples)
 

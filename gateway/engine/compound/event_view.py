@@ -8,7 +8,7 @@ nothing else. Source: Pellegrino et al. 2013, section 3 (one-step matching); doc
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gateway.engine.compound.event import (
     CompoundEvent,
@@ -16,13 +16,14 @@ from gateway.engine.compound.event import (
     message_events,
     term_of,
 )
+from gateway.engine.compound.event_keeping import EventKeeping
 from gateway.engine.compound.event_places import EventPlaces
 from gateway.engine.compound.event_queries import EventQueries
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import Limits, limited
-from gateway.engine.notification import EventRows, Told
+from gateway.engine.notification import EventRows, Federated, Told
 from gateway.engine.request import MessageEvent
 from gateway.engine.spu import Spu, Subject
 from gateway.engine.statistics import EngineStatistics
@@ -34,14 +35,11 @@ from gateway.store.update import Stated
 
 log = logging.getLogger(__name__)
 
-OnEvent = Callable[[CompoundEvent], None]
-
 
 class EventView:
     """All queries of mode `event`; `places` gives requests their positions.
 
-    `on_event` hears of every event first, before anybody is told. `events` counts those that were
-    looked at.
+    `keeping` is where they are kept, None for nowhere. `events` counts those that were looked at.
     """
 
     def __init__(
@@ -52,7 +50,7 @@ class EventView:
         delivery: Delivery,
     ) -> None:
         self.events = 0
-        self.on_event: OnEvent | None = None
+        self.keeping: EventKeeping | None = None
         self.places = EventPlaces()
         self._limits = limits
         self._statistics = statistics
@@ -63,7 +61,13 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        return bool(self._queries) or self.on_event is not None
+        return bool(self._queries) or self.keeping is not None
+
+    def place(self) -> Federated | None:
+        """Where the gateway stands, for who comes again; None where no events are kept."""
+        if self.keeping is None:
+            return None
+        return Federated({self.places.gateway: str(self.places.now())})
 
     # what makes SPUs and answers for them ---------------------------------------------------
 
@@ -130,6 +134,8 @@ class EventView:
             return []
         position = self.places.next() if message is None else message.position
         default = self.places.term(position) if message is None else message.iri
+        if message is not None:
+            time = message.time
         gateway = self.places.gateway
         return [
             CompoundEvent(

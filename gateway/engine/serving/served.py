@@ -88,8 +88,8 @@ class Served:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None
         known_as = (subscription.spuid, 0, request.alias)
-        events = () if is_event else None
-        return Notification(*known_as, time, results, spu.form, windows, events)
+        events, place = ((), self._events.place()) if is_event else (None, None)
+        return Notification(*known_as, time, results, spu.form, windows, events, place)
 
     def begin(
         self, request: SubscribeRequest, fillings: Mapping[Window, Filling]

@@ -219,21 +219,34 @@ class Steps:
         events: Sequence[CompoundEvent] = (),
     ) -> Outcome:
         self.statistics.updates += 1
-        view, entailed = self.view, delta
         if not delta.is_empty:
-            if view is None:
-                apply(delta)
-            else:
-                is_reading = apply == self.store.defer
-                entailed = view.change(delta, apply, is_reading=is_reading)
-        elif not self._is_time_seen():
+            whole, entailed = self._applied(delta, apply, events)
+        elif self._is_time_seen():
+            whole = entailed = delta
+        else:
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        told = self._notify(delta, entailed, time, arrived)
+        told = self._notify(whole, entailed, time, arrived)
         if events:
             told = self._with_events(told, events, time)
         return _outcome(delta, told, time, id_)
+
+    def _applied(
+        self, delta: Delta, apply: Callable[[Delta], None], events: Sequence[CompoundEvent]
+    ) -> tuple[Delta, Delta]:
+        """The change, with what is noted of its events, and with what follows; the store has it."""
+        keeping = self.events.keeping
+        if keeping is None or not events or events[0].is_message:
+            return delta, self._entailed(delta, apply)
+        with keeping.kept(events, delta) as whole:
+            return whole, self._entailed(whole, apply)
+
+    def _entailed(self, delta: Delta, apply: Callable[[Delta], None]) -> Delta:
+        if self.view is None:
+            apply(delta)
+            return delta
+        return self.view.change(delta, apply, is_reading=apply == self.store.defer)
 
     def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
         more = self.events.told(events, time).notifications

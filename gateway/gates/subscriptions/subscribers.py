@@ -172,6 +172,7 @@ class Subscribers:
                     output=message.over.output,
                     mode=message.over.mode,
                     after=message.over.after,
+                    takes=outbox.takes,
                 ),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),

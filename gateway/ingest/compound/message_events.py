@@ -16,6 +16,7 @@ from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.ingest.windows.template_triples import inserted
 from gateway.journal import Position, Record
 from gateway.journal.event_position import EventPosition
+from gateway.journal.record import micros
 from gateway.sparql.parser import parse_update
 from gateway.store.templates import Bindings, QuadTemplate, variables
 from gateway.store.where import canonical_bindings
@@ -41,7 +42,8 @@ class MessageEvents:
         last = records[-1]
         message = Position(last.position.epoch, last.message)
         iri = NamedNode(self._identity.message(message))
-        return MessageEvent(EventPosition.of(last.position), iri, tuple(quads))
+        time = micros(last.ingested_at)
+        return MessageEvent(EventPosition.of(last.position), iri, time, tuple(quads))
 
     def _of(self, text: str) -> "_Stating":
         found = self._stating.get(text)
