@@ -13,6 +13,7 @@ from pyoxigraph import QueryBoolean, QuerySolutions
 
 from gateway.engine.compile import parse_subscribed
 from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event_bounds import require_bounded
 from gateway.engine.compound.event_join import Bindings, TooManyTrialsError, in_order, solutions
 from gateway.engine.compound.required import required_patterns
 from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
@@ -37,6 +38,7 @@ class EventQuery:
         _require_no_dataset(query, subject)
         self.spu = Spu(subject, query.form.name, query.variables)
         self.refused = ""
+        self._query = query
         self._text = with_clock(with_total_order(with_tie_break(subject.text)))
         self._join: Conjunction | None = None
         try:
@@ -70,7 +72,8 @@ class EventQuery:
     def rows(self, event: CompoundEvent) -> Sequence[Row]:
         """The answer on the event alone, as a bag: an ASK that is true has one empty row.
 
-        Keeps to the limits in force (gateway/engine/limits.py).
+        Raises TooComplexError where the event may make too much of it. Keeps to the limits in
+        force (gateway/engine/limits.py).
         """
         try:
             found = solutions(event, self._patterns)
@@ -83,6 +86,7 @@ class EventQuery:
         return self._evaluated(event)
 
     def _evaluated(self, event: CompoundEvent) -> Sequence[Row]:
+        require_bounded(self._query, event)
         results = event.query(self._text)
         if isinstance(results, QuerySolutions):
             return [tuple(row) for row in bounded(results)]

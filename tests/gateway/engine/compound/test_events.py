@@ -1,19 +1,28 @@
 """Which requests make compound events, and who is told of them (docs/events.md)."""
 
+from collections import Counter
+from pathlib import Path
+from unittest.mock import patch
+
 import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad
 
 from gateway.engine import Engine, Limits, Notification, Rights, SubscribeRequest
+from gateway.engine.compound.event_keeping import EventKeeping, recorded_place
 from gateway.engine.request import UpdateRequest
 from gateway.errors import (
     BadRequestError,
     GatewayError,
+    StorageError,
+    TooComplexError,
     TooManySolutionsError,
     UnsupportedQueryError,
 )
+from gateway.journal.event_log import EventLog
 from gateway.rdf.namespaces import STATE_GRAPH
 from gateway.rdf.terms import Term
 from gateway.store.graph_store import post, put
+from gateway.store.quad_store import QuadStore
 
 EVERY = "SELECT ?o { ?s <urn:p> ?o }"
 NAMED = "SELECT ?g ?o { GRAPH ?g { ?s <urn:p> ?o } }"
@@ -223,3 +232,81 @@ def test_how_an_event_query_is_served_can_be_explained() -> None:
     beyond = SubscribeRequest("SELECT * { ?s <urn:p> ?o FILTER(?o > 1) }", mode="event")
     assert engine.explain(beyond).tier == "event"
     assert "FILTER" in engine.explain(beyond).refused["event join"]
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
+        "ASK { ?a <urn:p> ?b OPTIONAL { ?c <urn:p> ?d . ?e <urn:p> ?f } FILTER(?a = ?x) }",
+        "SELECT (COUNT(*) AS ?n) { ?a <urn:p>* ?b . ?c <urn:p>* ?d }",
+        "SELECT (COUNT(*) AS ?n) { { ?a ?b ?c . ?d ?e ?f } UNION { ?g ?h ?i } ?m ?n1 ?o }",
+        "SELECT (COUNT(*) AS ?n) { { SELECT * { ?a ?b ?c . ?d ?e ?f } } ?g ?h ?i }",
+    ],
+)
+def test_what_an_event_would_make_too_much_of_ends_alone(wide: str) -> None:
+    """A product of patterns, whatever it stands in: nobody could stop the store at it."""
+    ended: list[GatewayError] = []
+    engine = Engine.open()
+    engine.delivery.on_end = lambda _, error: ended.append(error)
+    linear = (
+        "SELECT (COUNT(*) AS ?o) { ?s <urn:p> ?a ; <urn:q> ?b OPTIONAL { ?s <urn:r> ?c } "
+        "OPTIONAL { ?s <urn:r> ?d . ?d <urn:r> ?e } FILTER NOT EXISTS { ?s <urn:n> ?f } }"
+    )
+    engine.subscribe(wide, mode="event")
+    other = engine.subscribe(linear, mode="event").spuid
+    few = engine.update("INSERT DATA { <urn:s0> <urn:p> 1 ; <urn:q> 2 }").notifications
+    assert [values(each) for each in few if each.spuid == other] == [["1"]]
+    assert not ended
+    many = " ".join(
+        f"<urn:s{n}> <urn:p> {n} ; <urn:q> {n} ; <urn:r> <urn:s{n + 1}> ." for n in range(1, 400)
+    )
+    (told,) = engine.update(f"INSERT DATA {{ {many} }}").notifications
+    assert values(told) == ["399"]
+    assert [type(each) for each in ended] == [TooComplexError]
+
+
+def test_events_that_the_store_does_not_take_are_not_kept(tmp_path: Path) -> None:
+    engine = subscribed()
+    node = NamedNode("urn:gateway")
+    start = engine.events.places.last
+    log = EventLog(tmp_path, start)
+    engine.events.keeping = EventKeeping(log, node, engine.store)
+    assert stated(engine, "INSERT DATA { <urn:s> <urn:p> 1 }") == [["1"]]
+    first = engine.events.places.last
+    assert recorded_place(engine.store, node) == first
+    with (
+        patch.object(QuadStore, "apply", side_effect=StorageError("full", "make room")),
+        pytest.raises(StorageError),
+    ):
+        engine.update("INSERT DATA { <urn:s> <urn:p> 2 }")
+    assert recorded_place(engine.store, node) == first
+    assert stated(engine, "INSERT DATA { <urn:s> <urn:p> 3 }") == [["3"]]
+    end = engine.events.places.last
+    assert [each.triples[0].object for each in log.after(start, end)] == [Literal(1), Literal(3)]
+    log.close()
+
+
+def test_the_note_of_a_position_stays_right_whatever_is_cleared(tmp_path: Path) -> None:
+    """Who may write everything may clear the gateway's own graphs too."""
+    engine = subscribed()
+    node = NamedNode("urn:gateway")
+    log = EventLog(tmp_path, engine.events.places.last)
+    engine.events.keeping = EventKeeping(log, node, engine.store)
+    watching = engine.subscribe(f"SELECT ?p {{ GRAPH {STATE_GRAPH} {{ ?s ?q ?p }} }}").spuid
+    answer: Counter[object] = Counter()
+    for text in (
+        "INSERT DATA { <urn:s> <urn:p> 1 }",
+        "CLEAR ALL",
+        "INSERT DATA { <urn:s> <urn:p> 2 }",
+        "DROP ALL ; INSERT DATA { <urn:s> <urn:p> 3 }",
+        "INSERT DATA { <urn:s> <urn:p> 4 }",
+    ):
+        for told in engine.update(text).notifications:
+            if told.spuid == watching:
+                answer.update(told.results.added)
+                answer.subtract(told.results.removed)
+        held = [quad.object for quad in engine.store.match(node, None, None, STATE_GRAPH)]
+        assert [row[0] for row in (+answer)] == held, text
+        assert len(held) == (text != "CLEAR ALL")
+    log.close()
