@@ -15,7 +15,6 @@ from typing import Self
 
 from gateway.app.alarms import alarming
 from gateway.app.control import control_of
-from gateway.app.events import begin_behind_log, keeping_events
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
@@ -112,9 +111,8 @@ class Gateway:
         guarded = security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
-        begin_behind_log(config, storage)
         reception = Reception(config, clocks, storage)
-        kept = starting.enter_context(keeping_events(config, storage, reception))
+        kept = starting.enter_context(reception.keeping_events(config))
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")

@@ -7,12 +7,12 @@ from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
 from gateway.app.control import Control
-from gateway.app.events import EventsKept
 from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
 from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 
 

@@ -22,7 +22,7 @@ from gateway.ingest.compound.replay import Replay
 from gateway.ingest.compound.replayed_sink import ReplayedSink
 from gateway.journal.event_position import EventPosition
 from gateway.runtime.measures import Measure
-from gateway.scheduler.scheduler import Ended, Opening, Scheduler, Sink
+from gateway.scheduler.scheduler import Ended, Scheduler, Sink
 
 _TOGETHER = 2
 _MOST_OF_ONE = 4
@@ -32,20 +32,19 @@ _MOST_OF_ONE = 4
 class EventOpening:
     """Subscribes; for the event loop. `replays` were begun, `replayed` events were looked at.
 
-    `before` opens all other subscriptions. `history` makes one for each replay.
+    How subscriptions began before begins all others. `history` makes one for each replay.
     """
 
     def __init__(
         self,
         scheduler: Scheduler,
         history: Callable[[], EventHistory],
-        before: Opening,
         limits: Limits,
     ) -> None:
         self.replays = self.replayed = 0
         self._scheduler = scheduler
         self._history = history
-        self._before = before
+        self._before = scheduler.opening
         self._limits = limits
         self._reading = ThreadPoolExecutor(_TOGETHER, "events")
         self._lock = Lock()
@@ -74,7 +73,9 @@ class EventOpening:
         the position of another gateway.
         """
         if request.mode != EVENT or not request.after:
-            return await self._before(request, sink, ended)
+            if self._before is not None:
+                return await self._before(request, sink, ended)
+            return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
         after = self._own(request)
         self._begin(request.owner)
         try:
