@@ -12,7 +12,12 @@ from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.engine import Limits
-from gateway.ingest.compound.events_kept import EventsKept, EventSources, keeping_events
+from gateway.ingest.compound.events_kept import (
+    EventsKept,
+    EventSources,
+    begin_behind,
+    keeping_events,
+)
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
@@ -29,7 +34,6 @@ from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.windows.observation_windows import ObservationWindows
 from gateway.journal import Journal
-from gateway.journal.event_log import newest_epoch
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
@@ -70,9 +74,7 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
-        storage.journal.begin_after(
-            newest_epoch(events_path(config))
-        )  # where that is all that is left
+        begin_behind(storage.journal, events_path(config))
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)

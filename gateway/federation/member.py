@@ -14,15 +14,22 @@ from dataclasses import dataclass, field
 from random import Random, SystemRandom
 
 from gateway.engine import Engine, Notification, SubscribeRequest
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.lutt import LuttEntry, LuttIndex
 from gateway.errors import NotFoundError
 from gateway.federation.carrier import Carrier, Channel, Received
 from gateway.federation.entries import entries_of
+from gateway.federation.event_home import EventHome, EventSubscription
+from gateway.federation.event_parts import Happened
+from gateway.federation.event_source import EventSource
+from gateway.federation.incoming_events import Gap
 from gateway.federation.mirror import Mirror, Share
 from gateway.federation.needs import Filter, Needs
 from gateway.federation.outgoing import Outgoing, OutgoingLimits
+from gateway.federation.outgoing_events import History, OutgoingEvents
 from gateway.federation.own_share import OwnShare
-from gateway.federation.replica import Replica, Step
+from gateway.federation.replica import Learnt, Replica, Step
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
@@ -40,12 +47,16 @@ _DEFAULT_ALONE: Graphs = frozenset({DEFAULT_GRAPH})
 class MemberSettings:
     """What others may read of this gateway, by their names; the default graph where none stands.
 
-    `outgoing` bounds what is on its way to one of them, `replica_quads` what is known of one.
+    `outgoing` bounds what is on its way to one of them, `replica_quads` what is known of one, and
+    `limits` the answers to events. `history` knows earlier events of this gateway, None where none
+    are kept.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
     outgoing: OutgoingLimits = field(default_factory=OutgoingLimits)
     replica_quads: int = 200_000
+    history: Callable[[], History] | None = None
+    limits: Limits = UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ class Member:
         self._replicas: dict[str, Replica] = {}
         self._mirrors: dict[frozenset[str] | None, list[Mirror]] = {}
         self._subscribed: dict[str, tuple[Mirror, Asked, Told]] = {}
+        self._event_source = EventSource(self._settings.limits)
+        self.events = EventHome(self._needs, self._settings.limits)
 
     def start(self) -> None:
         """Be up."""
@@ -105,6 +118,19 @@ class Member:
             told = Delta(tuple(artq.added), tuple(artq.removed))
             self._outgoing[name].changed(told, position)
         self._learn_own(self._own.changed(delta))
+
+    def happened(self, event: CompoundEvent) -> None:
+        """Tell of an event of this gateway whom it concerns, each member once; before `changed`."""
+        for name, ids in self._event_source.reached(event).items():
+            if name == self.name:
+                self.events.happened(name, event, ids)
+            else:
+                self._outgoing[name].happened(event, ids)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Hear of the engine's events while somebody wants them."""
+        self._engine.events.listener = self.happened if len(self._event_source) else None
 
     def tick(self) -> None:
         """Have losses noticed, on both sides."""
@@ -138,8 +164,7 @@ class Member:
             batch = Batch.decode(message.payload)
             if message.channel is Channel.DATA:
                 replica = self._replica(sender)
-                steps = replica.take(batch)
-                self._learn(sender, steps)
+                self._learn(sender, replica.take(batch))
                 self._acknowledge(sender)
             else:
                 for part in batch.parts:
@@ -159,9 +184,16 @@ class Member:
                 outgoing.acknowledge(part, self.position)
             case _:  # of a later version
                 pass
+        self._listen()
 
-    def _learn(self, member: str, steps: Iterable[Step]) -> None:
-        for step in steps:
+    def _learn(self, member: str, learnt: Iterable[Learnt]) -> None:
+        for step in learnt:
+            if isinstance(step, Happened):
+                self.events.happened(member, step.event, step.ids)
+                continue
+            if isinstance(step, Gap):
+                self.events.missed(member, step)
+                continue
             for scope, mirrors in self._mirrors.items():
                 if scope is None or member in scope:
                     self._step(mirrors, member, step)
@@ -255,6 +287,48 @@ class Member:
                 if name not in self.away:
                     replica.need(frozenset(), gone)
 
+    def ask_events(
+        self,
+        request: SubscribeRequest,
+        told: Told,
+        scope: frozenset[str] | None = None,
+    ) -> EventSubscription:
+        """Have the members of a scope tell of events; those after a position that is asked for too.
+
+        Raises SparqlSyntaxError, UnsupportedQueryError.
+        """
+        subscription = self.events.ask(request, scope, told)
+        if subscription.is_about(self.name):
+            self._event_source.add(self.name, subscription.id, request.text, request.rights.read)
+            self._listen()
+        for name, replica in self._replicas.items():
+            if subscription.is_about(name):
+                replica.events.want(subscription.id)
+            if name not in self.away:
+                replica.need_events([subscription.id], ())
+        return subscription
+
+    def begin_events(self, subscription: EventSubscription) -> Notification:
+        """Its first notification, which says from where on members tell of events."""
+        positions = {}
+        if subscription.is_about(self.name):
+            positions[self.name] = str(self.position)
+        for name, replica in self._replicas.items():
+            position = replica.events.position(subscription.id)
+            if position is not None and subscription.is_about(name):
+                positions[name] = str(position)
+        return self.events.first(subscription, self._engine.time(), positions)
+
+    def end_events(self, subscription: EventSubscription) -> None:
+        """End a subscription to events."""
+        self.events.forget(subscription)
+        self._event_source.remove(self.name, subscription.id)
+        self._listen()
+        for name, replica in self._replicas.items():
+            replica.events.forget(subscription.id)
+            if name not in self.away:
+                replica.need_events((), [subscription.id])
+
     def _mirror_for(self, asked: Asked) -> Mirror:
         """A mirror whose members have all told what the query needs, or a new one."""
         missing = self.missing(asked)
@@ -296,12 +370,14 @@ class Member:
         found = self._outgoing.get(member)
         if found is None:
             settings = self._settings
+            graphs = settings.read.get(member, _DEFAULT_ALONE)
             found = self._outgoing[member] = Outgoing(
                 self._engine.store,
                 lambda payload: self._carrier.send(member, Channel.DATA, payload),
                 self._new_life,
-                graphs=settings.read.get(member, _DEFAULT_ALONE),
+                graphs=graphs,
                 in_force=Filter((), self._index, member),
+                events=OutgoingEvents(self._event_source, member, graphs, settings.history),
                 limits=settings.outgoing,
             )
         return found

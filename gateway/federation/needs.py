@@ -7,19 +7,53 @@ Place: at the gateway that asks. An entry that several want is needed once. Both
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 
 from pyoxigraph import Quad
 
 from gateway.engine.lutt import LuttEntry, LuttIndex
+from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
+
+Scope = frozenset[str] | None
+"""Members; None is all of them, now and later."""
+
+
+class EventNeeds:
+    """The event queries that are wanted of others, by numbers that are never used again."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[int, tuple[str, Scope]] = {}
+        self._after: dict[int, Mapping[str, EventPosition]] = {}
+        self._numbers = count(1)
+
+    def want(self, text: str, scope: Scope, after: Mapping[str, EventPosition]) -> int:
+        """Want one of these members, of some behind a position; its number."""
+        id_ = next(self._numbers)
+        self._wanted[id_], self._after[id_] = (text, scope), after
+        return id_
+
+    def after(self, id_: int, member: str) -> EventPosition | None:
+        """The position of a member behind which a query was wanted, if it was."""
+        return self._after[id_].get(member)
+
+    def unwant(self, id_: int) -> None:
+        """The reverse of `want`."""
+        del self._wanted[id_], self._after[id_]
+
+    def of(self, member: str) -> dict[int, str]:
+        """The texts that are wanted of a member, by their numbers."""
+        wanted = self._wanted.items()
+        return {id_: text for id_, (text, scope) in wanted if scope is None or member in scope}
 
 
 class Needs:
-    """The entries that are wanted now; `version` counts their changes."""
+    """The entries that are wanted now, and event queries; `version` counts their changes."""
 
     def __init__(self) -> None:
         self.version = 0
+        self.events = EventNeeds()
         self._wanted: Counter[LuttEntry] = Counter()
 
     @property
@@ -33,6 +67,16 @@ class Needs:
         self._wanted.update(entries)
         self.version += bool(new)
         return new
+
+    def want_events(self, text: str, scope: Scope, after: Mapping[str, EventPosition]) -> int:
+        """Want an event query, which makes a new version; its number."""
+        self.version += 1
+        return self.events.want(text, scope, after)
+
+    def unwant_events(self, id_: int) -> None:
+        """The reverse of `want_events`, and a new version too."""
+        self.version += 1
+        self.events.unwant(id_)
 
     def unwant(self, entries: Iterable[LuttEntry]) -> frozenset[LuttEntry]:
         """The reverse of `want`; those that nobody wants any more."""

@@ -8,14 +8,17 @@ missed something says hello, and a new stream begins. Of who acknowledges too li
 merged; where even these are too many the stream ends, and begins again once that one says hello.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Quad
 
+from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.lutt import LuttEntry, matches
 from gateway.federation.entries import read
+from gateway.federation.event_parts import event_part
 from gateway.federation.needs import Filter
+from gateway.federation.outgoing_events import OutgoingEvents
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
@@ -52,6 +55,7 @@ class Outgoing:
         *,
         graphs: Graphs,
         in_force: Filter,
+        events: OutgoingEvents,
         limits: OutgoingLimits,
     ) -> None:
         self._store = store
@@ -64,6 +68,7 @@ class Outgoing:
         self._acknowledged = -1
         self._version = 0
         self._filter = in_force
+        self._events = events
         self._waiting: dict[Quad, bool] = {}
         self._merged = 0
         self._place: EventPosition | None = None
@@ -92,6 +97,8 @@ class Outgoing:
             "position": str(position),
         }
         self._tell(Part("snapshot", members, tuple(self._matching(entries))))
+        self._events.clear()
+        self._tell_missed(part, position)
 
     def needs(self, part: Part, position: EventPosition) -> None:
         """Change what is in force; who tells of another version than is here has to say hello.
@@ -111,6 +118,26 @@ class Outgoing:
         self._version = part.number("version")
         members = {"version": self._version, "position": str(position)}
         self._tell(Part("force", members, tuple(new)))
+        self._tell_missed(part, position)
+
+    def happened(self, event: CompoundEvent, ids: Sequence[int]) -> None:
+        """Tell of an event that answers these queries of the member.
+
+        Where too much is on its way the stream ends: what is kept is told with the next one.
+        """
+        if not self.is_open:
+            return
+        if not self._has_room:
+            self.close()
+            return
+        self._tell(event_part(event, ids))
+
+    def _tell_missed(self, part: Part, position: EventPosition) -> None:
+        missed = self._events.change(part)
+        for each in (*self._events.refused(), *self._events.replayed(missed, position)):
+            self._tell(each)
+        if missed:
+            self._tell(Part("through", {"position": str(position)}))
 
     def acknowledge(self, part: Part, position: EventPosition) -> None:
         """Know what has arrived; send what waited for that. Raises WireError."""
@@ -139,6 +166,7 @@ class Outgoing:
         """End the stream; the member says hello, once it hears that nothing comes."""
         self._life = ""
         self._filter.change((), tuple(self._filter.entries))
+        self._events.clear()
         self._forget_waiting()
 
     def beat(self, position: EventPosition) -> None:
@@ -146,6 +174,8 @@ class Outgoing:
         if not self.is_open:
             self._send(Batch("", 0, (Part("beat", {"next": 0}),)).encode())
             return
+        for part in self._events.refused():
+            self._tell(part)
         if self._waiting and self._has_room:
             self._flush(position)
         members: dict[str, object] = {"next": self._number}

@@ -8,13 +8,15 @@ another stream, one that came before, or behind one that is missing is not taken
 missing a new stream is asked for, and its snapshot is taken as the difference to what is known.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Quad, Triple
 
 from gateway.engine.lutt import LuttEntry
 from gateway.federation.entries import written
+from gateway.federation.event_parts import Happened, happened
+from gateway.federation.incoming_events import Gap, IncomingEvents
 from gateway.federation.needs import Filter, Needs
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
@@ -30,6 +32,9 @@ class Step(NamedTuple):
     position: EventPosition
 
 
+Learnt = Step | Happened | Gap
+"""What a batch tells of."""
+
 Say = Callable[[Part], None]
 
 
@@ -41,6 +46,7 @@ class Replica:
         self.quads: dict[Quad, None] = {}
         self.position: EventPosition | None = None
         self.resyncs = 0
+        self.events = IncomingEvents(member, needs.events)
         self._needs = needs
         self._say = say
         self._most = most
@@ -79,6 +85,7 @@ class Replica:
             "ask": self._ask,
             "version": self._asked_version,
             "entries": [written(entry) for entry in self._asked],
+            "events": self.events.wanted(),
         }
         self._say(Part("hello", members))
 
@@ -98,6 +105,22 @@ class Replica:
         }
         self._say(Part("needs", members))
 
+    def need_events(self, want: Sequence[int], forget: Sequence[int]) -> None:
+        """Tell the member of event queries that came and went, which made a new version."""
+        if not self.is_following:
+            self.hello()
+            return
+        version = self._needs.version
+        self._pending[version] = (frozenset(), frozenset())
+        members = {
+            "life": self._life,
+            "version": version,
+            "base": version - 1,
+            "events": self.events.told(want),
+            "forget": list(forget),
+        }
+        self._say(Part("needs", members))
+
     def tick(self) -> None:
         """Ask again for what was not confirmed since the last tick."""
         is_late = not self.is_following or self._version != self._needs.version
@@ -111,8 +134,8 @@ class Replica:
             return None
         return Part("ack", {"life": self._life, "number": self._expected - 1})
 
-    def take(self, batch: Batch) -> list[Step]:
-        """The steps that a batch makes. Raises WireError for what no member says."""
+    def take(self, batch: Batch) -> Sequence[Learnt]:
+        """What a batch tells of. Raises WireError for what no member says."""
         first = batch.parts[0] if batch.parts else None
         if first is not None and first.kind == "beat":
             return self._beat(batch, first)
@@ -124,7 +147,7 @@ class Replica:
             self._miss()
             return []
         self._expected += 1
-        return [step for part in batch.parts for step in self._of(part)]
+        return [learnt for part in batch.parts for learnt in self._of(part)]
 
     def forget(self) -> Delta:
         """Have nothing of the member; what that removes."""
@@ -137,7 +160,7 @@ class Replica:
         self.resyncs += 1
         self.hello()
 
-    def _beat(self, batch: Batch, part: Part) -> list[Step]:
+    def _beat(self, batch: Batch, part: Part) -> Sequence[Learnt]:
         if batch.life != self._life:
             if self._life:  # the stream that is followed has ended
                 self._miss()
@@ -147,34 +170,49 @@ class Replica:
             return []
         if "position" not in part.members or part.number("next") < self._expected:
             return []
+        self.events.complete(part.position())
         return self._moved(Delta(), part.position())
 
-    def _begin(self, batch: Batch, part: Part) -> list[Step]:
+    def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:
         """Follow a new stream, if it is the one that was asked for last."""
         if part.number("ask") != self._ask or batch.number != 0 or batch.life == self._life:
             return []
         self._life, self._expected = batch.life, 1
         self._in_force, self._version = Filter(self._asked), self._asked_version
+        self.events.begun(part.position())
         quads = dict.fromkeys(self._in_force.let_through(self._own(part.added)))
         self._require_room(len(quads))
         gone = tuple(quad for quad in self.quads if quad not in quads)
         new = tuple(quad for quad in quads if quad not in self.quads)
         return self._moved(Delta(new, gone), part.position())
 
-    def _of(self, part: Part) -> list[Step]:
+    def _of(self, part: Part) -> Sequence[Learnt]:
         match part.kind:
             case "delta":
                 told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
                 return self._moved(self._net(self._in_force.of(told)), part.position())
             case "force":
+                self.events.begun(part.position())
                 return self._in_force_now(part)
+            case "event":
+                return self._event(part)
+            case "through":
+                self.events.complete(part.position())
+                return []
+            case "gap":
+                return [self.events.gap(part)]
             case "again":
                 self._miss()
                 return []
             case _:  # a kind of a later version
                 return []
 
-    def _in_force_now(self, part: Part) -> list[Step]:
+    def _event(self, part: Part) -> Sequence[Learnt]:
+        told = happened(part, self._own(part.added), self.member)
+        found = self.events.take(told)
+        return [] if found is None else [found]
+
+    def _in_force_now(self, part: Part) -> Sequence[Learnt]:
         version = part.number("version")
         change = self._pending.pop(version, None)
         if change is None:

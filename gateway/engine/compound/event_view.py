@@ -8,7 +8,7 @@ nothing else. Source: Pellegrino et al. 2013, section 3 (one-step matching); doc
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gateway.engine.compound.event import (
     CompoundEvent,
@@ -36,10 +36,14 @@ from gateway.store.update import Stated
 log = logging.getLogger(__name__)
 
 
+OnEvent = Callable[[CompoundEvent], None]
+
+
 class EventView:
     """All queries of mode `event`; `places` gives requests their positions.
 
-    `keeping` is where they are kept, None for nowhere. `events` counts those that were looked at.
+    `keeping` is where they are kept, None for nowhere; a `listener` is told of each, once the store
+    has it. `events` counts those that were looked at.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class EventView:
     ) -> None:
         self.events = 0
         self.keeping: EventKeeping | None = None
+        self.listener: OnEvent | None = None
         self.places = EventPlaces()
         self._limits = limits
         self._statistics = statistics
@@ -61,7 +66,8 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        return bool(self._queries) or self.keeping is not None
+        is_heard = self.listener is not None or self.keeping is not None
+        return is_heard or bool(self._queries)
 
     def place(self) -> Federated | None:
         """Where the gateway stands, for who comes again; None where no events are kept."""
@@ -154,6 +160,8 @@ class EventView:
         notifications = []
         for event in events:
             self.events += 1
+            if self.listener is not None:
+                self._hear(self.listener, event)
             changes = []
             for query, rows in self._answers(event):
                 results = ResultsDelta(query.spu.variables, tuple(rows))
@@ -162,6 +170,13 @@ class EventView:
                 rows_of = told_of(event, len(each.results.added))
                 notifications.append(each._replace(events=(rows_of,)))
         return Told(notifications)
+
+    @staticmethod
+    def _hear(listener: OnEvent, event: CompoundEvent) -> None:
+        try:
+            listener(event)
+        except Exception:  # a defect of the listener, which the one writer survives
+            log.exception("event_not_taken")
 
     def _answers(self, event: CompoundEvent) -> Iterator[tuple[EventQuery, Sequence[Row]]]:
         for query in self._queries.reached(event):

@@ -15,7 +15,7 @@ from gateway.ingest.compound.event_opening import EventOpening
 from gateway.ingest.compound.message_events import MessageEvents
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.journal import Journal
-from gateway.journal.event_log import EventLog, EventLogLimits
+from gateway.journal.event_log import EventLog, EventLogLimits, newest_epoch
 from gateway.journal.event_position import EventPosition
 from gateway.runtime.measures import Measure
 from gateway.scheduler.scheduler import Scheduler
@@ -44,6 +44,11 @@ class EventSources:
     identity: Identity
     templates: Callable[[], ObservationTemplates]
     limits: Limits
+
+
+def begin_behind(journal: Journal, folder: Path) -> None:
+    """Have a later epoch than a log knows, where store and journal were lost."""
+    journal.begin_after(newest_epoch(folder))
 
 
 @contextmanager

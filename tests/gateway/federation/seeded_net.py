@@ -6,7 +6,7 @@ the notification names.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
 from pyoxigraph import DefaultGraph, Quad, Store
@@ -63,7 +63,9 @@ class Subscriber:
 class Gateways:
     """Some gateways, `names`, that begin with nothing and hear each other."""
 
-    def __init__(self, names: Iterable[str], random: Random, settings: MemberSettings) -> None:
+    def __init__(
+        self, names: Iterable[str], random: Random, settings: Callable[[str], MemberSettings]
+    ) -> None:
         self.random = random
         self.told = 0
         self.net = LoopbackNet(random)
@@ -73,6 +75,7 @@ class Gateways:
         self.subscribers: dict[str, list[Subscriber]] = {}
         self.rounds = Counter[str]()
         self._settings = settings
+        self._listeners: dict[tuple[str, str], Callable[[Notification], None]] = {}
         for name in names:
             self.engines[name] = Engine.open()
             self.past[name] = {}
@@ -85,18 +88,29 @@ class Gateways:
         engine.events.places.follow(Origin(name), self.rounds[name], lambda: None)
         self.subscribers[name] = []
         carrier = self.net.carrier(name)
-        member = self.members[name] = Member(name, engine, carrier, self._settings, self.random)
+        member = self.members[name] = Member(
+            name, engine, carrier, self._settings(name), self.random
+        )
         self._note(name)
         member.start()
 
     def update(self, name: str, text: str) -> None:
         """An UPDATE at a gateway, of which the federation is told."""
         engine = self.engines[name]
-        delta = engine.update(text).delta
+        before = engine.events.places.last
+        outcome = engine.update(text)
+        delta = outcome.delta
+        for each in outcome.notifications:
+            self._listeners[name, each.spuid](each)
         if not delta.is_empty:
-            engine.events.places.next()
+            if engine.events.places.last == before:
+                engine.events.places.next()
             self._note(name)
             self.members[name].changed(delta)
+
+    def listen(self, name: str, spuid: str, told: Callable[[Notification], None]) -> None:
+        """Hear of a local subscription of a gateway's engine."""
+        self._listeners[name, spuid] = told
 
     def subscribe(self, name: str, text: str, scope: frozenset[str] | None, wait: int) -> None:
         """Subscribe; sequence 0 comes once all have told, or after so many messages."""

@@ -46,7 +46,7 @@ def play(seed: int, steps: int = 60) -> tuple[int, int]:
     """Random misfortunes, requests and subscriptions; how many notifications and resyncs."""
     random = Random(seed)
     limits = OutgoingLimits(batches=random.choice((1, 4, 256)), quads=random.choice((5, 100_000)))
-    gateways = Gateways(NAMES, random, MemberSettings(outgoing=limits))
+    gateways = Gateways(NAMES, random, lambda _: MemberSettings(outgoing=limits))
     gateways.net.misfortunes = Misfortunes(random.choice((0, 0.02, 0.2)), random.choice((0, 0.1)))
     for _ in range(steps):
         _act(gateways, random)
@@ -86,7 +86,7 @@ def _act(gateways: Gateways, random: Random) -> None:
 
 
 def _update(gateways: Gateways, name: str, random: Random) -> None:
-    text = _data(random) if random.random() < 0.6 else UpdateWriter(random).request(2)
+    text = data(random) if random.random() < 0.6 else UpdateWriter(random).request(2)
     if len(gateways.engines[name].store) > _MOST_QUADS:
         text = "CLEAR ALL"
     try:
@@ -95,7 +95,7 @@ def _update(gateways: Gateways, name: str, random: Random) -> None:
         return
 
 
-def _data(random: Random) -> str:
+def data(random: Random) -> str:
     """A few quads, of which others are likely to have some too."""
     quads = " ".join(
         _in_graph(random, f"{random.choice(IRIS)} {random.choice(EDGES)} {_object(random)} .")
