@@ -9,7 +9,6 @@ from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.errors import UnauthorizedError
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
@@ -25,6 +24,7 @@ from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.principal import Principal
+from gateway.sparql.bounds.answer import AnswerBounds
 
 Policies = Callable[[str], Policy | None]
 """What an identity may do; None is one that is not known."""
@@ -117,6 +117,6 @@ def _queries_apart(config: Config, engine: Engine) -> QueriesApart:
     return QueriesApart(engine, folder, rendering_limits(limits), limits.query_memory_bytes)
 
 
-def rendering_limits(limits: LimitsSettings) -> RenderingLimits:
+def rendering_limits(limits: LimitsSettings) -> AnswerBounds:
     """How long an answer may be, and may take."""
-    return RenderingLimits(solutions=limits.query_solutions, timeout_s=limits.query_s)
+    return AnswerBounds(solutions=limits.query_solutions, timeout_s=limits.query_s)

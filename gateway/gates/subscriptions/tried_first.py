@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from gateway.engine import Notification, SubscribeRequest
 from gateway.engine.spu import EVENT
-from gateway.engine.windowed.window_copies import WindowCopies
+from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.errors import GatewayError
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.open_windows import OpenWindows
