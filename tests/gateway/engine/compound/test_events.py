@@ -20,6 +20,7 @@ from gateway.errors import (
 )
 from gateway.journal.event_log import EventLog
 from gateway.rdf.namespaces import STATE_GRAPH
+from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 from gateway.store.graph_store import post, put
 from gateway.store.quad_store import QuadStore
@@ -294,7 +295,7 @@ def test_the_note_of_a_position_stays_right_whatever_is_cleared(tmp_path: Path) 
     log = EventLog(tmp_path, engine.events.places.last)
     engine.events.keeping = EventKeeping(log, node, engine.store)
     watching = engine.subscribe(f"SELECT ?p {{ GRAPH {STATE_GRAPH} {{ ?s ?q ?p }} }}").spuid
-    answer: Counter[object] = Counter()
+    answer: Counter[Row] = Counter()
     for text in (
         "INSERT DATA { <urn:s> <urn:p> 1 }",
         "CLEAR ALL",
