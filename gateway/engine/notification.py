@@ -27,11 +27,12 @@ class Federated(NamedTuple):
     """Where gateways stood, by their ids: `positions` are texts of EventPositions.
 
     Of a gateway with a `gap`, the events behind the first of its two positions up to the second are
-    not known any more.
+    not known any more. Who is `missing` has not told yet what the query needs.
     """
 
     positions: Mapping[str, str]
     gap: Mapping[str, tuple[str, str]] | None = None
+    missing: Sequence[str] = ()
 
 
 class Notification(NamedTuple):

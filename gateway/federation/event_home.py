@@ -58,7 +58,9 @@ class EventHome:
         self, request: SubscribeRequest, scope: frozenset[str] | None, told: Told
     ) -> EventSubscription:
         """A new one, which members have to be told of. Raises as `EventQuery` does."""
-        query = EventQuery(Subject(request.text, request.dataset, mode=EVENT))
+        query = EventQuery(
+            Subject(request.text, request.dataset, readable=request.rights.read, mode=EVENT)
+        )
         id_ = self._needs.want_events(request.text, scope, dict(request.after))
         spuid = f"sepa://subscription/{uuid4()}"
         subscription = EventSubscription(id_, spuid, request, scope, query, told)
@@ -100,6 +102,8 @@ class EventHome:
 
     def _tell(self, subscription: EventSubscription, event: CompoundEvent) -> None:
         query = subscription.query
+        if not query.may_read(event):
+            return
         try:
             with limited(self._limits):
                 rows = tuple(query.rows(event))

@@ -101,13 +101,19 @@ class Member:
         self.events = EventHome(self._needs, self._settings.limits)
 
     def start(self) -> None:
-        """Be up."""
-        self._carrier.listen(self._received, self._presence)
+        """Be up, where the carrier speaks in the thread of this member."""
+        self._carrier.listen(self.receive, self.presence)
 
     @property
     def known(self) -> Mapping[str, Replica]:
         """What is known of others, by their names."""
         return self._replicas
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """The members that are up, and whose stream is followed."""
+        following = (name for name, replica in self._replicas.items() if replica.is_following)
+        return frozenset(following) - self.away - self.links_closed.keys()
 
     # what this gateway tells others -----------------------------------------------------------
 
@@ -149,14 +155,16 @@ class Member:
 
     # what others tell it ----------------------------------------------------------------------
 
-    def _presence(self, member: str, is_up: bool) -> None:
+    def presence(self, member: str, is_up: bool) -> None:
+        """Know that a member came or went."""
         if not is_up:
             self.away.add(member)
             return
         self.away.discard(member)
         self._replica(member).hello()
 
-    def _received(self, message: Received) -> None:
+    def receive(self, message: Received) -> None:
+        """Take a message; what no member sends closes the link to whom it is from."""
         sender = message.sender
         if sender in self.links_closed:
             return
@@ -307,6 +315,14 @@ class Member:
             if name not in self.away:
                 replica.need_events([subscription.id], ())
         return subscription
+
+    def missing_events(self, subscription: EventSubscription) -> frozenset[str]:
+        """The members of the scope that do not tell of events yet."""
+        return frozenset(
+            name
+            for name, replica in self._replicas.items()
+            if subscription.is_about(name) and not replica.events.is_in_force(subscription.id)
+        )
 
     def begin_events(self, subscription: EventSubscription) -> Notification:
         """Its first notification, which says from where on members tell of events."""

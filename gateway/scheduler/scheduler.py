@@ -198,6 +198,15 @@ class Scheduler:
         """What `work` sees of the engine, in the thread where nobody changes it meanwhile."""
         return await self._call(lambda: work(self.engine), is_update=False)
 
+    def post(self, call: Callable[[], None]) -> None:
+        """Have `call`, which does not raise, made in the scheduler's thread; waits for nothing.
+
+        Who posts has a bound of their own. Once the scheduler is closing, nothing is done.
+        """
+        with self._changed:
+            if not self._closing:
+                self._enqueue(_Request(call, False))
+
     def start_timers(self) -> None:
         """Run delayed UPDATEs when they are due; those that are due already, first of all.
 

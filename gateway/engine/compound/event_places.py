@@ -45,6 +45,10 @@ class EventPlaces:
             self.last = max(self.last, EventPosition.of(applied))
         return self.last
 
+    def take(self, position: EventPosition) -> None:
+        """Note the position of a message that the store has just taken."""
+        self.last = max(self.last, position)
+
     def next(self) -> EventPosition:
         """The position of a request that is no message."""
         epoch, sequence, request = self.now()

@@ -9,6 +9,7 @@ nothing else. Source: Pellegrino et al. 2013, section 3 (one-step matching); doc
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from gateway.engine.compound.event import (
     CompoundEvent,
@@ -37,13 +38,25 @@ log = logging.getLogger(__name__)
 
 
 OnEvent = Callable[[CompoundEvent], None]
+OnChange = Callable[[Delta], None]
+
+
+class Made(NamedTuple):
+    """The events of a request, and the message that it was, if it was one."""
+
+    events: Sequence[CompoundEvent] = ()
+    message: MessageEvent | None = None
+
+
+NOTHING_MADE = Made()
 
 
 class EventView:
     """All queries of mode `event`; `places` gives requests their positions.
 
     `keeping` is where they are kept, None for nowhere; a `listener` is told of each, once the store
-    has it. `events` counts those that were looked at.
+    has it, and behind it a `watcher` of each change of the store, when `places` has its position.
+    `events` counts those that were looked at.
     """
 
     def __init__(
@@ -56,6 +69,7 @@ class EventView:
         self.events = 0
         self.keeping: EventKeeping | None = None
         self.listener: OnEvent | None = None
+        self.watcher: OnChange | None = None
         self.places = EventPlaces()
         self._limits = limits
         self._statistics = statistics
@@ -66,8 +80,8 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        is_heard = self.listener is not None or self.keeping is not None
-        return is_heard or bool(self._queries)
+        others = (self.listener, self.keeping, self.watcher)
+        return bool(self._queries) or any(each is not None for each in others)
 
     def place(self) -> Federated | None:
         """Where the gateway stands, for who comes again; None where no events are kept."""
@@ -128,22 +142,22 @@ class EventView:
 
     def made(
         self, stated: Stated | None, message: MessageEvent | None, delta: Delta, time: int
-    ) -> list[CompoundEvent]:
+    ) -> Made:
         """The events of a request, which has its place then; none where nobody asks."""
         if not self.is_wanted:
-            return []
+            return NOTHING_MADE
         if message is None:
             found = list(events_of(stated or (), delta))
         else:
             found = list(message_events(message.quads))
         if not found:
-            return []
+            return Made((), message)
         position = self.places.next() if message is None else message.position
         default = self.places.term(position) if message is None else message.iri
         if message is not None:
             time = message.time
         gateway = self.places.gateway
-        return [
+        events = [
             CompoundEvent(
                 graph,
                 term_of(graph, default),
@@ -154,6 +168,20 @@ class EventView:
             )
             for graph, triples in found
         ]
+        return Made(events, message)
+
+    def changed(self, delta: Delta, made: Made) -> None:
+        """Have the watcher told of a step's change, with a position of its own."""
+        if self.watcher is None:
+            return
+        if made.message is not None:
+            self.places.take(made.message.position)
+        elif not made.events:
+            self.places.next()
+        try:
+            self.watcher(delta)
+        except Exception:  # a defect of the watcher, which the one writer survives
+            log.exception("change_not_taken")
 
     def told(self, events: Sequence[CompoundEvent], time: int) -> Told:
         """The notifications of a request's events, one for each subscriber and event it matches."""

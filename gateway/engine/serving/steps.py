@@ -15,7 +15,7 @@ from types import TracebackType
 from pyoxigraph import Triple
 
 from gateway.engine.compound.event import CompoundEvent
-from gateway.engine.compound.event_view import EventView
+from gateway.engine.compound.event_view import NOTHING_MADE, EventView, Made
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
 from gateway.engine.notification import Outcome, Told
@@ -80,13 +80,13 @@ class Steps:
             delta, arrived = self._evaluated(
                 bound, request.rights, infer=request.infer, texts=_texts(request), stated=stated
             )
-            events = self.events.made(stated, request.message, delta, time)
+            made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
                 elements = request.elements
-                return self._change(delta, self.store.defer, time, arrived=elements, events=events)
+                return self._change(delta, self.store.defer, time, arrived=elements, made=made)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
-            outcome = self._change(delta, self.store.apply, time, arrived=arrived, events=events)
+            outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
             if declared is not None:
                 self.windowed.declare(declared)
             return outcome
@@ -216,11 +216,11 @@ class Steps:
         id_: str | None = None,
         *,
         arrived: Arrived = NOTHING,
-        events: Sequence[CompoundEvent] = (),
+        made: Made = NOTHING_MADE,
     ) -> Outcome:
         self.statistics.updates += 1
         if not delta.is_empty:
-            whole, entailed = self._applied(delta, apply, events)
+            whole, entailed = self._applied(delta, apply, made.events)
         elif self._is_time_seen():
             whole = entailed = delta
         else:
@@ -228,8 +228,10 @@ class Steps:
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
         told = self._notify(whole, entailed, time, arrived)
-        if events:
-            told = self._with_events(told, events, time)
+        if made.events:
+            told = self._with_events(told, made.events, time)
+        if not whole.is_empty:
+            self.events.changed(whole, made)
         return _outcome(delta, told, time, id_)
 
     def _applied(
@@ -278,10 +280,8 @@ class Steps:
             return self._failed(id_, time, error)
         try:
             change = self.delayed.without(id_, delta)
-            events = self.events.made(stated, None, delta, time)
-            outcome = self._change(
-                change, self.store.apply, time, id_, arrived=arrived, events=events
-            )
+            made = self.events.made(stated, None, delta, time)
+            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived, made=made)
         except ClientError as error:  # the reasoner does not take it
             return self._failed(id_, time, error)
         if declared is not None:

@@ -133,6 +133,8 @@ def _federation_member(federation: Federated) -> str:
             gateway: {"from": first, "to": last}
             for gateway, (first, last) in federation.gap.items()
         }
+    if federation.missing:
+        members["missing"] = list(federation.missing)
     return f',"federation":{json.dumps(members)}'
 
 
