@@ -53,6 +53,8 @@ def _add_windows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="WORD", help=told)
     mode = "union (as without it), or event: the query is asked of each compound event alone"
     parser.add_argument("--mode", metavar="WORD", help=mode)
+    gateways = "all, or ids with commas: the query is asked of all of them together"
+    parser.add_argument("--gateways", metavar="all|ID,...", help=gateways)
     after = "with --mode event: all events after this position of a gateway; may be repeated"
     parser.add_argument("--after", metavar="GATEWAY=POSITION", action="append", help=after)
 
@@ -72,6 +74,9 @@ def _over(options: argparse.Namespace) -> Mapping[str, Any]:
     for name in ("output", "mode"):
         if getattr(options, name) is not None:
             over[name] = getattr(options, name)
+    if options.gateways is not None:
+        names = options.gateways
+        over["gateways"] = names if names == "all" else names.split(",")
     if options.after:
         over["after"] = dict(map(_position, options.after))
     return over

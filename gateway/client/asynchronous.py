@@ -52,13 +52,15 @@ class Over(TypedDict, total=False):
     """What stands in place of the profile's members of a query that is subscribed.
 
     `windows` and `output` are those of docs/windows.md, `mode` and `after` those of docs/events.md:
-    with "event" each event is told alone, with positions by gateway all after these.
+    with "event" each event is told alone, with positions by gateway all after these. `gateways`,
+    ids or "all", are those that the query is asked of together.
     """
 
     windows: Windows | None
     output: str | None
     mode: str | None
     after: Mapping[str, str] | None
+    gateways: Sequence[str] | str | None
 
 
 Source = Profile | Path | str

@@ -16,6 +16,7 @@ import jsap
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
+from gateway.config.federation import FederationSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
 from gateway.config.network import (
@@ -47,6 +48,7 @@ __all__ = [
     "DiscoverySettings",
     "EngineSettings",
     "EventsSettings",
+    "FederationSettings",
     "GatewaySettings",
     "HttpSettings",
     "JournalSettings",
@@ -185,6 +187,7 @@ class Config(Section):
     reasoning: ReasoningSettings = ReasoningSettings()
     windows: WindowsSettings = WindowsSettings()
     events: EventsSettings = EventsSettings()
+    federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

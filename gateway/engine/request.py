@@ -33,6 +33,9 @@ DueTime = int | datetime | timedelta
 """µs since the Unix epoch, an aware datetime, or a delay from now."""
 
 
+ALL_GATEWAYS = ("all",)
+"""Those that are there now and later."""
+
 Takes = Callable[[], bool | None]
 """Whether a client takes more now; None: never any more. Asked in any thread."""
 
@@ -155,6 +158,7 @@ class SubscribeRequest(QueryRequest):
     by IRI; `output` is one of gateway.windows.window.OUTPUTS. `mode` is "union", the answer on the
     store, or "event", that on each compound event; of these it is told all `after` a position, by
     gateway, where whoever serves it has them. What is told again waits until its client `takes` it.
+    `gateways` are those that it is asked of, by their ids, or ALL_GATEWAYS; None is this one.
     """
 
     alias: str | None = None
@@ -164,6 +168,7 @@ class SubscribeRequest(QueryRequest):
     output: str = "changes"
     mode: str = "union"
     after: tuple[tuple[str, EventPosition], ...] = ()
+    gateways: tuple[str, ...] | None = None
     takes: Takes = field(default=lambda: True, compare=False)
 
     @property

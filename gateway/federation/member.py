@@ -24,9 +24,10 @@ from gateway.federation.event_home import EventHome, EventSubscription
 from gateway.federation.event_parts import Happened
 from gateway.federation.event_source import EventSource
 from gateway.federation.incoming_events import Gap
+from gateway.federation.limits import REPLICA_QUADS, OutgoingLimits
 from gateway.federation.mirror import Mirror, Share
 from gateway.federation.needs import Filter, Needs
-from gateway.federation.outgoing import Outgoing, OutgoingLimits
+from gateway.federation.outgoing import Outgoing
 from gateway.federation.outgoing_events import History, OutgoingEvents
 from gateway.federation.own_share import OwnShare
 from gateway.federation.replica import Learnt, Replica, Step
@@ -54,7 +55,7 @@ class MemberSettings:
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
     outgoing: OutgoingLimits = field(default_factory=OutgoingLimits)
-    replica_quads: int = 200_000
+    replica_quads: int = REPLICA_QUADS
     history: Callable[[], History] | None = None
     limits: Limits = UNLIMITED
 

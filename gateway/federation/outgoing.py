@@ -9,7 +9,6 @@ merged; where even these are too many the stream ends, and begins again once tha
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from pyoxigraph import Quad
 
@@ -17,6 +16,7 @@ from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.lutt import LuttEntry, matches
 from gateway.federation.entries import read
 from gateway.federation.event_parts import event_part
+from gateway.federation.limits import OutgoingLimits
 from gateway.federation.needs import Filter
 from gateway.federation.outgoing_events import OutgoingEvents
 from gateway.federation.wire import Batch, Part, WireError
@@ -26,19 +26,6 @@ from gateway.rdf.rights import Graphs
 from gateway.store.readable import Source
 
 Send = Callable[[bytes], None]
-
-
-@dataclass(frozen=True, slots=True)
-class OutgoingLimits:
-    """How much may be on its way to one member, and what it may ask for.
-
-    Beyond `batches` that are not acknowledged, changes merge; beyond `quads` of these the stream
-    ends. A member has at most `entries`.
-    """
-
-    batches: int = 256
-    quads: int = 100_000
-    entries: int = 300_000
 
 
 class Outgoing:

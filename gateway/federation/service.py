@@ -10,28 +10,20 @@ the answer as soon as they have.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from threading import Lock
 
 from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.spu import EVENT
+from gateway.errors import BadRequestError, GatewayError
 from gateway.federation.carrier import Carrier, Received
 from gateway.federation.event_home import EventSubscription
+from gateway.federation.limits import ServiceLimits
 from gateway.federation.member import Asked, Member, MemberSettings
-from gateway.scheduler.scheduler import Scheduler, Sink
+from gateway.scheduler.scheduler import Ended, Scheduler, Sink
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceLimits:
-    """`wait_s` for sequence 0, `tick_s` between looks for losses, `bytes` that wait to be taken."""
-
-    wait_s: float = 5.0
-    tick_s: float = 0.5
-    bytes: int = 67_108_864
 
 
 class FederationService:
@@ -40,12 +32,15 @@ class FederationService:
     def __init__(
         self,
         name: str,
+        others: Iterable[str],
         scheduler: Scheduler,
         carrier: Carrier,
+        *,
         settings: MemberSettings | None = None,
         limits: ServiceLimits | None = None,
     ) -> None:
         self.lost_bytes = 0
+        self._names = frozenset((name, *others))
         self._scheduler = scheduler
         self._carrier = carrier
         self._limits = limits or ServiceLimits()
@@ -56,6 +51,8 @@ class FederationService:
         self._loop: asyncio.AbstractEventLoop
         self._ticking: asyncio.Task[None]
         self._events: dict[str, EventSubscription] = {}
+        self._ended: dict[str, Ended] = {}
+        self._member.events.ended = self._end
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -83,14 +80,19 @@ class FederationService:
         return await self._scheduler.look(lambda _: self._member.heard)
 
     async def subscribe(
-        self, request: SubscribeRequest, sink: Sink, scope: frozenset[str] | None = None
+        self,
+        request: SubscribeRequest,
+        sink: Sink,
+        scope: frozenset[str] | None = None,
+        ended: Ended | None = None,
     ) -> str:
         """Subscribe over the members of a scope, None is all; the spuid.
 
-        Raises SparqlSyntaxError, UnsupportedQueryError.
+        `ended` is told, in any thread, why it can no longer be served. Raises SparqlSyntaxError,
+        UnsupportedQueryError.
         """
         if request.mode == EVENT:
-            return await self._subscribe_events(request, sink, scope)
+            return await self._subscribe_events(request, sink, scope, ended)
         look, member = self._scheduler.look, self._member
         asked = await look(lambda _: member.ask(request, scope))
         try:
@@ -102,6 +104,7 @@ class FederationService:
 
     async def unsubscribe(self, spuid: str) -> None:
         """End a subscription. Raises NotFoundError."""
+        self._ended.pop(spuid, None)
         events = self._events.pop(spuid, None)
         if events is None:
             await self._scheduler.look(lambda _: self._member.unsubscribe(spuid))
@@ -109,7 +112,11 @@ class FederationService:
             await self._scheduler.look(lambda _: self._member.end_events(events))
 
     async def _subscribe_events(
-        self, request: SubscribeRequest, sink: Sink, scope: frozenset[str] | None
+        self,
+        request: SubscribeRequest,
+        sink: Sink,
+        scope: frozenset[str] | None,
+        ended: Ended | None,
     ) -> str:
         look, member = self._scheduler.look, self._member
         waiting: list[Notification] = []
@@ -123,6 +130,8 @@ class FederationService:
         def begin(_: Engine) -> str:
             first = member.begin_events(asked)
             told[0] = sink
+            if ended is not None:
+                self._ended[first.spuid] = ended
             for each in (first, *waiting):
                 sink(each)
             return first.spuid
@@ -144,6 +153,20 @@ class FederationService:
             first = first._replace(federation=place)
         sink(first)
         return first.spuid
+
+    def require_known(self, scope: frozenset[str] | None) -> None:
+        """Raise BadRequestError for a scope that names nobody, or whom nobody knows."""
+        unknown = sorted((scope or frozenset()) - self._names)
+        if unknown:
+            raise BadRequestError(
+                f"no gateway of the federation is called {unknown[0]:.60}",
+                f"those are {', '.join(sorted(self._names))}",
+            )
+
+    def _end(self, spuid: str, error: GatewayError) -> None:
+        ended = self._ended.get(spuid)
+        if ended is not None:
+            ended(error)
 
     def _away(self, missing: frozenset[str]) -> frozenset[str]:
         """Those that are worth waiting for."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from gateway.engine.request import ALL_GATEWAYS
 from gateway.engine.spu import EVENT, UNION
 from gateway.errors import WindowError
 from gateway.journal.event_position import EventPosition
@@ -27,12 +28,14 @@ class OverWindows:
     """`windows` by their IRIs, sorted; `output` is one of OUTPUTS, `mode` one of MODES.
 
     Of events it is told all `after` a position, by the id of the gateway whose position it is.
+    `gateways` are whom it is asked of: see SubscribeRequest.
     """
 
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = OUTPUTS[0]
     mode: str = UNION
     after: tuple[tuple[str, EventPosition], ...] = ()
+    gateways: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, members: Mapping[str, object], expand: Expand = as_written) -> Self:
@@ -49,7 +52,8 @@ class OverWindows:
             )
         mode = _mode(members.get("mode"))
         after = _after(members.get("after"), mode)
-        return cls(windows, OUTPUTS[0] if output is None else _output(output), mode, after)
+        told = OUTPUTS[0] if output is None else _output(output)
+        return cls(windows, told, mode, after, _gateways(members.get("gateways")))
 
     def members(self) -> dict[str, object]:
         """The same as JSON: what is not so by default."""
@@ -62,6 +66,8 @@ class OverWindows:
             found["mode"] = self.mode
         if self.after:
             found["after"] = {gateway: str(position) for gateway, position in self.after}
+        if self.gateways is not None:
+            found["gateways"] = "all" if self.gateways == ALL_GATEWAYS else list(self.gateways)
         return found
 
 
@@ -115,6 +121,17 @@ def _mode(value: object) -> str:
     if isinstance(value, str) and value in MODES:
         return value
     raise WindowError("mode", f"{value!r:.60} is none", f"give {' or '.join(MODES)}")
+
+
+def _gateways(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if value == "all":
+        return ALL_GATEWAYS
+    names = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    if not isinstance(value, list) or not 0 < len(value) == len(names) <= _MOST_GATEWAYS:
+        raise WindowError("gateways", f"{value!r:.60} names none", 'give "all", or a list of ids')
+    return tuple(sorted(set(names)))
 
 
 _MOST_GATEWAYS = 1000

@@ -142,6 +142,12 @@ _OVER: Sequence[Json] = (
         "schema": {"type": "string", "enum": list(MODES)},
     },
     {
+        "name": "gateways",
+        "in": "query",
+        "description": "all, or ids with commas: asked of these gateways together",
+        "schema": {"type": "string"},
+    },
+    {
         "name": "after",
         "in": "query",
         "description": "JSON: positions by gateway, after which all events are told too",

@@ -2,7 +2,7 @@
 
 Place on the way of the data: the first step of a subscription. Sources: SPARQL 1.1 Subscribe
 Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence`, `infer`, `windows`,
-`output`, `mode` and `after` in a subscribe are our extension, which other brokers ignore
+`output`, `mode`, `after` and `gateways` in a subscribe are ours, and other brokers ignore them
 (docs/subscribing.md, docs/reasoning.md, docs/events.md).
 """
 
@@ -41,9 +41,9 @@ class Subscribe:
     over: OverWindows = OVER_NOTHING
 
     def infers(self, by_default: bool) -> bool:
-        """Whether it is about what follows too; events never are, where it does not say so."""
+        """Whether it is about what follows too; by default neither events nor gateways are."""
         if self.infer is None:
-            return by_default and self.over.mode == UNION
+            return by_default and self.over.mode == UNION and self.over.gateways is None
         return self.infer
 
 

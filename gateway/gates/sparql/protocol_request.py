@@ -69,7 +69,8 @@ class Operation:
     def over(self) -> OverWindows:
         """The windows beside its dataset and what is told of it.
 
-        From the parameters `windows` and `after`, as JSON, `output` and `mode`. Raises
+        From the parameters `windows` and `after`, as JSON, `output`, `mode` and `gateways`: all, or
+        ids with commas. Raises
         BadRequestError, WindowError.
         """
         members: dict[str, object] = {name: self.parameter(name) for name in ("output", "mode")}
@@ -77,6 +78,9 @@ class Operation:
             text = self.parameter(name)
             if text is not None:
                 members[name] = _declared(name, text)
+        gateways = self.parameter("gateways")
+        if gateways is not None:
+            members["gateways"] = gateways if gateways == "all" else gateways.split(",")
         return OverWindows.of(members, written_out)
 
 

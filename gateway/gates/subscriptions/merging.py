@@ -68,7 +68,8 @@ class Step(ABC):
         """The one: of a first answer the windows are those of then."""
         if self.merged == 1:
             return self._first
-        return self._first._replace(time=self._last.time, results=self._results())
+        place = self._last.federation
+        return self._first._replace(time=self._last.time, results=self._results(), federation=place)
 
     @abstractmethod
     def _take(self, later: Notification) -> None: ...
@@ -134,19 +135,22 @@ class _Joined(Step):
 class _Events(_Joined):
     """The rows of all events, in order, and these events."""
 
-    __slots__ = ("_events",)
+    __slots__ = ("_events", "_place")
 
     def __init__(self, first: Notification) -> None:
         super().__init__(first)
         self._events = [*(first.events or ())]
+        self._place = first.federation
 
     def _take(self, later: Notification) -> None:
         super()._take(later)
         self._events += later.events or ()
+        self._place = later.federation or self._place
 
     def notification(self) -> Notification:
         """The one, with all events."""
-        return super().notification()._replace(events=tuple(self._events))
+        told = super().notification()
+        return told._replace(events=tuple(self._events), federation=self._place)
 
 
 class _Last(Step):

@@ -172,6 +172,7 @@ class Subscribers:
                     output=message.over.output,
                     mode=message.over.mode,
                     after=message.over.after,
+                    gateways=message.over.gateways,
                     takes=outbox.takes,
                 ),
                 sink=outbox.put,

@@ -15,9 +15,9 @@ from gateway.engine import Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.engine.spu import EVENT, Subject
 from gateway.federation.event_home import EventSubscription
+from gateway.federation.limits import OutgoingLimits
 from gateway.federation.loopback import Misfortunes
 from gateway.federation.member import Member, MemberSettings
-from gateway.federation.outgoing import OutgoingLimits
 from gateway.federation.replica import own_quad
 from gateway.journal.event_position import EventPosition
 from tests.gateway.engine.compound.test_events_oracle import asked

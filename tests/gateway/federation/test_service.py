@@ -11,7 +11,8 @@ from pyoxigraph import Literal
 from gateway.engine import Engine, SubscribeRequest
 from gateway.engine.spu import EVENT
 from gateway.errors import NotFoundError
-from gateway.federation.service import FederationService, ServiceLimits
+from gateway.federation.limits import ServiceLimits
+from gateway.federation.service import FederationService
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.journal.record import Origin
 from gateway.scheduler.scheduler import Scheduler
@@ -40,7 +41,7 @@ class House:
         endpoints = Endpoints((at[name],), tuple(at[each] for each in others))
         carrier = ZenohCarrier(name, others, endpoints)
         limits = ServiceLimits(wait_s=WAIT_S, tick_s=0.1)
-        made = FederationService(name, self.schedulers[name], carrier, limits=limits)
+        made = FederationService(name, others, self.schedulers[name], carrier, limits=limits)
         self.services[name] = made
         return made
 

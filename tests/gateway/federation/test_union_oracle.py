@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from gateway.errors import GatewayError
+from gateway.federation.limits import OutgoingLimits
 from gateway.federation.loopback import Misfortunes
 from gateway.federation.member import MemberSettings
-from gateway.federation.outgoing import OutgoingLimits
 from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import reads_clock
 from tests.gateway.engine.query_writer import EDGES, GRAPHS, IRIS, QueryWriter
