@@ -120,6 +120,7 @@ class Gateway:
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
+        kept = starting.enter_context(reception.keeping_events(config))
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")
@@ -142,7 +143,7 @@ class Gateway:
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, kept
         )
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))

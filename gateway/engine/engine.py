@@ -85,6 +85,7 @@ class Engine:
         self.workers = parts.workers
         self.view = parts.view
         self.windowed = parts.windowed
+        self.events = parts.events
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._clock = parts.clock
         self._subscriptions = parts.subscriptions
@@ -320,15 +321,17 @@ class Engine:
         rights: Rights | None = None,
         windows: Mapping[str, Window] | None = None,
         output: str = "changes",
+        mode: str = "union",
         listener: SharedListener | None = None,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
         What else is given is for a text. A graph that rights do not let read is as if it did not
         exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
-        is "changes", "added", "removed" or "whole" (docs/windows.md). Over windows a subscription
-        may have a `listener` of its own, told in the engine's thread instead of `on_notification`
-        by one object for all who share the answer.
+        is "changes", "added", "removed" or "whole" (docs/windows.md). In the `mode` "event" the
+        query is asked of each compound event alone, from now on (docs/events.md). Over windows a
+        subscription may have a `listener` of its own, told in the engine's thread instead of
+        `on_notification` by one object for all who share the answer.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
@@ -343,6 +346,7 @@ class Engine:
                 alias,
                 windows=tuple(sorted((windows or {}).items())),
                 output=output,
+                mode=mode,
             )
         first = self._served.subscribe(query, listener)
         self.statistics.subscriptions += 1

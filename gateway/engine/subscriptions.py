@@ -173,7 +173,7 @@ class Subscriptions:
             for each in self._subscribers.get(spu, ()):
                 if each.listener is None:
                     each.sequence = sequence = each.sequence + 1
-                    own = (each.spuid, sequence, each.alias, time, results, form, None)
+                    own = (each.spuid, sequence, each.alias, time, results, form, None, None, None)
                     notifications.append(_notification(Notification, own))
         return Told(notifications, shared, count + len(notifications))
 

@@ -14,6 +14,8 @@ from types import TracebackType
 
 from pyoxigraph import Triple
 
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event_view import NOTHING_MADE, EventView, Made
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
 from gateway.engine.notification import Outcome, Told
@@ -34,6 +36,7 @@ from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
     BoundUpdate,
+    Stated,
     evaluate,
     evaluate_inferring,
     require_where_first,
@@ -65,6 +68,7 @@ class Steps:
     workers: Workers | None
     view: EntailedView | None
     windowed: WindowedView
+    events: EventView
     writing: AbstractContextManager[int] = field(init=False)
     """The place of a step in the order of all, and its time; then workers get their part."""
 
@@ -79,14 +83,18 @@ class Steps:
         with self.writing as time:
             if request.at is not None:
                 return self._delay(request, bound, request.at, time)
+            is_stating = self.events.is_wanted and request.message is None
+            stated: Stated | None = {} if is_stating else None
             delta, arrived = self._evaluated(
-                bound, request.rights, infer=request.infer, texts=_texts(request)
+                bound, request.rights, infer=request.infer, texts=_texts(request), stated=stated
             )
+            made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
-                return self._change(delta, self.store.defer, time, arrived=request.elements)
+                elements = request.elements
+                return self._change(delta, self.store.defer, time, arrived=elements, made=made)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
-            outcome = self._change(delta, self.store.apply, time, arrived=arrived)
+            outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
             if declared is not None:
                 self.windowed.declare(declared)
             return outcome
@@ -173,18 +181,23 @@ class Steps:
         *,
         infer: bool,
         texts: Iterable[str] = (),
+        stated: Stated | None = None,
     ) -> tuple[Delta, Arrived]:
-        """The change that an UPDATE would make now, and what it lets into streams."""
+        """The change that an UPDATE would make now, and what it lets into streams.
+
+        What it inserts, new or not, it adds to `stated`.
+        """
         if self.view is not None:
             self.view.require_writable(bound)
         names = self.windowed.names
         diverted = names.diverted(texts)
         if not infer:
-            delta = evaluate(self.store, bound, rights, diverted)
+            delta = evaluate(self.store, bound, rights, diverted, stated)
         else:
             view = self._require_view()
             view.require()
-            delta = evaluate_inferring(self.store, view.entailed, bound, rights, diverted)
+            known = (self.store, view.entailed, bound, rights, diverted)
+            delta = evaluate_inferring(*known, stated=stated)
         names.require_stored(delta)
         if diverted is None or not diverted.elements:
             return delta, NOTHING
@@ -208,21 +221,46 @@ class Steps:
         id_: str | None = None,
         *,
         arrived: Arrived = NOTHING,
+        made: Made = NOTHING_MADE,
     ) -> Outcome:
         self.statistics.updates += 1
-        view, entailed = self.view, delta
         if not delta.is_empty:
-            if view is None:
-                apply(delta)
-            else:
-                is_reading = apply == self.store.defer
-                is_awaited = self.windowed.is_inferring
-                entailed = view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
-        elif not self._is_time_seen():
+            whole, entailed = self._applied(delta, apply, made.events)
+        elif self._is_time_seen():
+            whole = entailed = delta
+        else:
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return _outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
+        told = self._notify(whole, entailed, time, arrived)
+        if made.events:
+            told = self._with_events(told, made.events, time)
+        if not whole.is_empty:
+            self.events.changed(whole, made)
+        return _outcome(delta, told, time, id_)
+
+    def _applied(
+        self, delta: Delta, apply: Callable[[Delta], None], events: Sequence[CompoundEvent]
+    ) -> tuple[Delta, Delta]:
+        """The change, with what is noted of its events, and with what follows; the store has it."""
+        keeping = self.events.keeping
+        if keeping is None or not events or events[0].is_message:
+            return delta, self._entailed(delta, apply)
+        with keeping.kept(events, delta) as whole:
+            return whole, self._entailed(whole, apply)
+
+    def _entailed(self, delta: Delta, apply: Callable[[Delta], None]) -> Delta:
+        if self.view is None:
+            apply(delta)
+            return delta
+        is_reading = apply == self.store.defer
+        is_awaited = self.windowed.is_inferring
+        return self.view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
+
+    def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
+        more = self.events.told(events, time).notifications
+        self.statistics.notifications += len(more)
+        return Told([*told.notifications, *more], told.shared, told.deliveries + len(more))
 
     def _is_time_seen(self) -> bool:
         """Whether an answer may change by a step that changes no quad."""
@@ -240,7 +278,8 @@ class Steps:
             rights = request.rights.within(present)
             texts = [text for text, _ in request.updates]
             bound, infer = request.bound(), request.infer
-            delta, arrived = self._evaluated(bound, rights, infer=infer, texts=texts)
+            stated: Stated | None = {} if self.events.is_wanted else None
+            delta, arrived = self._evaluated(bound, rights, infer=infer, texts=texts, stated=stated)
             declared = declared_after(self.store, delta)
         except StorageError:
             raise
@@ -248,7 +287,8 @@ class Steps:
             return self._failed(id_, time, error)
         try:
             change = self.delayed.without(id_, delta)
-            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived)
+            made = self.events.made(stated, None, delta, time)
+            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived, made=made)
         except ClientError as error:  # the reasoner does not take it
             return self._failed(id_, time, error)
         if declared is not None:

@@ -269,9 +269,10 @@ class EntailedView:
     def settled(self, told: Iterable[Notification], time: int) -> tuple[Notification, ...]:
         """Move whom changed axioms make move; the notifications of the UPDATE with theirs.
 
-        Who is told of its change already is told of both together.
+        Who is told of its change already is told of both together; events are apart.
         """
-        found = {each.spuid: each for each in told}
+        events = tuple(each for each in told if each.events is not None)
+        found = {each.spuid: each for each in told if each.events is None}
         for late in self._settled(time):
             early = found.pop(late.spuid, None)
             if early is None:
@@ -286,7 +287,7 @@ class EntailedView:
                 subscription.sequence -= 1
             else:
                 found[late.spuid] = early._replace(results=results)
-        return tuple(found.values())
+        return (*found.values(), *events)
 
     def _settled(self, time: int) -> Iterator[Notification]:
         self.is_unsettled = False
