@@ -12,10 +12,11 @@ from gateway.ingest.quarantine import QuarantineLimits
 from gateway.ingest.raw_messages import RawLimits
 from gateway.rdf.documents import DocumentLimits
 from gateway.scheduler.limits import SRQ, URQ
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.sparql.bounds.form import FormBounds
 
 _QUARANTINE, _RAW = QuarantineLimits(), RawLimits()
-_DOCUMENTS, _FORM = DocumentLimits(), FormBounds()
+_DOCUMENTS, _FORM, _ANSWER = DocumentLimits(), FormBounds(), AnswerBounds()
 
 
 class LimitsSettings(Section):
@@ -45,12 +46,12 @@ class LimitsSettings(Section):
     quarantine_payload_bytes: Count = _QUARANTINE.payload_bytes
     raw_messages: Annotated[int, Field(ge=0)] = _RAW.messages
     raw_bytes: Annotated[int, Field(ge=0)] = _RAW.total_bytes
-    query_solutions: Count = 100_000
+    query_solutions: Count = _ANSWER.solutions
     query_patterns: Count = _FORM.patterns
     query_steps: Count = _FORM.steps
     query_operators: Count = _FORM.operators
     query_depth: Count = _FORM.depth
-    query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
+    query_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = _ANSWER.timeout_s
     query_memory_bytes: Count = 268_435_456
     queries: Count = 2
     queries_waiting: Annotated[int, Field(ge=0)] = 16

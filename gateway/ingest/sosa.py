@@ -7,7 +7,7 @@ overwritten.
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -28,6 +28,9 @@ from jsap.errors import BindingError
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
 _NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
+WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
+"""The datatype of positions; GeoSPARQL 1.1, section 8.5.1."""
+
 _UNITLESS = UNIT + "UNITLESS"
 _CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
 
@@ -192,7 +195,7 @@ _QUANTITIES: Mapping[str, _Make] = {
     "unit": lambda _, said: _node(said.unit or _UNITLESS),
 }
 
-_OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "SUSPECT_CLOCK")
+_OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "STATE_GEOMETRY", "SUSPECT_CLOCK")
 _TEMPLATES = (
     *_OBSERVED,
     "FORGET_OBSERVATION",
@@ -220,6 +223,7 @@ class ObservationTemplates:
             record = Record(Position(0, 1), 1, seen, datetime.fromtimestamp(0, UTC))
             self.observe(record)
             self.suspect(record)
+        self.geometry(replace(record, observation=replace(seen, datatype=WKT)))
         self.classify("urn:s", "urn:c")
         self.forget("urn:o")
         self.end_series(SeriesEnd(seen.stream, "urn:u", "urn:v", record.ingested_at))
@@ -231,9 +235,16 @@ class ObservationTemplates:
         if seen.sensor_class is not None:
             yield self.classify(seen.sensor, seen.sensor_class)
 
+    @staticmethod
+    def is_observed_alone(record: Record) -> bool:
+        """Whether `observed` gives what `observe` does, and nothing beside it."""
+        return record.observation.datatype != WKT and not record.clock_suspect
+
     def observed(self, record: Record) -> Iterator[BoundUpdate]:
         """The UPDATEs that write one observation, which its record alone tells."""
         yield self.observe(record)
+        if record.observation.datatype == WKT:
+            yield self.geometry(record)
         if record.clock_suspect:
             yield self.suspect(record)
 
@@ -264,6 +275,16 @@ class ObservationTemplates:
         base, makers = self._base, _makers(told)
         values = {name: makers[name](base, told) for name in names if name in makers}
         return self._templates.bound(_template(told), values)
+
+    def geometry(self, record: Record) -> BoundUpdate:
+        """The UPDATE that says of a position's result that it is a geometry."""
+        iri, seen = self._identity.observation(record.position), record.observation
+        values: dict[str, NamedNode | Literal] = {
+            "observation": NamedNode(iri),
+            "resultNode": NamedNode(f"{iri}/result"),
+            "result": Literal(seen.lexical, datatype=NamedNode(WKT)),
+        }
+        return self._templates.bind("STATE_GEOMETRY", values)
 
     def suspect(self, record: Record) -> BoundUpdate:
         """The UPDATE that marks an observation whose device told a time that cannot be."""

@@ -30,10 +30,12 @@ from gateway.engine import (
     SubscribeRequest,
     UpdateRequest,
 )
-from gateway.engine.request import Update
+from gateway.engine.request import MessageEvent, Update
 from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
+from gateway.runtime.pulse import Pulse
+from gateway.scheduler.bits import Bits, give_up
 from gateway.scheduler.limits import SRQ, TICK_MS, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
@@ -62,14 +64,6 @@ the same, unless it was refused and had fallbacks."""
 Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
 """How subscriptions begin; the spuid."""
 
-_FILLED = 50
-"""Elements that first enter a window that is filled with one place in the queue."""
-
-_BIT_S = 0.005
-"""Further ones are as many as took so long."""
-
-_MOST_FILLED = 2_000
-
 T = TypeVar("T")
 
 
@@ -79,18 +73,22 @@ Arrived = Mapping[str, Sequence[Element]]
 Elements = Callable[[], Arrived]
 """Asked in the scheduler's thread for what enters streams in the step of an UPDATE."""
 
+Event = Callable[[], MessageEvent | None]
+"""Asked there for the compound event of a message, where somebody wants events."""
+
 
 class Submission(NamedTuple):
     """An UPDATE of several bound ones for `Scheduler.submit`.
 
     Where it is refused, `fallbacks` are tried in order, in its place, until one is not; the
-    `elements` enter with the one that is not.
+    `elements` enter, and the `event` is told, with the one that is not.
     """
 
     updates: Sequence[BoundUpdate]
     done: Done
     fallbacks: Iterable[Sequence[BoundUpdate]] = ()
     elements: Elements = dict
+    event: Event = lambda: None  # a default of a tuple
 
 
 def is_refused(result: Outcome | GatewayError) -> bool:
@@ -139,6 +137,7 @@ class Scheduler:
         self._timers = Timers(engine, tick_ms / 1000)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
+        self.pulse = Pulse(self._thread.name)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -199,6 +198,15 @@ class Scheduler:
         """What `work` sees of the engine, in the thread where nobody changes it meanwhile."""
         return await self._call(lambda: work(self.engine), is_update=False)
 
+    def post(self, call: Callable[[], None]) -> None:
+        """Have `call`, which does not raise, made in the scheduler's thread; waits for nothing.
+
+        Who posts has a bound of their own. Once the scheduler is closing, nothing is done.
+        """
+        with self._changed:
+            if not self._closing:
+                self._enqueue(_Request(call, False))
+
     def start_timers(self) -> None:
         """Run delayed UPDATEs when they are due; those that are due already, first of all.
 
@@ -239,12 +247,11 @@ class Scheduler:
         self, begin: Callable[[], Warming], *, sink: Sink, ended: Ended | None = None
     ) -> str:
         """The same, of windows that are filled bit by bit, each bit with a place of its own."""
-        warming = await self._call(begin, is_update=False, undo=_given_up)
+        warming = await self._call(begin, is_update=False, undo=give_up)
         try:
-            bit = partial(_fill, warming, _FILLED)
+            bits = Bits(warming)
             while not warming.is_done:
-                most = await self._call(bit, is_update=False, is_own=True)
-                bit = partial(_fill, warming, most)
+                await self._call(bits.fill, is_update=False, is_own=True)
             told = partial(self._finish, warming, sink, ended)
             return await self._call(told, is_update=False, is_own=True, undo=self._unsubscribe)
         except BaseException:
@@ -324,10 +331,13 @@ class Scheduler:
             if not requests and self._closing and not self._requests:
                 return
             for request in requests:
+                self.pulse.beat()
                 request.run()
                 self._flush_when_due()
             self._taken = ()
+            self.pulse.beat()
             self._flush_when_due()
+            self.pulse.rest()
 
     def _take(self) -> list[_Request]:
         """The next requests; none when there is something to flush first, or at the end."""
@@ -361,7 +371,7 @@ class Scheduler:
 
         A disk that does not take them is tried again; they stay readable and in the journal.
         """
-        if not self.engine.store.is_pending:
+        if not self.engine.is_pending:
             self._flush_at = None
         elif self._flush_at is None:
             self._flush_at = monotonic() + _FLUSH_S
@@ -386,16 +396,19 @@ class Scheduler:
     def _run_submitted(self, submission: Submission) -> None:
         """Run it or what may take its place, and tell how that ended."""
         elements = submission.elements()
-        first = last = self._tried(submission.updates, elements)
+        message = submission.event() if self.engine.events.is_wanted else None
+        first = last = self._tried(submission.updates, elements, message)
         if is_refused(first):
             for instead in submission.fallbacks:
-                last = self._tried(instead, elements)
+                last = self._tried(instead, elements, message)
                 if not is_refused(last):
                     break
         submission.done(first, last)
 
-    def _tried(self, updates: Sequence[BoundUpdate], elements: Arrived) -> Outcome | GatewayError:
-        request = UpdateRequest(updates, is_deferred=True, elements=elements)
+    def _tried(
+        self, updates: Sequence[BoundUpdate], elements: Arrived, message: MessageEvent | None
+    ) -> Outcome | GatewayError:
+        request = UpdateRequest(updates, is_deferred=True, elements=elements, message=message)
         try:
             return self._update_at_last(request)
         except GatewayError as error:
@@ -415,11 +428,13 @@ class Scheduler:
                 outcome = self.engine.update(request)
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
+                self.pulse.rest()
                 with self._changed:
                     self._refuse_others(error)
                     if self._changed.wait_for(lambda: not self._patient, pause_s):
                         self._missing = error
                 pause_s = min(10.0, pause_s * 2)
+                self.pulse.beat()
             else:
                 self._refused = None
                 return outcome
@@ -460,18 +475,6 @@ class Scheduler:
         sink = self._sinks.get(notification.spuid)
         if sink is not None:  # it may have unsubscribed while a worker was at it
             sink(notification)
-
-
-def _fill(warming: Warming, most: int) -> int:
-    """Fill windows with so many elements; how many to let in the next time, by how long it took."""
-    began = monotonic()
-    warming.fill(most)
-    took_s = max(monotonic() - began, 1e-6)
-    return max(1, min(int(most * min(_BIT_S / took_s, 2)), _MOST_FILLED))
-
-
-def _given_up(warming: Warming) -> None:
-    warming.close()
 
 
 def _stopping() -> StorageError:

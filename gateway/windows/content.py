@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import Literal, Triple
@@ -108,6 +108,10 @@ class Change(NamedTuple):
     removed: Sequence[Triple]
     is_boundary: bool = False
     full: WindowFullError | None = None
+
+
+change_of: Callable[[type[Change], tuple[object, ...]], Change] = tuple.__new__
+"""A third of the time of calling the class."""
 
 
 def net(gained: list[Triple], lost: list[Triple]) -> tuple[list[Triple], list[Triple]]:

@@ -13,7 +13,7 @@ from pyoxigraph import Triple
 from gateway.errors import WindowFullError
 from gateway.windows.before.filling import Arrival
 from gateway.windows.budget import Budget, limit_error
-from gateway.windows.content import Change, Content, net
+from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.element import Element, Key
 from gateway.windows.info import WindowInfo
 from gateway.windows.parted import Parted
@@ -53,7 +53,6 @@ class Counted(Content):
         self.weight = 0
         self.elements = 0
         self._size = window.triples or window.elements or 0
-        self._is_sliding = bool(window.triples and window.step is window.limit is None)
         self._is_from_beginning = since is not None and since <= 0
         self._runs: dict[Key | None, _Run] = {}
         self._run = self._runs[None] = _Run()
@@ -112,9 +111,6 @@ class Counted(Content):
         triples = element.triples
         if isinstance(triples, Parted):
             triples = tuple(triples)
-        if self._is_sliding and len(triples) == 1:
-            self._slide(triples, element, time, weight, order)
-            return
         if window.triples is None:
             run = self._run if window.per is None else self._run_of(element.key)
             self._push(run, (triples, element, time, weight, order))
@@ -125,27 +121,6 @@ class Counted(Content):
             triples = triples[-self._size :]
         for triple in triples:
             self._push(self._run, ((triple,), element, time, share, order))
-
-    def _slide(
-        self, triples: tuple[Triple, ...], element: Element, time: int, weight: int, order: int
-    ) -> None:
-        """What `_push` does, written out for the usual case: a triple comes, perhaps one goes."""
-        run, counts, budget = self._run, self._counts, self._budget
-        held = run.held
-        run.told += 1
-        self._moves += 1
-        (triple,) = triples
-        times = counts.get(triple, 0)
-        counts[triple] = times + 1
-        if not times:
-            self._gained.append(triple)
-        held.append((triples, element, time, weight, order))
-        if len(held) > self._size:
-            self._leave(held.popleft())
-        self.elements += 1
-        self.weight += weight
-        budget.elements += 1
-        budget.bytes += weight
 
     def weigh_again(self) -> None:
         """Nothing: what it holds is made."""
@@ -205,7 +180,7 @@ class Counted(Content):
                 gained, lost = net(gained, lost)
         self._moves, self._is_boundary = 0, False
         if gained or lost or is_boundary:
-            return [Change(self, gained, lost, is_boundary)]
+            return [change_of(Change, (self, gained, lost, is_boundary, None))]
         return []
 
     @property
@@ -314,6 +289,50 @@ class Counted(Content):
         self.weight += weight
         self._budget.elements += times
         self._budget.bytes += weight
+
+
+class LastTriples(Counted):
+    """A window by `triples` that moves with each of them, without a limit: the usual one."""
+
+    def _let_in(self, element: Element, now: int, order: int, weight: int) -> None:
+        """As of any, written out for an element of one triple: it comes, perhaps another goes."""
+        triples = element.triples
+        if isinstance(triples, Parted) or len(triples) != 1:
+            super()._let_in(element, now, order, weight)
+            return
+        run, counts, budget = self._run, self._counts, self._budget
+        held = run.held
+        run.told += 1
+        self._moves += 1
+        (triple,) = triples
+        before = len(counts)
+        times = counts.setdefault(triple, 1)
+        if len(counts) > before:
+            self._gained.append(triple)
+        else:
+            counts[triple] = times + 1
+        time = element.time
+        held.append((triples, element, now if time is None else time, weight, order))
+        if len(held) > self._size:
+            (oldest,), _, _, gone, _ = held.popleft()
+            times = counts.pop(oldest)
+            if times == 1:
+                self._lost.append(oldest)
+            else:
+                counts[oldest] = times - 1
+            self.expired += 1
+            weight -= gone
+        else:
+            self.elements += 1
+            budget.elements += 1
+        self.weight += weight
+        budget.bytes += weight
+
+
+def counted(window: Window, budget: Budget, since: int | None) -> Counted:
+    """The content of a window by `triples` or `elements`."""
+    is_usual = window.triples and window.step is window.limit is None
+    return (LastTriples if is_usual else Counted)(window, budget, since)
 
 
 def _divided(items: deque[_Item], key: Key) -> tuple[deque[_Item], list[_Item]]:

@@ -7,7 +7,7 @@ from gateway.windows.before.filling import BEFORE, Filling
 from gateway.windows.before.past import PastElement, known_since, missing_in, past_of
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
-from gateway.windows.counted import Counted
+from gateway.windows.counted import Counted, counted
 from gateway.windows.element import Element, Key
 from gateway.windows.jumps import put_forward
 from gateway.windows.range_content import RangeContent
@@ -92,7 +92,7 @@ class Stream:
         filling.present = self._units.copy()
         content: RangeContent | Counted
         if window.range is None:
-            content = Counted(window, self._budget, filling.since)
+            content = counted(window, self._budget, filling.since)
             content.wait(filling.behind)
         else:
             timeline = Timeline(filling.watermark.clone(), self._budget)
@@ -232,7 +232,7 @@ class Stream:
         )
 
     def _count(self, window: Window, past: list[PastElement], since: int | None) -> Counted:
-        content = Counted(window, self._budget, since)
+        content = counted(window, self._budget, since)
         for element, arrival, order, is_seen in past:
             if is_seen:
                 content.arrive(element, arrival, order, element.weight())

@@ -125,7 +125,7 @@ class Automata:
         }
 
     def step(self, changes: Iterable[Change]) -> list[Told]:
-        """What changed in the answers."""
+        """What changed in the answers; a list for whoever asks."""
         found: list[Told] = []
         for change in changes:
             automaton = self._automata.get(change.content)
@@ -136,8 +136,13 @@ class Automata:
             if None not in wanted:
                 removed = [each for each in removed if each.predicate in wanted]
                 added = [each for each in added if each.predicate in wanted]
-            if removed or added:
-                found += automaton.step(removed, added)
+                if not removed and not added:
+                    continue
+            told = automaton.step(removed, added)
+            if found:
+                found += told
+            else:
+                found = told  # mostly all there is
         return found
 
 

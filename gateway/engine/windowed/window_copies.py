@@ -1,25 +1,24 @@
-"""`WindowCopies`: what a query looks at in its windows, for a process that has only the store.
+"""What a query looks at in its windows, copied for a process that has only the store.
 
-    windows that are open -> their triples, as the query's patterns want them -> N-Quads
+    windows that are open -> their triples, as the query's patterns want them -> `WindowCopies`
 
-Place: taken in the engine's thread (`seen`), written out in any (`copies`), read where a first
-answer is tried apart.
+Place: taken in the engine's thread (`seen`), written out in any (`copies`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from pyoxigraph import NamedNode, Quad, RdfFormat, Store, Triple, parse, serialize
+from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, serialize
 
 from gateway.engine.compile import lutt_of
-from gateway.engine.lutt import LuttEntry, matches
+from gateway.engine.lutt import LuttEntry
 from gateway.engine.request import SubscribeRequest
 from gateway.engine.spu import Subject
+from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.engine.windowed.window_graph import bound_quads
 from gateway.engine.windowed.windowed_processing import Contents, evaluated_text
 from gateway.errors import TooLargeError
-from gateway.store.quad_store import QuadStore
 from gateway.windows.parted import Predicates
 
 MOST_TRIPLES = 1_000_000
@@ -35,35 +34,6 @@ class WindowsSeen:
 
     triples: Mapping[NamedNode, Sequence[Triple]]
     bounds: tuple[Quad, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WindowCopies:
-    """`text` is what to evaluate: its `GRAPH ?g` is about the store alone.
-
-    `wanted` are the patterns of all quads that can change the answer, `quads` is N-Quads, in parts,
-    with those of the windows among them.
-    """
-
-    text: str
-    windows: tuple[NamedNode, ...]
-    wanted: tuple[LuttEntry, ...]
-    quads: tuple[bytes, ...]
-
-    def beside(self, store: QuadStore) -> QuadStore:
-        """A store in memory of what the query wants of windows and of a store.
-
-        Linear in that. It has the other's clock and may reach the same hosts.
-        """
-        both = QuadStore(Store())
-        both.clock, both.remote = store.clock, store.remote
-        for entry in self.wanted:
-            if entry.graph not in self.windows:
-                both.load(matches(store, entry), ())
-        for part in self.quads:
-            both.load(parse(part, format=RdfFormat.N_QUADS), ())
-        both.load((), (*store.named_graphs(), *self.windows))
-        return both
 
 
 def seen(request: SubscribeRequest, contents: Contents) -> WindowsSeen:

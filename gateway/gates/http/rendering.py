@@ -20,7 +20,6 @@ from pyoxigraph import (
     serialize,
 )
 
-from gateway.config.limits import DEFAULT_LIMITS
 from gateway.errors import (
     BadRequestError,
     QueryTimeoutError,
@@ -31,6 +30,7 @@ from gateway.gates.http.solution_count import solution_count
 from gateway.gates.protocol.media_types import GRAPHS, RESULTS, Acceptable
 from gateway.gates.protocol.wire import encode_results
 from gateway.rdf.solutions import Row
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.store.quad_store import QueryResults
 
 _WORTH_PACKING_BYTES = 1024
@@ -52,19 +52,10 @@ class Answer:
         return Answer(self.media_type, gzip.compress(self.body, _LEVEL, mtime=0), "gzip")
 
 
-@dataclass(frozen=True, slots=True)
-class RenderingLimits:
-    """Most solutions or triples, longest body, and the time for all of it."""
-
-    solutions: int = DEFAULT_LIMITS.query_solutions
-    result_bytes: int = 64 * 1024 * 1024
-    timeout_s: float = DEFAULT_LIMITS.query_s
-
-
 class BoundedBody(BytesIO):
     """A body in memory that refuses to grow beyond a size, after a time, and once stopped."""
 
-    def __init__(self, limits: RenderingLimits) -> None:
+    def __init__(self, limits: AnswerBounds) -> None:
         super().__init__()
         self._limits = limits
         self._deadline = time.monotonic() + limits.timeout_s

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway.engine import Engine, QueryRequest
-from gateway.engine.windowed.window_copies import WindowCopies
-from gateway.gates.http.rendering import Answer, RenderingLimits
+from gateway.engine.windowed.beside_store import WindowCopies
+from gateway.gates.http.rendering import Answer
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.query_process import QueryJob
 from gateway.gates.sparql.snapshots import Snapshots
 from gateway.runtime.confined import ConfinedProcesses, Confinement
 from gateway.sparql.bounded import query_facts
+from gateway.sparql.bounds.answer import AnswerBounds
 
 _MODULE = "gateway.gates.sparql.query_process"
 _AGE_S = 10.0
@@ -33,11 +34,11 @@ class QueriesApart:
         self,
         engine: Engine,
         folder: Path,
-        limits: RenderingLimits | None = None,
+        limits: AnswerBounds | None = None,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self._engine = engine
-        self._limits = limits or RenderingLimits()
+        self._limits = limits or AnswerBounds()
         self.snapshots = Snapshots(engine.store, folder / "asserted")
         self._entailed: Snapshots | None = None
         if engine.view is not None:

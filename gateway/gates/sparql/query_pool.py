@@ -18,12 +18,13 @@ from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import QueryRequest
 from gateway.errors import GatewayError, QueryTimeoutError, TooManyRequestsError
 from gateway.gates.http.caller import Caller, PeerLeftError
-from gateway.gates.http.rendering import Answer, BoundedBody, RenderingLimits
+from gateway.gates.http.rendering import Answer, BoundedBody
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.protocol_request import Operation
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.runtime.process import every_core
 from gateway.sparql.bounded import query_facts
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.store.quad_store import QueryResults
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class QueryLimits:
     threads: int = DEFAULT_LIMITS.queries
     waiting: int = DEFAULT_LIMITS.queries_waiting
     per_client: int = DEFAULT_LIMITS.client_queries
-    rendering: RenderingLimits = field(default_factory=RenderingLimits)
+    rendering: AnswerBounds = field(default_factory=AnswerBounds)
 
 
 class Evaluate(Protocol):

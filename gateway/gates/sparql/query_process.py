@@ -9,13 +9,14 @@ from pathlib import Path
 
 from pyoxigraph import QueryBoolean, Store
 
-from gateway.engine.windowed.window_copies import WindowCopies
+from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.errors import StorageError
-from gateway.gates.http.rendering import BoundedBody, RenderingLimits
+from gateway.gates.http.rendering import BoundedBody
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import Graphs
 from gateway.runtime.confinement import serve
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
@@ -37,7 +38,7 @@ class QueryJob:
     readable: Graphs
     hosts: frozenset[str]
     time: int
-    limits: RenderingLimits
+    limits: AnswerBounds
     acceptable: Acceptable | None = None
     takes_gzip: bool = False
     copies: WindowCopies | None = None

@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from gateway.engine import SubscribeRequest
-from gateway.engine.windowed.window_copies import WindowCopies, copies, seen
+from gateway.engine.windowed.beside_store import WindowCopies
+from gateway.engine.windowed.window_copies import copies, seen
 from gateway.errors import GatewayError, NotFoundError, TooLargeError
 from gateway.scheduler.scheduler import Scheduler
 

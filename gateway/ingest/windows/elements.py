@@ -88,7 +88,7 @@ class ObservationElements:
         seen = record.observation
         key = self._known(seen.stream)
         told = said(record, key)
-        recipe = None if record.clock_suspect else self._recipe(told, templates)
+        recipe = self._recipe(told, templates) if templates.is_observed_alone(record) else None
         triples, size = self._made(record, templates) if recipe is None else (None, None)
         return Element(
             ObservedTriples(recipe, told) if recipe is not None else triples or (),

@@ -68,7 +68,7 @@ class TemplateTriples:
     def parse(cls, text: str, canonical_names: Container[str] = ()) -> Self:
         """What an UPDATE inserts. Raises SparqlSyntaxError."""
         operations = parse_update(text).operations
-        return cls([quad for each in operations for quad in _inserted(each)], canonical_names)
+        return cls([quad for each in operations for quad in inserted(each)], canonical_names)
 
     def __len__(self) -> int:
         """How many triples it makes where all names are bound, equal ones counted twice."""
@@ -125,7 +125,8 @@ def _may_be_equal(one: _Places, other: _Places, constants: Container[int]) -> bo
     return not any(a in constants and b in constants for a, b in pairs)
 
 
-def _inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:
+def inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:
+    """The quads of an operation's INSERT, each with the graph that it goes to."""
     match operation:
         case algebra.InsertData(quads=quads):
             yield from quads

@@ -1,7 +1,7 @@
 """The page as a person has it: a real gateway with a house behind it, and a browser before it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,10 @@ expect.set_options(timeout=WAIT_S * 1000)
 
 PICTURES = ROOT / "build" / "screenshots"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-THEMES = ("light", "dark")
+Look = tuple[str, str]
+EVERY_LOOK = [(size, theme) for size in SIZES for theme in ("light", "dark")]
+BOTH_EXTREMES = [("desktop", "light"), ("phone", "dark")]
+"""For what stands within a part of the page whose four looks are kept."""
 
 PROPERTY = "https://sosa-gateway.example/property/"
 DEG_C = "http://qudt.org/vocab/unit/DEG_C"
@@ -134,14 +137,14 @@ async def at_home(
         await one.leave()
 
 
-async def pictures(page: Page, name: str) -> None:
-    """What it looks like in both themes, on a desk and on a phone: build/screenshots."""
+async def pictures(page: Page, name: str, looks: Sequence[Look] = EVERY_LOOK) -> None:
+    """What it looks like, in both themes on a desk and on a phone or so: build/screenshots."""
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for size, (width, height) in SIZES.items():
+    for size, theme in looks:
+        width, height = SIZES[size]
         await page.set_viewport_size({"width": width, "height": height})
-        for theme in THEMES:
-            await page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-            await page.screenshot(path=PICTURES / f"{name}-{size}-{theme}.png")
+        await page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        await page.screenshot(path=PICTURES / f"{name}-{size}-{theme}.png")
 
 
 async def until(condition: Callable[[], object], timeout_s: float = WAIT_S) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
-from tests.gateway.dashboard.opened import at_home, pictures, send, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, pictures, send, url
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
@@ -155,7 +155,7 @@ async def test_a_question_is_kept_and_becomes_a_rule(browser: Browser, tmp_path:
         await page.get_by_role("button", name="Show what it would have sent").click()
         await expect(page.get_by_text("it would have sent")).to_contain_text("1 message")
         await expect(page.locator(".rehearsed code")).to_have_text('fan/25.8/set {"state":"ON"}')
-        await pictures(page, "ask-rule")
+        await pictures(page, "ask-rule", BOTH_EXTREMES)
         await page.get_by_role("button", name="Make the rule").click()
         await expect(page.get_by_text("The rule too warm is in force.")).to_be_visible()
         sent = gateway.statistics()["commands_out"]
@@ -209,7 +209,7 @@ async def test_a_question_about_the_last_minutes_has_windows(
         await page.get_by_role("button", name="Keep watching").click()
         await expect(page.get_by_text("No rows. Nothing is so just now")).to_be_visible()
         await _explained_over_windows(page, gateway)
-        await pictures(page, "ask-window")
+        await pictures(page, "ask-window", BOTH_EXTREMES)
         await page.locator(".windows summary").click()
         declared = page.get_by_label("Windows by the names")
         changed = (await declared.input_value()).replace("PT10M", "PT0S")

@@ -11,7 +11,16 @@ from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
 from gateway.config.settings import Config
-from tests.gateway.dashboard.opened import DEG_C, PROPERTY, at_home, pictures, seat, send, url
+from tests.gateway.dashboard.opened import (
+    BOTH_EXTREMES,
+    DEG_C,
+    PROPERTY,
+    at_home,
+    pictures,
+    seat,
+    send,
+    url,
+)
 from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.gateway.dashboard.test_sign_in import sign_in
 from tests.gateway.gates.admin.access.secured import open_house
@@ -154,7 +163,7 @@ async def done_later_or_not(gateway: Gateway, page: Page) -> None:
     await lamp.get_by_role("button", name="Set it then").click()
     waiting = page.locator("[data-delayed]")
     await expect(waiting).to_contain_text("lamp → off")
-    await pictures(page, "control-lamp")
+    await pictures(page, "control-lamp", BOTH_EXTREMES)
     await waiting.get_by_role("button", name="Cancel").click()
     await expect(waiting).to_have_count(0)
     assert await asked(gateway, "/update/delayed") == {"delayed": []}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from tests.gateway.dashboard.opened import at_home, pictures, seat, send, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, pictures, seat, send, url
 from tests.gateway.dashboard.test_sign_in import sign_in
 from tests.gateway.gates.admin.access.secured import open_house
 from tests.kit.gateways import LOOPBACK, WAIT_S
@@ -132,7 +132,7 @@ async def test_what_is_heard_is_read_tried_rehearsed_and_changed_back(
         await expect(page.locator(".sum")).to_contain_text("2 differ.", timeout=SLOW_MS)
         await page.get_by_text("Observations that differ: 2").click()
         await expect(page.locator(".differences")).to_contain_text("50 °C → 10 °C")
-        await pictures(page, "mapping")
+        await pictures(page, "mapping", BOTH_EXTREMES)
         await page.set_viewport_size({"width": 1280, "height": 800})
         await apply.click()
         await expect(page.get_by_text("The mapping is in force.")).to_be_visible()

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from gateway.app.gateway import Gateway
-from tests.gateway.dashboard.opened import at_home, pictures, seat, send, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, pictures, seat, send, url
 from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.gateway.dashboard.test_sign_in import sign_in
 from tests.gateway.gates.admin.access.secured import open_house
@@ -26,7 +26,7 @@ async def test_what_passes_what_is_wrong_and_what_it_costs(
         await pictures(page, "health")
         await part(page, "Questions")
         await costs(page)
-        await pictures(page, "health-questions")
+        await pictures(page, "health-questions", BOTH_EXTREMES)
         assert await violations(one, page, axe()) == []
         await part(page, "Quarantine")
         await held(gateway, page)
@@ -76,7 +76,7 @@ async def held(gateway: Gateway, page: Page) -> None:
     office = page.locator("[data-quarantined]", has_text="home/office")
     await office.get_by_role("button", name="Payload").click()
     await expect(office.locator("pre")).to_have_text(markup.decode())
-    await pictures(page, "health-quarantine")
+    await pictures(page, "health-quarantine", BOTH_EXTREMES)
     await office.get_by_role("button", name="Send through again").click()
     await expect(office.get_by_role("status")).to_contain_text("It stays")
     await office.get_by_role("button", name="Drop", exact=True).click()
@@ -101,7 +101,7 @@ async def test_clients_are_let_in_and_put_out(browser: Browser, tmp_path: Path) 
         assert await house.token("lamp", secret)
         await page.get_by_role("button", name="I have kept it").click()
         await expect(page.locator(".secret")).to_have_count(0)
-        await pictures(page, "health-clients")
+        await pictures(page, "health-clients", BOTH_EXTREMES)
         lamp = page.locator("[data-client=lamp]")
         await lamp.get_by_role("button", name="Remove", exact=True).click()
         await lamp.get_by_role("button", name="Remove lamp").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.gateway.dashboard.opened import at_home, pictures, send, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, pictures, send, url
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("dashboard")]
 
@@ -41,7 +41,7 @@ async def test_a_stream_is_opened_looked_at_and_closed(browser: Browser, tmp_pat
         )
         await send(gateway, ("home/office/temperature", b"24.25"))
         await expect(detail.locator(".latest")).to_contain_text("24.25 °C")
-        await pictures(page, "now-stream")
+        await pictures(page, "now-stream", BOTH_EXTREMES)
         await page.set_viewport_size({"width": 1280, "height": 800})
         await _zoom(page)
         await detail.get_by_role("button", name="all").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.gateway.dashboard.opened import pictures, seat, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, pictures, seat, url
 from tests.gateway.gates.admin.access.secured import House, open_house
 from tests.gateway.gates.admin.access.test_claim import printed
 
@@ -44,7 +44,7 @@ async def test_a_gateway_of_nobody_is_claimed_and_signed_in_to(
         one.expected.append("401 (Unauthorized)")
         page = await one.open(url(house.gateway))
         await expect(page.get_by_role("heading", name="belongs to nobody yet")).to_be_visible()
-        await pictures(page, "claim")
+        await pictures(page, "claim", BOTH_EXTREMES)
         code = await asyncio.to_thread(printed, tmp_path, capsys)
         await page.get_by_label("Code").fill("ABCDE-FGHJK")
         await page.get_by_label("Your name").fill("me")

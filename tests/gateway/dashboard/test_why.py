@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from gateway.config.settings import Config
-from tests.gateway.dashboard.opened import at_home, house, pictures, send, url
+from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, house, pictures, send, url
 from tests.gateway.dashboard.test_accessible import axe, violations
 from tests.kit import gateways
 from tests.kit.gateways import JsonObject
@@ -74,7 +74,7 @@ async def test_a_value_has_a_trail_that_leads_on(browser: Browser, tmp_path: Pat
         kinds = page.locator("[data-station]")
         shown = [await each.get_attribute("data-station") for each in await kinds.all()]
         assert shown[:4] == ["message", "mapping", "observation", "triples"]
-        await pictures(page, "why-trail")
+        await pictures(page, "why-trail", BOTH_EXTREMES)
         assert await violations(one, page, axe()) == []
         observation = page.locator("[data-station=observation]")
         await expect(observation).to_contain_text("21.10")

@@ -108,11 +108,13 @@ def test_what_is_wanted_is_weighed() -> None:
 def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = Streams()
     content = streams.open(Window(STREAMS[0], 1_000), BEGIN, complete_since=0)
-    others = [Draft(TRIPLES[:1], -1, KEYS[2], "urn:C", False, own=1) for _ in range(300)]
+    others = [Draft(tuple(TRIPLES[:1]), -1, KEYS[2], "urn:C", False, own=1) for _ in range(300)]
     streams.step(BEGIN, {STREAMS[0]: [each.element(BEGIN) for each in others]})
     monkeypatch.setattr(Timeline, "_close_up", lambda *_: pytest.fail("all are looked at"))
     for turn in range(40):
-        element = Draft(TRIPLES[:2], 0, KEYS[0], UNITS[turn % 2], False, own=1).element(BEGIN)
+        element = Draft(tuple(TRIPLES[:2]), 0, KEYS[0], UNITS[turn % 2], False, own=1).element(
+            BEGIN
+        )
         streams.step(BEGIN, {STREAMS[0]: [element]})
         assert content.info().elements == len(others) + 1
         assert set(element.triples) <= set(content)

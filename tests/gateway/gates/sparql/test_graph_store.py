@@ -9,10 +9,10 @@ import httpx
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode
 
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.sparql.query_pool import QueryLimits
 from gateway.rdf.terms import GraphName
 from gateway.security.policy import Policy
+from gateway.sparql.bounds.answer import AnswerBounds
 from tests.kit.fake_guard import FakeGuard
 from tests.kit.gateways import running, settings, watch, write_profile
 from tests.kit.http_client import check_error, open_gate
@@ -195,7 +195,7 @@ async def test_unacceptable_type_is_refused(client: httpx.AsyncClient) -> None:
 
 
 async def test_graph_beyond_the_limit_is_refused() -> None:
-    limits = QueryLimits(rendering=RenderingLimits(solutions=1))
+    limits = QueryLimits(rendering=AnswerBounds(solutions=1))
     async with open_gate(limits=limits) as client:
         assert "urn:b" in await _turtle(client)
         await client.post(STORE, params=G, content="<urn:c> <urn:p> 3 .", headers=TURTLE)

@@ -19,9 +19,9 @@ from gateway.engine.request import QueryRequest
 from gateway.errors import ConfigurationError
 from gateway.gates.http.operations import ServerSettings, application, serve
 from gateway.gates.http.origins import Names, host_name
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.protocol.media_types import RESULTS, choose
 from gateway.gates.sparql.query_pool import QueryLimits
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.store.quad_store import QueryResults
 from tests.kit.http_client import (
     ALL,
@@ -266,7 +266,7 @@ async def test_query_beyond_the_limit_is_refused_for_now() -> None:
 
 async def test_query_past_its_time_is_answered_and_keeps_its_place() -> None:
     held = HeldQuery()
-    limits = QueryLimits(threads=1, waiting=0, rendering=RenderingLimits(timeout_s=0.1))
+    limits = QueryLimits(threads=1, waiting=0, rendering=AnswerBounds(timeout_s=0.1))
     async with open_gate(evaluate=held, limits=limits) as client:
         slow = await client.get("/query", params={"query": "ASK {}"})
         check_error(slow, 503, "query_timeout")
@@ -278,7 +278,7 @@ async def test_query_past_its_time_is_answered_and_keeps_its_place() -> None:
 async def test_query_that_streams_past_its_time_is_stopped() -> None:
     numbers = " ".join(str(n) for n in range(60))
     query = f"SELECT * {{ {' '.join(f'VALUES ?v{n} {{ {numbers} }}' for n in range(4))} }}"
-    limits = QueryLimits(threads=1, waiting=0, rendering=RenderingLimits(timeout_s=0.2))
+    limits = QueryLimits(threads=1, waiting=0, rendering=AnswerBounds(timeout_s=0.2))
     async with open_gate(limits=limits) as client:
         slow = await client.get("/query", params={"query": query})
         check_error(slow, 503, "query_timeout")
@@ -288,7 +288,7 @@ async def test_query_that_streams_past_its_time_is_stopped() -> None:
 
 
 async def test_result_beyond_its_size_is_refused() -> None:
-    async with open_gate(limits=QueryLimits(rendering=RenderingLimits(result_bytes=50))) as client:
+    async with open_gate(limits=QueryLimits(rendering=AnswerBounds(result_bytes=50))) as client:
         response = await client.get("/query", params={"query": ALL})
         check_error(response, 413, "too_large")
 
@@ -303,7 +303,7 @@ async def test_result_beyond_its_size_is_refused() -> None:
 async def test_result_with_too_many_solutions_is_refused(query: str, accept: str) -> None:
     data = "INSERT DATA { <urn:s> <urn:p> 1, 2, 3, 4 }"
     for solutions in (4, 3):
-        limits = QueryLimits(rendering=RenderingLimits(solutions=solutions))
+        limits = QueryLimits(rendering=AnswerBounds(solutions=solutions))
         async with open_gate(limits=limits) as client:
             await client.post("/update", data={"update": "CLEAR ALL"})
             await client.post("/update", data={"update": data})

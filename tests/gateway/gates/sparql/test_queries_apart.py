@@ -13,7 +13,6 @@ from pyoxigraph import DefaultGraph, NamedNode, QueryResultsFormat, QueryTriples
 from gateway.app.gateway import Gateway
 from gateway.engine import Engine, QueryRequest, SubscribeRequest
 from gateway.errors import QueryTimeoutError, TooLargeError, TooManySolutionsError
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.protocol.media_types import Acceptable
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.sparql.snapshots import Snapshots
@@ -23,6 +22,7 @@ from gateway.rdf.rights import Rights
 from gateway.reasoning.domains import Domains
 from gateway.reasoning.reasoning import Reasoning
 from gateway.sparql.bounded import query_facts
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.store.quad_store import QuadStore
 from tests.gateway.sparql.bounds.test_growth import GROWING
 from tests.kit.gateways import (
@@ -91,7 +91,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def apart(engine: Engine, tmp_path: Path) -> Iterator[QueriesApart]:
-    limits = RenderingLimits(solutions=1000, timeout_s=30.0)
+    limits = AnswerBounds(solutions=1000, timeout_s=30.0)
     with closing(QueriesApart(engine, tmp_path / "copies", limits, 64 << 20)) as apart:
         yield apart
 
@@ -168,7 +168,7 @@ def test_strings_that_grow_cost_their_asker_an_error(apart: QueriesApart, name: 
 
 
 def test_time_is_bounded(engine: Engine, tmp_path: Path) -> None:
-    limits = RenderingLimits(timeout_s=1.0)
+    limits = AnswerBounds(timeout_s=1.0)
     with closing(QueriesApart(engine, tmp_path / "copies", limits, 64 << 20)) as apart:
         with pytest.raises(QueryTimeoutError):
             asked(apart, QueryRequest(CROSS))

@@ -18,12 +18,12 @@ from gateway.errors import (
     WindowError,
     WindowFullError,
 )
-from gateway.gates.http.rendering import RenderingLimits
 from gateway.gates.sparql.queries_apart import QueriesApart
 from gateway.gates.subscriptions.open_windows import OpenWindows
 from gateway.gates.subscriptions.tried_first import TriedFirst
 from gateway.rdf.rights import Rights
 from gateway.scheduler.scheduler import Scheduler
+from gateway.sparql.bounds.answer import AnswerBounds
 from gateway.store.quad_store import QuadStore
 from gateway.store.readable import Readable
 from gateway.windows import Window
@@ -129,7 +129,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    limits = RenderingLimits(solutions=1000, timeout_s=30.0)
+    limits = AnswerBounds(solutions=1000, timeout_s=30.0)
     with (
         Scheduler(engine_with()) as scheduler,
         closing(QueriesApart(scheduler.engine, tmp_path / "copies", limits)) as apart,
