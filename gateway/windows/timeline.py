@@ -203,9 +203,12 @@ class Timeline:
         self.records[: self.base] = records
         self.times[: self.base] = [record.time for record in records]
         self.base = 0
+        upper = self.watermark.upper(now)
+        if upper is not None and self.contents and upper != self.upper:
+            self._expire(upper)  # steps that did not concern them have passed
         self.contents.append(content)
         self.weigh_again()
-        upper = self.upper = self.watermark.upper(now)
+        self.upper = upper
         self.reached = self.watermark.value(now)
         for record in records:
             record.weight = self._weight(record.element, record.weight)

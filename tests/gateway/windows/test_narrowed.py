@@ -120,3 +120,12 @@ def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch)
         assert set(element.triples) <= set(content)
         assert len(content) == len(others) + len(element.triples)
     assert content.expired == 39
+
+
+def test_windows_that_are_opened_later_leave_others_where_the_clock_is() -> None:
+    streams = Streams()
+    early = streams.open(Window(STREAMS[0], 1), BEGIN, complete_since=0)
+    streams.open(Window(STREAMS[0], 2), BEGIN + 1, complete_since=0)
+    late = Draft((), -1, None, None, False).element(BEGIN + 1)
+    streams.step(BEGIN + 1, {STREAMS[0]: [late]})
+    assert early.info().elements == 0
