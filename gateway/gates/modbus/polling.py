@@ -77,7 +77,7 @@ class Block:
     def news(
         self, words: Sequence[int], now_s: float, unchanged_s: float
     ) -> Iterator[tuple[int, Sequence[int]]]:
-        """Of what was read, each address with the words to tell: all of them where that is 0.
+        """Addresses with the words to tell, of those read: all where `unchanged_s` is 0.
 
         Else the values that changed, and those that were told last longer ago.
         """
