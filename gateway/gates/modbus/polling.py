@@ -121,7 +121,7 @@ class Polling:
         self.due_s = max(self.due_s, not_before_s)
 
     def blocks_due(self, now_s: float) -> Iterator[Block]:
-        """Those that are asked now; the deque may be changed meanwhile."""
+        """What is asked now; the deque may be changed meanwhile."""
         return iter([block for block in self.blocks if block.retry_s <= now_s])
 
     def refuse(self, block: Block, answer: Answer, now_s: float) -> bool:
