@@ -32,6 +32,7 @@ from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
+from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.private_files import keep_private
 
@@ -93,6 +94,11 @@ class Gateway:
         """The one that writes."""
         return self.stages.storage.scheduler
 
+    def pulses(self) -> tuple[Pulse, ...]:
+        """Pulses of the threads that the data passes: ingest, scheduler, journal."""
+        storage = self.stages.storage
+        return (self.stages.reception.ingest.pulse, storage.scheduler.pulse, *storage.upkeep.pulses)
+
     async def wait_closed(self) -> None:
         """Wait until the gateway cannot go on; raises why. Cancel it to stop waiting."""
         await self._tasks.failed()
@@ -114,6 +120,7 @@ class Gateway:
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
+        kept = starting.enter_context(reception.keeping_events(config))
         await enter(storage.running())
         await reception.learn()
         self._starting("mappings")
@@ -136,7 +143,7 @@ class Gateway:
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, kept
         )
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))

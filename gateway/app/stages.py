@@ -14,6 +14,7 @@ from gateway.app.subscribers import Subscribing
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
+from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
 
 
@@ -29,6 +30,7 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
+    events: EventsKept | None = None
 
     def summary(self) -> Mapping[str, int]:
         """The way of the data in counters: messages in, triples, notifications, commands out."""
@@ -57,3 +59,5 @@ class Stages:
         yield from modbus_measures(self.modbus)
         yield from discovery_measures(self.onboarding)
         yield from subscriber_measures(self.subscribing.subscribers)
+        if self.events is not None:
+            yield from self.events.measures()

@@ -33,6 +33,9 @@ VERBS = {
     ),
     "client": Verb("let clients in, change their rights, revoke them", "security"),
     "claim": Verb("print a code that makes a browser the first client", "security"),
+    "first-boot": Verb(
+        "set the device up by gateway.toml on its boot partition", "programs.first_boot"
+    ),
     "keys": Verb("the keys that sign tokens", "security"),
     "ca": Verb("print the path of the certificate that clients are to trust", "security"),
     "archive": Verb("jobs on Spark; see sosa-gateway archive --help"),

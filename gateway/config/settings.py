@@ -15,6 +15,8 @@ from pydantic_core import PydanticCustomError
 import jsap
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
+from gateway.config.events import EventsSettings
+from gateway.config.federation import FederationSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
 from gateway.config.modbus import ModbusSettings
@@ -46,6 +48,8 @@ __all__ = [
     "Config",
     "DiscoverySettings",
     "EngineSettings",
+    "EventsSettings",
+    "FederationSettings",
     "GatewaySettings",
     "HttpSettings",
     "JournalSettings",
@@ -185,6 +189,8 @@ class Config(Section):
     jsap: JsapSettings = JsapSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     windows: WindowsSettings = WindowsSettings()
+    events: EventsSettings = EventsSettings()
+    federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

@@ -341,6 +341,7 @@ def _segment() -> Iterator[Run]:
         yield run
 
 
+_RUUVI = ("temperature", "voc", "luminosity", "sound_peak", "mac", "sequence")
 _SPARKPLUG = ("spBv1.0/g/NBIRTH/e", "spBv1.0/g/DBIRTH/e/d", "spBv1.0/g/DDATA/e/d")
 
 PARSERS: Mapping[str, Parser] = {
@@ -357,6 +358,15 @@ PARSERS: Mapping[str, Parser] = {
     "senml": Parser(_payload("senml", ("a/b",), ("", "a")), tokens=(*tokens.SENML, *tokens.CBOR)),
     "cbor": Parser(_payload("cbor", ("a/b",), ("$.t", "$.s[id=*].v")), tokens=tokens.CBOR),
     "msgpack": Parser(_payload("msgpack", ("a/b",), ("$.t", "$")), tokens=tokens.MSGPACK),
+    "line-protocol": Parser(
+        _payload("influx", ("a/b",), ("t", "m,a=b t")), tokens=tokens.LINE_PROTOCOL
+    ),
+    "ultralight": Parser(
+        _payload("ultralight", ("/ul/k/d/attrs",), ("t",)),
+        tokens=tokens.ULTRALIGHT,
+    ),
+    "ngsi": Parser(_payload("ngsi", ("a/b",), ("t", "location")), tokens=tokens.NGSI),
+    "ruuvi": Parser(_payload("ruuvi", ("ruuvi/g/t",), _RUUVI), tokens=tokens.RUUVI),
     "protobuf": Parser(
         _payload("sparkplug", _SPARKPLUG, ("", "T")), tokens=(b"\x12\x05", b"\x08\xff")
     ),
