@@ -69,13 +69,14 @@ def config_of(
     buses: Sequence[BusSettings],
     mappings: Sequence[JsonObject],
     actuators: Sequence[JsonObject] = (),
+    mosquitto: int | None = None,
 ) -> Config:
     """The settings of a gateway with these buses."""
     profile = write_profile(folder, mappings)
     document = json.loads(profile.read_text())
     document["extended"]["actuators"] = list(actuators)
     profile.write_text(json.dumps(document))
-    config = settings(folder, profile)
+    config = settings(folder, profile, mosquitto=mosquitto)
     return config.model_copy(update={"modbus": ModbusSettings(buses=tuple(buses))})
 
 
