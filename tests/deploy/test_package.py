@@ -186,7 +186,9 @@ def test_what_the_target_needs_is_asked_by_its_own_environment(tmp_path: Path) -
 
 def test_a_device_gets_base_and_extras_but_not_spark() -> None:
     names = " ".join(requirements(ROOT, TRIXIE))
-    assert all(name in names for name in ("pyoxigraph", "uvloop", "pyshacl", "s3fs", "sshfs"))
+    assert all(
+        name in names for name in ("pyoxigraph", "uvloop", "pyshacl", "s3fs", "sshfs", "pymodbus")
+    )
     assert "pyspark" not in names
     assert "pytest" not in names
 

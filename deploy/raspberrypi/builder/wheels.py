@@ -19,7 +19,7 @@ from packaging.version import Version
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import Target
 
-EXTRAS = ("try", "ship")
+EXTRAS = ("try", "ship", "modbus")
 """What a device can use beyond the base; Spark and its Java belong to the archive's machine."""
 
 _PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
