@@ -12,7 +12,7 @@ OF_BYTEWAX := bench/windows/flow.py
 WEB := gateway/dashboard/web
 PAGE := gateway/dashboard/static/index.html
 
-PACKAGES := adapters bench gateway jsap ontologies spark_batch
+PACKAGES := adapters bench deploy gateway jsap ontologies spark_batch
 
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
 WORKERS := 2
