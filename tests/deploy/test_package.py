@@ -135,6 +135,16 @@ def test_the_settings_are_the_defaults_but_for_the_folder_of_data() -> None:
     assert config == Config().model_copy(update={"gateway": config.gateway})
 
 
+def test_a_signed_release_brings_the_key_of_those_that_follow(
+    tmp_path: Path, commands: list[Documented]
+) -> None:
+    contents = Contents(TRIXIE, VERSION, EPOCH, ROOT, commands, b"-----BEGIN PUBLIC KEY-----\n")
+    (tmp_path / site_packages(TRIXIE)).mkdir(parents=True)
+    lay_out(tmp_path, contents)
+    key = tmp_path / "usr/share/sosa-gateway/release-key.pem"
+    assert key.read_text() == "-----BEGIN PUBLIC KEY-----\n"
+
+
 def test_settings_without_a_folder_of_data_are_refused(tmp_path: Path) -> None:
     (tmp_path / "gateway.example.toml").write_text("[gateway]\n")
     with pytest.raises(BuildError, match="no data_dir"):
