@@ -100,7 +100,7 @@ require_python() {
 }
 
 require_space() {
-  free=$(df -Pk "$root/usr" | awk 'NR == 2 { print $4 }')
+  free=$(df -Pk "$root/usr" 2>/dev/null | awk 'NR == 2 { print $4 }')
   [ "$free" -ge "$needed_kib" ] || \
     fail "$((free / 1024)) MB are free, $((needed_kib / 1024)) are needed" "make room on the disk of /usr"
 }
@@ -150,14 +150,18 @@ require_newer() {
   fi
 }
 
+# Not so in a root that is being built.
+systemd_runs() { [ -d "$root/run/systemd/system" ]; }
+
 # The page of before the package had people make this unit by hand, for a checkout in /opt. It would
 # hide that of the package. Settings and data are where the package has them too: they stay.
 take_over() {
   [ -f "$old_unit" ] && grep -q '^ExecStart=/opt/sosa-gateway/' "$old_unit" || return 0
   say "taking over the installation in /opt/sosa-gateway; its settings and data stay"
-  run systemctl disable --now sosa-gateway.service
+  ! systemd_runs || run systemctl stop sosa-gateway.service
+  run systemctl disable sosa-gateway.service
   run mv "$old_unit" "$old_unit.before-package"
-  run systemctl daemon-reload
+  ! systemd_runs || run systemctl daemon-reload
 }
 
 install_package() {
@@ -182,9 +186,12 @@ open_to_network() {
 }
 
 start() {
-  [ -n "$dry_run" ] || [ -d "$root/run/systemd/system" ] || { say "no systemd runs here: not started"; return 0; }
   run systemctl enable sosa-gateway.service
-  run systemctl restart sosa-gateway.service
+  if systemd_runs; then
+    run systemctl restart sosa-gateway.service
+  else
+    say "no systemd runs here: not started"
+  fi
 }
 
 value_of() { # section, key: as gateway.toml has it, without quotes

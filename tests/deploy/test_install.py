@@ -151,7 +151,23 @@ def test_an_installation_by_hand_is_taken_over(machine: Machine) -> None:
     assert "taking over" in told
     assert not machine.old_unit.exists()
     assert machine.settings.read_bytes() == before
-    assert machine.changes()[0] == "systemctl disable --now sosa-gateway.service"
+    assert machine.changes()[:3] == [
+        "systemctl stop sosa-gateway.service",
+        "systemctl disable sosa-gateway.service",
+        "systemctl daemon-reload",
+    ]
+
+
+@needs_root
+def test_in_a_root_that_is_being_built_nothing_is_started(machine: Machine) -> None:
+    (machine.root / "run/systemd/system").rmdir()
+    machine.old_unit.write_text(OLD_UNIT)
+    assert "not started" in machine.done()
+    systemctl = [line for line in machine.changes() if line.startswith("systemctl")]
+    assert systemctl == [
+        "systemctl disable sosa-gateway.service",
+        "systemctl enable sosa-gateway.service",
+    ]
 
 
 @needs_root
