@@ -113,7 +113,7 @@ class NoReasoningError(BadRequestError):
 
 
 class WindowError(BadRequestError):
-    """A declaration of a window that cannot be: `member` says which part, `reason` why."""
+    """A member `windows`, or one beside it, that cannot be: `member` says which, `reason` why."""
 
     def __init__(self, member: str, reason: str, hint: str = "") -> None:
         super().__init__(f"{member}: {reason}" if member else reason, hint)

@@ -183,11 +183,13 @@ class _Compiler:
     def _over(self, entry: Entry, path: str) -> dict[str, object]:
         """The windows of a query; an update has none."""
         part = entry.part
-        if path.startswith("updates.") and (part.windows or part.output):
-            self._warn(entry, f"{path}: only a query has `windows` and `output`; passed over")
+        if path.startswith("updates.") and (part.windows or part.output or part.mode):
+            what = "only a query has `windows`, `output` and `mode`"
+            self._warn(entry, f"{path}: {what}; passed over")
             return {}
+        told = {"output": part.output, "mode": part.mode}
         try:
-            return over_members(part.windows, part.output, self.namespaces, path)
+            return over_members(part.windows, told, self.namespaces, path)
         except JsapError as error:
             raise error.at(entry.source) from error
 

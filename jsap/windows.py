@@ -1,9 +1,9 @@
-"""`windows` and `output` of a query: graphs of recent elements, declared beside its text.
+"""`windows`, `output` and `mode` of a query: graphs of recent elements, declared beside its text.
 
 Place: between an entry of a file and its template; what the members of a window mean, the gateway
 knows (docs/windows.md). Names with a prefix of the profile become IRIs, since a broker is sent
 IRIs alone; forced bindings have nothing to do with windows. Ours, as `infer` is: other brokers pass
-both members over.
+these members over.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,13 @@ _IRIS = ("stream", "sensor", "property", "feature")
 
 def over_members(
     windows: Mapping[str, Mapping[str, object]],
-    output: str | None,
+    told: Mapping[str, str | None],
     namespaces: Mapping[str, str],
     path: str,
 ) -> dict[str, object]:
-    """What a request to subscribe has of them; an entry at `path` without either has nothing.
+    """What a request to subscribe has of them; an entry at `path` without any has nothing.
+
+    `told` are the members `output` and `mode`, None where there is none.
 
     Raises JsapError for two names of one window.
     """
@@ -32,7 +34,7 @@ def over_members(
             raise JsapError(f"{path}.windows", f"<{iri}> is declared twice", "keep one of the two")
         declared[iri] = {key: _value(key, each, namespaces) for key, each in members.items()}
     found: dict[str, object] = {"windows": declared} if declared else {}
-    return found if output is None else {**found, "output": output}
+    return found | {name: value for name, value in told.items() if value is not None}
 
 
 def _value(member: str, value: object, namespaces: Mapping[str, str]) -> object:

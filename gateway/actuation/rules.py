@@ -67,7 +67,12 @@ class Rule:
         """What it subscribes to."""
         over = self.over
         return SubscribeRequest(
-            self.sparql, infer=self.infer, windows=over.windows, output=over.output
+            self.sparql,
+            infer=self.infer,
+            windows=over.windows,
+            output=over.output,
+            mode=over.mode,
+            after=over.after,
         )
 
 

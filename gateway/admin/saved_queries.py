@@ -30,7 +30,7 @@ Members = dict[str, object]
 class Saved:
     """A query under a name; `label` is what people call it.
 
-    `over` are its members `windows` and `output`, where it has some.
+    `over` are its members `windows`, `output` and `mode`, where it has some.
     """
 
     name: str
@@ -127,7 +127,7 @@ class SavedQueries:
 
 def _over(members: Members) -> Members:
     """What a file may have them as; the profile says what is wrong with others."""
-    kinds = {"windows": dict, "output": str}
+    kinds = {"windows": dict, "output": str, "mode": str}
     found = {name: members.get(name) for name in kinds}
     return {name: each for name, each in found.items() if isinstance(each, kinds[name])}
 

@@ -3,13 +3,21 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 from gateway.app.storage import Storage
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.engine import Limits
+from gateway.ingest.compound.events_kept import (
+    EventsKept,
+    EventSources,
+    begin_behind,
+    keeping_events,
+)
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.inbox import Inbox
 from gateway.ingest.ingest import Ingest
@@ -25,12 +33,18 @@ from gateway.ingest.silence import Absences, AbsenceTemplates
 from gateway.ingest.sosa import ObservationTemplates
 from gateway.ingest.sparklines import Sparklines
 from gateway.ingest.windows.observation_windows import ObservationWindows
+from gateway.journal import Journal
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
 from gateway.scheduler.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
+
+
+def events_path(config: Config) -> Path:
+    """The folder of what requests stated."""
+    return config.gateway.data_dir / "events"
 
 
 class Reception:
@@ -60,9 +74,11 @@ class Reception:
             ),
             kept=KeptMessages(self.quarantine, self.raw),
         )
+        begin_behind(storage.journal, events_path(config))
         self.sparklines = Sparklines()
         self.ingest.recover(profiles.query_text, clocks.now, self.sparklines)
         self.ingest.on_records(accepted=self.sparklines.take)
+        self._follow_journal(storage.journal)
         self.windows = ObservationWindows(
             storage.scheduler,
             storage.journal,
@@ -71,6 +87,31 @@ class Reception:
             mappings=self.mappings,
             most=config.windows.elements,
         )
+
+    def _follow_journal(self, journal: Journal) -> None:
+        """Have requests that are no messages stand behind the last message that was applied."""
+        places = self.scheduler.engine.events.places
+        places.follow(journal.origin, journal.epoch, lambda: journal.space.applied)
+
+    @contextmanager
+    def keeping_events(self, config: Config) -> Iterator[EventsKept | None]:
+        """Keep what requests state while the scheduler runs, where that is set.
+
+        Raises StorageError.
+        """
+        if not config.events.log:
+            yield None
+            return
+        storage, limits = self._storage, config.limits
+        sources = EventSources(
+            self.scheduler,
+            storage.journal,
+            storage.identity,
+            lambda: self.current_state.templates,
+            Limits(limits.query_solutions, limits.query_s),
+        )
+        with keeping_events(sources, events_path(config), config.events.limits()) as kept:
+            yield kept
 
     @property
     def scheduler(self) -> Scheduler:

@@ -9,10 +9,14 @@ from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
 from gateway.engine import Engine
 from gateway.errors import UnauthorizedError
+from gateway.federation.member import MemberSettings
+from gateway.federation.service import FederationService
+from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
 from gateway.gates.sparql.queries_apart import QueriesApart
+from gateway.gates.subscriptions.federated import Federated
 from gateway.gates.subscriptions.kept import KeptLimits
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.gates.subscriptions.open_windows import OpenWindows
@@ -92,6 +96,26 @@ class Subscribing:
 
 
 @asynccontextmanager
+async def federating(
+    config: Config, scheduler: Scheduler
+) -> AsyncIterator[FederationService | None]:
+    """The federation, where that is set. Raises ConfigurationError."""
+    settings = config.federation
+    if not settings.listen:
+        yield None
+        return
+    name, peers = config.gateway.id, settings.peers
+    endpoints = Endpoints((settings.listen,), tuple(peer.at for peer in peers.values()))
+    carrier = ZenohCarrier(name, peers, endpoints)
+    read = {peer: each.graphs() for peer, each in peers.items()}
+    member = MemberSettings(read, settings.outgoing(), settings.replica_quads)
+    limits = settings.service()
+    service = FederationService(name, peers, scheduler, carrier, settings=member, limits=limits)
+    async with service.running():
+        yield service
+
+
+@asynccontextmanager
 async def subscribing(
     config: Config, scheduler: Scheduler, loop_calls: LoopCalls, security: Security
 ) -> AsyncIterator[Subscribing]:
@@ -102,7 +126,9 @@ async def subscribing(
         apart = stack.enter_context(closing(_queries_apart(config, scheduler.engine)))
         windows = OpenWindows(scheduler, config.limits.query_memory_bytes // _COPIED)
         tried = stack.enter_context(closing(TriedFirst(scheduler, apart, windows)))
-        subscribers = Subscribers(tried, loop_calls, limits, security.guard)
+        federation = await stack.enter_async_context(federating(config, scheduler))
+        federated = Federated(tried, federation)
+        subscribers = Subscribers(federated, loop_calls, limits, security.guard)
         await stack.enter_async_context(subscribers)
         identify = identify_by(policies)
         yield Subscribing(subscribers, apart, config.mqtt.sparql_topic, identify)

@@ -51,10 +51,19 @@ def _add_windows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--windows", metavar="JSON|@FILE", help=what)
     told = "what is told of the answer: changes (as without it), added, removed or whole"
     parser.add_argument("--output", metavar="WORD", help=told)
+    mode = "union (as without it), or event: the query is asked of each compound event alone"
+    parser.add_argument("--mode", metavar="WORD", help=mode)
+    gateways = "all, or ids with commas: the query is asked of all of them together"
+    parser.add_argument("--gateways", metavar="all|ID,...", help=gateways)
+    after = "with --mode event: all events after this position of a gateway; may be repeated"
+    parser.add_argument("--after", metavar="GATEWAY=POSITION", action="append", help=after)
 
 
 def _over(options: argparse.Namespace) -> Mapping[str, Any]:
-    """The members `windows` and `output` of a request. Raises WindowError for what is no JSON."""
+    """The members `windows`, `output`, `mode` and `after` of a request.
+
+    Raises WindowError for what cannot be read.
+    """
     over: dict[str, Any] = {}
     if options.windows is not None:
         try:
@@ -62,9 +71,22 @@ def _over(options: argparse.Namespace) -> Mapping[str, Any]:
         except ValueError as error:
             reason, hint = f"is no JSON: {error}", "docs/windows.md shows it"
             raise WindowError("--windows", reason, hint) from error
-    if options.output is not None:
-        over["output"] = options.output
+    for name in ("output", "mode"):
+        if getattr(options, name) is not None:
+            over[name] = getattr(options, name)
+    if options.gateways is not None:
+        names = options.gateways
+        over["gateways"] = names if names == "all" else names.split(",")
+    if options.after:
+        over["after"] = dict(map(_position, options.after))
     return over
+
+
+def _position(text: str) -> tuple[str, str]:
+    gateway, is_said, position = text.partition("=")
+    if not is_said:
+        raise WindowError("--after", f"{text!r:.60} is no GATEWAY=POSITION", "as events have them")
+    return gateway, position
 
 
 def _query(options: argparse.Namespace) -> int:

@@ -44,6 +44,7 @@ VERBS = {
         "mappings",
     ),
     "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
+    "modbus": Verb("read registers of a Modbus device once", "asking.modbus"),
     "actuators": Verb(
         "what can be set at a running gateway, and what was last",
         "actuators",

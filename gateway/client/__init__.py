@@ -17,7 +17,7 @@ from gateway.client.errors import (
     UnknownEntryError,
     UnreachableError,
 )
-from gateway.client.notification import Notification
+from gateway.client.notification import Event, Notification
 from gateway.client.requests import Outcome
 from gateway.client.settings import Backoff, Credentials, Settings
 from gateway.client.synchronous import Aggregator, Client, Consumer, Producer
@@ -35,6 +35,7 @@ __all__ = [
     "ClosedError",
     "Consumer",
     "Credentials",
+    "Event",
     "Notification",
     "Outcome",
     "Producer",

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, TypedDict, Unpack, cast
 from uuid import uuid4
 
 from pyoxigraph import Triple
@@ -47,8 +47,21 @@ Values = Mapping[str, Value | Term]
 Windows = Mapping[str, Mapping[str, object]]
 """Declarations by the IRIs of windows, as JSON has them: `{"urn:w": {"stream": …, "range": …}}`."""
 
-Over = Mapping[str, object]
-"""The members `windows` and `output` of a request to subscribe."""
+
+class Over(TypedDict, total=False):
+    """What stands in place of the profile's members of a query that is subscribed.
+
+    `windows` and `output` are those of docs/windows.md, `mode` and `after` those of docs/events.md:
+    with "event" each event is told alone, with positions by gateway all after these. `gateways`,
+    ids or "all", are those that the query is asked of together.
+    """
+
+    windows: Windows | None
+    output: str | None
+    mode: str | None
+    after: Mapping[str, str] | None
+    gateways: Sequence[str] | str | None
+
 
 Source = Profile | Path | str
 """A profile, or where its file is."""
@@ -119,18 +132,10 @@ class AsyncClient:
         return (await self._open.send(request)).text
 
     def subscribe(
-        self,
-        query_id: str,
-        values: Values | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        self, query_id: str, values: Values | None = None, **over: Unpack[Over]
     ) -> "AsyncConsumer":
-        """A consumer of this client; open it with `async with`.
-
-        `windows` and `output` stand in place of the profile's (docs/windows.md).
-        """
-        return AsyncConsumer(self, query_id, values, windows=windows, output=output)
+        """A consumer of this client; open it with `async with`."""
+        return AsyncConsumer(self, query_id, values, **over)
 
     async def push(
         self,
@@ -151,7 +156,9 @@ class AsyncClient:
         response = await self._open.send(request)
         return entered(request.url, response.content)
 
-    def subscription(self, query_id: str, values: Values | None, over: Over) -> Subscription:
+    def subscription(
+        self, query_id: str, values: Values | None, over: Mapping[str, object]
+    ) -> Subscription:
         """What a consumer receives from; nothing is sent yet. `over` replaces the profile's."""
         template = self._entry("query", self.profile.queries, query_id)
         endpoint = self.profile.endpoints.subscribe(query_id)
@@ -250,16 +257,13 @@ class AsyncConsumer(_Agent):
         query_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        **over: Unpack[Over],
     ) -> None:
-        """`windows` and `output` stand in place of the profile's (docs/windows.md)."""
+        """`over` is as for `AsyncClient.subscribe`."""
         super().__init__(client, settings)
         self.query_id = query_id
         self._values = values
-        given: Over = {"windows": windows, "output": output}
-        self._over = {name: value for name, value in given.items() if value is not None}
+        self._over = {name: value for name, value in over.items() if value is not None}
         self._first: Notification | None = None
         self._subscription: Subscription | None = None
 
@@ -318,12 +322,10 @@ class AsyncAggregator(AsyncConsumer):
         update_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        **over: Unpack[Over],
     ) -> None:
-        """`windows` and `output` as of a consumer."""
-        super().__init__(client, query_id, values, settings, windows=windows, output=output)
+        """`over` is as of a consumer."""
+        super().__init__(client, query_id, values, settings, **over)
         self.update_id = update_id
         self.client.update_template(update_id)
 

@@ -2,8 +2,8 @@
 
 Source: SPARQL 1.1 Subscribe Language and Secure Event Protocol (SEPA's drafts). `spuid` and
 `sequence` in a subscribe resume, in gateways that know how (docs/subscribing.md); others ignore
-them and answer from the start, as they ignore `infer` (docs/reasoning.md), and windows
-(docs/windows.md).
+them and answer from the start, as they ignore `infer` (docs/reasoning.md), windows
+(docs/windows.md) and modes (docs/events.md).
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.client.errors import ProtocolError
-from gateway.client.notification import Notification
+from gateway.client.notification import Event, Notification
 from gateway.rdf.json_results import TRUE, decode_solutions
 from jsap.template import Graphs
 
@@ -49,7 +49,7 @@ Message = Notification | Refusal | Resumed | Unsubscribed
 class Wanted:
     """What is subscribed: SPARQL text over a dataset; with `infer` to what follows too.
 
-    `over` are the members `windows` and `output` of the request, where it has some.
+    `over` are the members `windows`, `output`, `mode` and `after` that the request has.
     """
 
     sparql: str
@@ -60,7 +60,9 @@ class Wanted:
 
     @property
     def output(self) -> str:
-        """What is told of rows."""
+        """What is told of rows: of events what came."""
+        if self.over.get("mode") == "event":
+            return "added"
         return str(self.over.get("output", "changes"))
 
 
@@ -135,4 +137,15 @@ def _notification(members: Mapping[str, Any]) -> Notification:
         time if isinstance(time, int) else None,
         int(members.get("merged", 1)),
         windows=dict(members.get("windows") or {}),
+        events=tuple(map(_event, members.get("events") or ())),
+    )
+
+
+def _event(members: Mapping[str, Any]) -> Event:
+    return Event(
+        str(members["graph"]),
+        str(members["gateway"]),
+        str(members["position"]),
+        int(members["time"]),
+        int(members["rows"]),
     )

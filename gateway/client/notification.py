@@ -13,6 +13,21 @@ from gateway.client.errors import AgentError
 from gateway.rdf.solutions import Solution
 from gateway.rdf.terms import Term
 
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A compound event that gave so many `rows`: the name of its graph, whose it is, its place.
+
+    `time` is the gateway's clock, µs since 1970.
+    """
+
+    graph: str
+    gateway: str
+    position: str
+    time: int
+    rows: int
+
+
 _Key = frozenset[tuple[str, Term]]
 
 
@@ -24,7 +39,8 @@ class Notification:
     `time` is the broker's clock in µs since 1970 and `merged` the number of its changes in here,
     where it tells them. `again` says that the subscription was lost and made anew in between.
     `windows` are those of a first one: by IRI what each has, as the gateway says it
-    (docs/windows.md).
+    (docs/windows.md). In mode `event` the added solutions are those of `events`, one behind another
+    (docs/events.md).
     """
 
     spuid: str
@@ -35,13 +51,14 @@ class Notification:
     merged: int = 1
     again: bool = False
     windows: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
 
 
 class Answer:
     """The solutions now. Cost is linear in what changes.
 
-    Of an `output` (docs/windows.md) that tells what came or went alone no answer is known, and
-    nothing is kept.
+    Of an `output` (docs/windows.md) that tells what came or went alone, as of events, no answer is
+    known, and nothing is kept.
     """
 
     def __init__(self, output: str = "changes") -> None:

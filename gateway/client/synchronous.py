@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from pyoxigraph import Triple
 
-from gateway.client.asynchronous import AsyncClient, AsyncConsumer, Source, Values, Windows
+from gateway.client.asynchronous import AsyncClient, AsyncConsumer, Over, Source, Values
 from gateway.client.errors import ClosedError
 from gateway.client.notification import Notification
 from gateway.client.requests import Answer, Due, Outcome
@@ -110,18 +110,10 @@ class Client:
         return self.run(self.asynchronous.query_text(query_id, values, accept))
 
     def subscribe(
-        self,
-        query_id: str,
-        values: Values | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        self, query_id: str, values: Values | None = None, **over: Unpack[Over]
     ) -> "Consumer":
-        """A consumer of this client; open it with `with`.
-
-        `windows` and `output` stand in place of the profile's (docs/windows.md).
-        """
-        return Consumer(self, query_id, values, windows=windows, output=output)
+        """A consumer of this client; open it with `with`."""
+        return Consumer(self, query_id, values, **over)
 
     def push(
         self,
@@ -189,15 +181,11 @@ class Consumer(_Agent):
         query_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        **over: Unpack[Over],
     ) -> None:
-        """`windows` and `output` stand in place of the profile's (docs/windows.md)."""
+        """`over` is as for `Client.subscribe`."""
         super().__init__(client, settings)
-        self._consumer = AsyncConsumer(
-            self.client.asynchronous, query_id, values, windows=windows, output=output
-        )
+        self._consumer = AsyncConsumer(self.client.asynchronous, query_id, values, **over)
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -251,12 +239,10 @@ class Aggregator(Consumer):
         update_id: str,
         values: Values | None = None,
         settings: Settings | None = None,
-        *,
-        windows: Windows | None = None,
-        output: str | None = None,
+        **over: Unpack[Over],
     ) -> None:
-        """`windows` and `output` as of a consumer."""
-        super().__init__(client, query_id, values, settings, windows=windows, output=output)
+        """`over` is as of a consumer."""
+        super().__init__(client, query_id, values, settings, **over)
         self.update_id = update_id
         self.client.asynchronous.update_template(update_id)
 

@@ -15,8 +15,11 @@ from pydantic_core import PydanticCustomError
 import jsap
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
+from gateway.config.events import EventsSettings
+from gateway.config.federation import FederationSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
+from gateway.config.modbus import ModbusSettings
 from gateway.config.network import (
     HttpSettings,
     MqttSettings,
@@ -45,12 +48,15 @@ __all__ = [
     "Config",
     "DiscoverySettings",
     "EngineSettings",
+    "EventsSettings",
+    "FederationSettings",
     "GatewaySettings",
     "HttpSettings",
     "JournalSettings",
     "JsapSettings",
     "LimitsSettings",
     "LogSettings",
+    "ModbusSettings",
     "MqttSettings",
     "ReasoningSettings",
     "RemoteSettings",
@@ -173,6 +179,7 @@ class Config(Section):
     store: StoreSettings = StoreSettings()
     engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
+    modbus: ModbusSettings = ModbusSettings()
     sparkplug: SparkplugSettings = SparkplugSettings()
     discovery: DiscoverySettings = DiscoverySettings()
     http: HttpSettings = HttpSettings()
@@ -182,6 +189,8 @@ class Config(Section):
     jsap: JsapSettings = JsapSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     windows: WindowsSettings = WindowsSettings()
+    events: EventsSettings = EventsSettings()
+    federation: FederationSettings = FederationSettings()
     actuation: ActuationSettings = ActuationSettings()
     limits: LimitsSettings = LimitsSettings()
     remote: RemoteSettings = RemoteSettings()

@@ -41,7 +41,8 @@ from gateway.engine.workers.workers import (
 from gateway.errors import NoReasoningError
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
-from gateway.reasoning.reasoning import AnyReasoner, Reasoning
+from gateway.reasoning.postponed import Postponed
+from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof
 from gateway.store.clock import microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -84,6 +85,7 @@ class Engine:
         self.workers = parts.workers
         self.view = parts.view
         self.windowed = parts.windowed
+        self.events = parts.events
         self.rights_of: RightsOf = lambda _: ALL_RIGHTS
         self._clock = parts.clock
         self._subscriptions = parts.subscriptions
@@ -147,7 +149,7 @@ class Engine:
         return self._clock()
 
     @property
-    def reasoner(self) -> AnyReasoner | None:
+    def reasoner(self) -> Postponed | None:
         """What derives; None where reasoning is off."""
         return None if self.view is None else self.view.reasoner
 
@@ -274,8 +276,18 @@ class Engine:
         outcome = self._steps.run_due(self._opened, self.rights_of)
         return None if outcome is None else self._steps.finished(outcome)
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether `flush` has something to do."""
+        return self.store.is_pending or (self.reasoner is not None and len(self.reasoner) > 0)
+
     def flush(self) -> None:
-        """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
+        """Bring deferred updates to the disk, and derive from readings that wait for that.
+
+        Raises StorageError; they are then still deferred.
+        """
+        if self.reasoner is not None:
+            self.reasoner.catch_up()
         self.store.flush()
 
     def query(
@@ -309,15 +321,17 @@ class Engine:
         rights: Rights | None = None,
         windows: Mapping[str, Window] | None = None,
         output: str = "changes",
+        mode: str = "union",
         listener: SharedListener | None = None,
     ) -> Notification:
         """Subscribe to a query; the first notification has sequence 0 and the whole answer.
 
         What else is given is for a text. A graph that rights do not let read is as if it did not
         exist. Each of `windows` is a named graph, by its IRI, beside those of the store; `output`
-        is "changes", "added", "removed" or "whole" (docs/windows.md). Over windows a subscription
-        may have a `listener` of its own, told in the engine's thread instead of `on_notification`
-        by one object for all who share the answer.
+        is "changes", "added", "removed" or "whole" (docs/windows.md). In the `mode` "event" the
+        query is asked of each compound event alone, from now on (docs/events.md). Over windows a
+        subscription may have a `listener` of its own, told in the engine's thread instead of
+        `on_notification` by one object for all who share the answer.
 
         Raises SparqlSyntaxError or UnsupportedQueryError; TooManySolutionsError or
         QueryTimeoutError where the first answer passes a limit; WindowError, WindowFullError and
@@ -332,6 +346,7 @@ class Engine:
                 alias,
                 windows=tuple(sorted((windows or {}).items())),
                 output=output,
+                mode=mode,
             )
         first = self._served.subscribe(query, listener)
         self.statistics.subscriptions += 1

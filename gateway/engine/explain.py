@@ -46,7 +46,8 @@ class Explanation:
     which counts them. `view` is "asserted" or "entailed": whether what follows is looked at too;
     `fed_by` are the axioms that can conclude a quad of an entry, where that was asked for.
     `windows` are those that it looks at, by IRI; `automaton` counts what an automaton has of it.
-    `output` is what its subscribers are told of its rows.
+    `output` is what its subscribers are told of its rows; in the `mode` "event" it is asked of each
+    compound event alone, and `lutt` are the patterns that an event must match.
     """
 
     query: str
@@ -66,6 +67,7 @@ class Explanation:
     windows: Mapping[str, WindowInfo] = field(default_factory=dict)
     automaton: Mapping[str, int] = field(default_factory=dict)
     output: str = "changes"
+    mode: str = "union"
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -76,6 +78,8 @@ class Explanation:
         lines += [f"  not {tier}: {reason}" for tier, reason in self.refused.items()]
         if self.view != "asserted":
             lines.append(f"  on the {self.view} view")
+        if self.mode != "union":
+            lines.append(f"  in mode {self.mode}: asked of each compound event alone")
         if self.output != "changes":
             lines.append(f"  told: {self.output}")
         lines += [f"  window {iri}: {info}" for iri, info in self.windows.items()]
@@ -139,6 +143,7 @@ class Standing:
     in_worker: bool = False
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = OUTPUTS[0]
+    mode: str = "union"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -6,13 +6,15 @@ An UPDATE's text becomes plans of the store, with their bindings; a restriction 
 where it hides something that a query looks at.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Quad
 
 from gateway.errors import BadRequestError
+from gateway.journal.event_position import EventPosition
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.rights import ALL_RIGHTS, Graphs, Rights
 from gateway.rdf.terms import Term
@@ -31,6 +33,25 @@ DueTime = int | datetime | timedelta
 """µs since the Unix epoch, an aware datetime, or a delay from now."""
 
 
+ALL_GATEWAYS = ("all",)
+"""Those that are there now and later."""
+
+Takes = Callable[[], bool | None]
+"""Whether a client takes more now; None: never any more. Asked in any thread."""
+
+
+class MessageEvent(NamedTuple):
+    """What a message states: its quads, the IRI that names the event of its default graph.
+
+    `time` is when it was received, µs since the epoch.
+    """
+
+    position: EventPosition
+    iri: NamedNode
+    time: int
+    quads: Sequence[Quad]
+
+
 @dataclass(slots=True)
 class UpdateRequest:
     """An UPDATE; `bindings`, `using` and `rights` are for all that it does.
@@ -39,7 +60,8 @@ class UpdateRequest:
     `owner` is the identity that sent it, "" where nobody was asked who they are. One that
     `is_deferred` is on the disk with the next flush: for what the caller can repeat after a crash.
     With `infer` its WHERE sees what follows too, as it is before the request. `elements` enter
-    streams, named by IRI, in the same step, whatever the store makes of the request.
+    streams, named by IRI, in the same step, whatever the store makes of the request. A `message` is
+    one compound event for each graph of its own, instead of what the request states.
 
     Not frozen, which would cost each UPDATE 1 %; nobody changes one.
     """
@@ -53,6 +75,7 @@ class UpdateRequest:
     is_deferred: bool = False
     infer: bool = False
     elements: Mapping[str, Sequence[Element]] = field(default_factory=dict)
+    message: MessageEvent | None = None
 
     def bound(self) -> Sequence[BoundUpdate]:
         """The plans with their bindings.
@@ -132,7 +155,10 @@ class SubscribeRequest(QueryRequest):
 
     Who `is_prompt` is told before an UPDATE returns, in parallel mode too. `owner` is the identity
     or address that asks. `windows` are those that the query has as named graphs beside the store's,
-    by IRI; `output` is one of gateway.windows.window.OUTPUTS.
+    by IRI; `output` is one of gateway.windows.window.OUTPUTS. `mode` is "union", the answer on the
+    store, or "event", that on each compound event; of these it is told all `after` a position, by
+    gateway, where whoever serves it has them. What is told again waits until its client `takes` it.
+    `gateways` are those that it is asked of, by their ids, or ALL_GATEWAYS; None is this one.
     """
 
     alias: str | None = None
@@ -140,6 +166,10 @@ class SubscribeRequest(QueryRequest):
     owner: str = ""
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = "changes"
+    mode: str = "union"
+    after: tuple[tuple[str, EventPosition], ...] = ()
+    gateways: tuple[str, ...] | None = None
+    takes: Takes = field(default=lambda: True, compare=False)
 
     @property
     def beside(self) -> frozenset[NamedNode]:

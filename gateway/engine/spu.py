@@ -26,6 +26,12 @@ from gateway.sparql.order.tie_break import with_tie_break
 from gateway.store.readable import Source
 from gateway.windows.window import Window
 
+EVENT = "event"
+"""The mode of a query that is asked of each compound event alone."""
+
+UNION = "union"
+"""The mode of a query that is asked of the store."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -37,6 +43,8 @@ class Subject:
     what the query looks at; None restricts nothing. What `is_prompt` is told before the UPDATE
     returns, in parallel mode too. With `infer` it is about the entailed view. Each of `windows`,
     by IRI, is a named graph beside those of the store; `output` says what its subscribers are told.
+    In the `mode` "event" it is asked of each compound event alone (gateway/engine/compound), and
+    `readable` are the graphs whose events may be read.
     """
 
     text: str
@@ -47,6 +55,7 @@ class Subject:
     infer: bool = False
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = "changes"
+    mode: str = UNION
 
 
 @dataclass(slots=True, eq=False)

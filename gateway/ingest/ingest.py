@@ -23,6 +23,7 @@ from adapters.values.notice import Heartbeat, Notice
 from adapters.values.observation import Observation
 from gateway.engine import Outcome
 from gateway.errors import ClientError, GatewayError, StorageError
+from gateway.ingest.compound.message_events import MessageEvents
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.duplicates import delivery_of
 from gateway.ingest.inbox import Delivery, Inbox, Replay
@@ -86,6 +87,7 @@ class Ingest:
         self.applied_before: Position | None = None
         self._mappings = mappings
         self._current_state = current_state
+        self.events = MessageEvents(current_state.identity, lambda: current_state.templates)
         self._absences = absences
         self._quarantine = kept.quarantine
         self._raw = kept.raw
@@ -327,7 +329,8 @@ class Ingest:
                 done = partial(self._settle, each)
                 templates = self._current_state.templates
                 elements = partial(self.elements.entering, each.records, templates, wants)
-                yield Submission(request.updates, done, request.remainders, elements)
+                event = partial(self.events.of, each.records)
+                yield Submission(request.updates, done, request.remainders, elements, event)
             else:
                 each.delivery.settle(None)
             yield from _unawaited(each.absences)

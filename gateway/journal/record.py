@@ -198,6 +198,14 @@ def encode_fields(fields: Fields) -> bytes:
     return _line(_write(fields))
 
 
+def read_fields(line: bytes) -> Fields:
+    """The reverse of `encode_fields`. Raises ValueError for what is no JSON object."""
+    fields = json.loads(line)
+    if not isinstance(fields, dict):
+        raise ValueError(f"no JSON object: {line[:80]!r}")  # as of other bad lines
+    return fields
+
+
 def _line(text: str) -> bytes:
     """A lone surrogate, which UTF-8 has not, becomes an escape."""
     try:

@@ -48,6 +48,15 @@ class Segment:
         self.records += len(lines)
         return len(data)
 
+    def cut(self, size: int) -> None:
+        """Forget what was written behind so many bytes; raises OSError."""
+        try:
+            self._file.truncate(size)
+        except OSError:
+            self.is_broken = True
+            raise
+        self.size = size
+
     def fsync(self) -> None:
         """Make durable what was written without; raises OSError."""
         try:

@@ -30,7 +30,7 @@ from gateway.engine import (
     SubscribeRequest,
     UpdateRequest,
 )
-from gateway.engine.request import Update
+from gateway.engine.request import MessageEvent, Update
 from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
@@ -75,18 +75,22 @@ Arrived = Mapping[str, Sequence[Element]]
 Elements = Callable[[], Arrived]
 """Asked in the scheduler's thread for what enters streams in the step of an UPDATE."""
 
+Event = Callable[[], MessageEvent | None]
+"""Asked there for the compound event of a message, where somebody wants events."""
+
 
 class Submission(NamedTuple):
     """An UPDATE of several bound ones for `Scheduler.submit`.
 
     Where it is refused, `fallbacks` are tried in order, in its place, until one is not; the
-    `elements` enter with the one that is not.
+    `elements` enter, and the `event` is told, with the one that is not.
     """
 
     updates: Sequence[BoundUpdate]
     done: Done
     fallbacks: Iterable[Sequence[BoundUpdate]] = ()
     elements: Elements = dict
+    event: Event = lambda: None  # a default of a tuple
 
 
 def is_refused(result: Outcome | GatewayError) -> bool:
@@ -195,6 +199,15 @@ class Scheduler:
     async def look(self, work: Callable[[Engine], T]) -> T:
         """What `work` sees of the engine, in the thread where nobody changes it meanwhile."""
         return await self._call(lambda: work(self.engine), is_update=False)
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Have `call`, which does not raise, made in the scheduler's thread; waits for nothing.
+
+        Who posts has a bound of their own. Once the scheduler is closing, nothing is done.
+        """
+        with self._changed:
+            if not self._closing:
+                self._enqueue(_Request(call, False))
 
     def start_timers(self) -> None:
         """Run delayed UPDATEs when they are due; those that are due already, first of all.
@@ -336,7 +349,7 @@ class Scheduler:
 
         A disk that does not take them is tried again; they stay readable and in the journal.
         """
-        if not self.engine.store.is_pending:
+        if not self.engine.is_pending:
             self._flush_at = None
         elif self._flush_at is None:
             self._flush_at = monotonic() + _FLUSH_S
@@ -361,16 +374,19 @@ class Scheduler:
     def _run_submitted(self, submission: Submission) -> None:
         """Run it or what may take its place, and tell how that ended."""
         elements = submission.elements()
-        first = last = self._tried(submission.updates, elements)
+        message = submission.event() if self.engine.events.is_wanted else None
+        first = last = self._tried(submission.updates, elements, message)
         if is_refused(first):
             for instead in submission.fallbacks:
-                last = self._tried(instead, elements)
+                last = self._tried(instead, elements, message)
                 if not is_refused(last):
                     break
         submission.done(first, last)
 
-    def _tried(self, updates: Sequence[BoundUpdate], elements: Arrived) -> Outcome | GatewayError:
-        request = UpdateRequest(updates, is_deferred=True, elements=elements)
+    def _tried(
+        self, updates: Sequence[BoundUpdate], elements: Arrived, message: MessageEvent | None
+    ) -> Outcome | GatewayError:
+        request = UpdateRequest(updates, is_deferred=True, elements=elements, message=message)
         try:
             return self._update_at_last(request)
         except GatewayError as error:

@@ -65,7 +65,7 @@ class _Merge:
         """Have it exist, with these quads besides its own."""
         del bindings
         working.create_graph(self.graph)
-        working.add(self.quads)
+        working.state(self.quads)
 
 
 @dataclass(frozen=True, slots=True)

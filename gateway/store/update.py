@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
 
-from pyoxigraph import DefaultGraph, NamedNode, Variable
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Variable
 
 from gateway.errors import BadRequestError, UpdateFailedError
 from gateway.rdf.canonical import canonical, canonical_quad
@@ -59,6 +59,9 @@ class UpdatePlan:
             step.run(working, known)
 
 
+Stated = dict[Quad, None]
+"""The quads that a request inserts by itself: not what it copies from one graph to another."""
+
 BoundUpdate = tuple[UpdatePlan, Bindings]
 """A plan with its forced bindings: variable name to term."""
 
@@ -68,12 +71,13 @@ def evaluate(
     updates: Iterable[BoundUpdate],
     rights: Rights = ALL_RIGHTS,
     diverted: Diverted | None = None,
+    stated: Stated | None = None,
 ) -> Delta:
     """The net change of several bound updates as one request; the store stays as it is.
 
-    What they insert into streams is `diverted`.
+    What they insert into streams is `diverted`; what they insert, new or not, is `stated`.
     """
-    return _evaluated(Working(store, rights, diverted), updates)
+    return _evaluated(Working(store, rights, diverted), updates, stated)
 
 
 def evaluate_inferring(
@@ -82,6 +86,8 @@ def evaluate_inferring(
     updates: Sequence[BoundUpdate],
     rights: Rights = ALL_RIGHTS,
     diverted: Diverted | None = None,
+    *,
+    stated: Stated | None = None,
 ) -> Delta:
     """As `evaluate`, where the WHERE of the first operation sees `entailed`.
 
@@ -91,7 +97,7 @@ def evaluate_inferring(
     require_where_first(updates)
     # All that is asked of it is what a WHERE asks, which the entailed view has as the store has it.
     seen = cast(QuadStore, entailed)
-    return _evaluated(Inferring(store, seen, rights, diverted), updates)
+    return _evaluated(Inferring(store, seen, rights, diverted), updates, stated)
 
 
 def require_where_first(updates: Iterable[BoundUpdate]) -> None:
@@ -104,7 +110,8 @@ def require_where_first(updates: Iterable[BoundUpdate]) -> None:
         )
 
 
-def _evaluated(working: Working, updates: Iterable[BoundUpdate]) -> Delta:
+def _evaluated(working: Working, updates: Iterable[BoundUpdate], stated: Stated | None) -> Delta:
+    working.stated = stated
     for plan, bindings in updates:
         plan.run(working, bindings)
     return working.delta()
@@ -216,7 +223,7 @@ def _insert(working: Working, template: QuadTemplate, rows: Sequence[Row]) -> No
     if working.diverted is not None and template.names_graphs:
         quads, streams = working.diverted.take(template, rows, quads)
         working.require_write(*streams)
-    working.add(quads)
+    working.state(quads)
     if template.names_graphs:
         for graph in {quad.graph_name for quad in quads}:
             working.create_graph(graph)
@@ -298,7 +305,7 @@ class Load:
                 return
             raise
         working.create_graph(graph)
-        working.add(quads)
+        working.state(quads)
 
 
 class ManageGraphs:

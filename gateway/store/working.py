@@ -8,7 +8,7 @@ in are as the store gives them back (`rdf.canonical`). With restricted rights, w
 for a graph that may not be written, whether or not it would change anything.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
@@ -31,13 +31,14 @@ class Working:
 
     __slots__ = (
         *("_added", "_created", "_dropped", "_index", "_removed", "_rights", "_whole"),
-        *("diverted", "store"),
+        *("diverted", "stated", "store"),
     )
 
     def __init__(
         self, store: QuadStore, rights: Rights = ALL_RIGHTS, diverted: Diverted | None = None
     ) -> None:
         self.diverted = diverted
+        self.stated: dict[Quad, None] | None = None
         self.store = store if rights.sees_all else ReadableStore(store, rights)
         self._whole = store
         self._rights = rights
@@ -67,6 +68,12 @@ class Working:
             for quad in absent:
                 removed.pop(quad, None)
         self._index.add(self._whole.missing(new))
+
+    def state(self, quads: Sequence[Quad]) -> None:
+        """Insert what the request itself says, and note that it did, where `stated` is wanted."""
+        self.add(quads)
+        if self.stated is not None:
+            self.stated.update(dict.fromkeys(quads))
 
     def remove(self, quads: Iterable[Quad]) -> None:
         """Delete quads, those that are there; their graphs stay, be they empty."""

@@ -197,7 +197,7 @@ def notifications(
 ) -> Iterator[Mapping[str, Any]]:
     """Subscribe, then yield each notification until the socket is closed.
 
-    `over` has the members `windows` and `output` of the request, where there are some.
+    `over` has the members `windows`, `output`, `mode` and `after` that the request has.
 
     Raises ClientError for what the gateway refuses, UnreachableError when it cannot be reached.
     """

@@ -5,6 +5,7 @@
 Place: `Engine` makes one and answers with it.
 """
 
+from gateway.engine.compound.event_view import EventView
 from gateway.engine.delayed import DelayedUpdates
 from gateway.engine.delivery import Delivery, Listener
 from gateway.engine.options import EngineOptions
@@ -44,6 +45,7 @@ class Parts:
         told = (self.statistics, self.subscriptions, self.delivery)
         self.windowed = WindowedView(store, options, *told)
         self.windowed.declare(read_declared(store))
+        self.events = EventView(options.limits, *told)
         self.view: EntailedView | None = None
         if options.reasoning is not None:
             beside = (self.asserted, self.subscriptions, processings)
@@ -59,6 +61,7 @@ class Parts:
             self.subscriptions,
             asserted=self.asserted,
             windows=self.windowed,
+            events=self.events,
             view=self.view,
         )
 
@@ -74,4 +77,5 @@ class Parts:
             self.workers,
             self.view,
             self.windowed,
+            self.events,
         )

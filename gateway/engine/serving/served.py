@@ -11,17 +11,18 @@ from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
+from gateway.engine.compound.event_view import EventView
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
 from gateway.engine.limits import Limits, limited
 from gateway.engine.notification import Notification, SharedListener
 from gateway.engine.request import QueryRequest, SubscribeRequest
-from gateway.engine.spu import Spu, Subject
+from gateway.engine.spu import EVENT, Spu, Subject
 from gateway.engine.subscriptions import Subscription, Subscriptions
 from gateway.engine.views.entailed_view import EntailedView
 from gateway.engine.views.processings import Answering, first_answer
 from gateway.engine.windowed.windowed_view import WindowedView
-from gateway.errors import NoReasoningError, WindowError
+from gateway.errors import BadRequestError, NoReasoningError, WindowError
 from gateway.sparql.clock_calls import calls_clock
 from gateway.store.clock import Clock
 from gateway.windows.before.filling import Filling
@@ -51,6 +52,7 @@ class Served:
         *,
         asserted: Serving,
         windows: WindowedView,
+        events: EventView,
         view: EntailedView | None,
     ) -> None:
         self.view = view
@@ -60,6 +62,7 @@ class Served:
         self._subscriptions = subscriptions
         self._asserted = asserted
         self._windows = windows
+        self._events = events
         self._clocked = count(1)
 
     def subscribe(
@@ -71,7 +74,8 @@ class Served:
                 "a listener of its own is for a subscription over windows",
                 "give the engine one for all: on_notification",
             )
-        clocked = next(self._clocked) if calls_clock(request.text) else 0
+        is_event = request.mode == EVENT
+        clocked = next(self._clocked) if calls_clock(request.text) and not is_event else 0
         subject = self._subject(request, clocked)
         with self._clock.held() as time:
             home = self._home(subject)
@@ -84,7 +88,8 @@ class Served:
             self.view.follow(subscription.spuid, subject)
         windows = self._windows.known(spu) if subject.windows else None
         known_as = (subscription.spuid, 0, request.alias)
-        return Notification(*known_as, time, results, spu.form, windows)
+        events, place = ((), self._events.place()) if is_event else (None, None)
+        return Notification(*known_as, time, results, spu.form, windows, events, place)
 
     def begin(
         self, request: SubscribeRequest, fillings: Mapping[Window, Filling]
@@ -147,6 +152,8 @@ class Served:
         """
         if not isinstance(query, SubscribeRequest):
             query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
+        if query.mode == EVENT:
+            return _of_events(query)
         query = self._windows.names.completed(query)
         if query.windows:
             self._windows.require_readable(query)
@@ -174,8 +181,33 @@ class Served:
         return self.view.home(subject)
 
     def _serving(self, subject: Subject) -> Serving:
+        if subject.mode == EVENT:
+            return self._events
         if subject.windows:
             return self._windows
         if subject.infer and self.view is not None:
             return self.view.processing
         return self._asserted
+
+
+def _of_events(query: SubscribeRequest) -> Subject:
+    """What a request in mode `event` is about; whose events it may read counts whatever it asks.
+
+    Raises BadRequestError for what has no meaning there.
+    """
+    if query.windows or query.output != OUTPUTS[0]:
+        raise BadRequestError(
+            "in mode event a query is asked of one event, and this one names windows or an output",
+            "leave out `windows` and `output`, or `mode`",
+        )
+    if query.after:
+        raise BadRequestError(
+            "events `after` a position are asked for, and this gateway keeps none",
+            "leave out `after`, or set [events] log = true",
+        )
+    if query.infer:
+        raise BadRequestError(
+            "in mode event a query is asked of what one request states, without what follows",
+            "leave out `infer`, or `mode`",
+        )
+    return Subject(query.text, query.dataset, readable=query.rights.read, mode=EVENT)

@@ -9,11 +9,13 @@ Place: under `Engine`, in its thread. A step has one place in the order of all a
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from pyoxigraph import Triple
 
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event_view import NOTHING_MADE, EventView, Made
 from gateway.engine.delayed import DelayedUpdates, LastingRequest, due_time
 from gateway.engine.delivery import Delivery
 from gateway.engine.notification import Outcome, Told
@@ -34,6 +36,7 @@ from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
     BoundUpdate,
+    Stated,
     evaluate,
     evaluate_inferring,
     require_where_first,
@@ -43,6 +46,9 @@ from gateway.windows.element import Element
 log = logging.getLogger(__name__)
 
 _NO_CHANGE = Delta()
+
+_made: Callable[[type[Outcome], tuple[object, ...]], Outcome] = tuple.__new__
+"""A third of the time of calling the class."""
 
 RightsOf = Callable[[str], Rights]
 """The rights that an identity has now; raises a GatewayError for one that is known no more."""
@@ -62,23 +68,33 @@ class Steps:
     workers: Workers | None
     view: EntailedView | None
     windowed: WindowedView
+    events: EventView
+    writing: AbstractContextManager[int] = field(init=False)
+    """The place of a step in the order of all, and its time; then workers get their part."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writing", _Writing(self))
 
     def update(self, request: UpdateRequest, bound: Sequence[BoundUpdate]) -> Outcome:
         """Execute a request, or let it wait for its time; nobody but who waits here is told yet.
 
         Raises a GatewayError when it cannot be done; then nothing has changed.
         """
-        with self.writing() as time:
+        with self.writing as time:
             if request.at is not None:
                 return self._delay(request, bound, request.at, time)
+            is_stating = self.events.is_wanted and request.message is None
+            stated: Stated | None = {} if is_stating else None
             delta, arrived = self._evaluated(
-                bound, request.rights, infer=request.infer, texts=_texts(request)
+                bound, request.rights, infer=request.infer, texts=_texts(request), stated=stated
             )
+            made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
-                return self._change(delta, self.store.defer, time, arrived=request.elements)
+                elements = request.elements
+                return self._change(delta, self.store.defer, time, arrived=elements, made=made)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
-            outcome = self._change(delta, self.store.apply, time, arrived=arrived)
+            outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
             if declared is not None:
                 self.windowed.declare(declared)
             return outcome
@@ -88,15 +104,16 @@ class Steps:
         distinct = tuple(map(canonical_triple, triples))
         if len(distinct) > 1:
             distinct = tuple(dict.fromkeys(distinct))
-        element = Element(distinct, time, is_gateway_time=time is None)
-        return self.let_in({stream: (element,)})
+        return self.let_in({stream: (Element(distinct, time, None, None, time is None),)})
 
     def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
-        with self.writing() as time:
-            if self.windowed.is_idle:
+        windowed = self.windowed
+        with self.writing as time:
+            if windowed.is_idle:
                 return Outcome(_NO_CHANGE, (), time)
-            return self.told(self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived), time)
+            changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
+            return self.told(changes, time) if changes else Outcome(_NO_CHANGE, (), time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
@@ -105,13 +122,13 @@ class Steps:
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
         view = self._require_view()
-        with self.writing() as time:
+        with self.writing as time:
             entailed = view.resume()
             return _outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
-        with self.writing() as time:
+        with self.writing as time:
             self.delayed.require(id_)
             return self._change(self.delayed.without(id_), self.store.apply, time, id_)
 
@@ -121,7 +138,7 @@ class Steps:
         One that was due before `opened` counts as late; `rights_of` gives the rights that who sent
         it has now. Raises StorageError: then it still waits.
         """
-        with self.writing() as time:
+        with self.writing as time:
             first = self.delayed.first
             if first is None or first[0] > time:
                 return None
@@ -137,18 +154,14 @@ class Steps:
         if view is not None and view.is_unsettled:
             with self.clock.held(outcome.time):
                 told = view.settled(outcome.notifications, outcome.time)
-            outcome = replace(outcome, notifications=told)
+            outcome = outcome._replace(notifications=told)
             self.statistics.subscriptions = len(self.subscriptions)
         if outcome.shared:
             self.delivery.deliver_shared(outcome.shared)
         if not outcome.notifications or self.delivery.listener is None:
             return outcome
         self.delivery.deliver(outcome.notifications)
-        return replace(outcome, notifications=())
-
-    def writing(self) -> AbstractContextManager[int]:
-        """The place of a step in the order of all, and its time; then workers get their part."""
-        return _Writing(self)
+        return outcome._replace(notifications=())
 
     def pump(self) -> None:
         """Let workers have what they have not got yet."""
@@ -168,18 +181,23 @@ class Steps:
         *,
         infer: bool,
         texts: Iterable[str] = (),
+        stated: Stated | None = None,
     ) -> tuple[Delta, Arrived]:
-        """The change that an UPDATE would make now, and what it lets into streams."""
+        """The change that an UPDATE would make now, and what it lets into streams.
+
+        What it inserts, new or not, it adds to `stated`.
+        """
         if self.view is not None:
             self.view.require_writable(bound)
         names = self.windowed.names
         diverted = names.diverted(texts)
         if not infer:
-            delta = evaluate(self.store, bound, rights, diverted)
+            delta = evaluate(self.store, bound, rights, diverted, stated)
         else:
             view = self._require_view()
             view.require()
-            delta = evaluate_inferring(self.store, view.entailed, bound, rights, diverted)
+            known = (self.store, view.entailed, bound, rights, diverted)
+            delta = evaluate_inferring(*known, stated=stated)
         names.require_stored(delta)
         if diverted is None or not diverted.elements:
             return delta, NOTHING
@@ -193,7 +211,7 @@ class Steps:
             require_where_first(bound)
         due = due_time(at, time)
         id_, delta = self.delayed.entry(LastingRequest.of(request, bound), due, time)
-        return replace(self._change(delta, self.store.apply, time, id_), due=due)
+        return self._change(delta, self.store.apply, time, id_)._replace(due=due)
 
     def _change(
         self,
@@ -203,20 +221,46 @@ class Steps:
         id_: str | None = None,
         *,
         arrived: Arrived = NOTHING,
+        made: Made = NOTHING_MADE,
     ) -> Outcome:
         self.statistics.updates += 1
-        view, entailed = self.view, delta
         if not delta.is_empty:
-            if view is None:
-                apply(delta)
-            else:
-                is_reading = apply == self.store.defer
-                entailed = view.change(delta, apply, is_reading=is_reading)
-        elif not self._is_time_seen():
+            whole, entailed = self._applied(delta, apply, made.events)
+        elif self._is_time_seen():
+            whole = entailed = delta
+        else:
             return Outcome(delta, (), time, id_)
         self.statistics.quads_added += len(delta.added)
         self.statistics.quads_removed += len(delta.removed)
-        return _outcome(delta, self._notify(delta, entailed, time, arrived), time, id_)
+        told = self._notify(whole, entailed, time, arrived)
+        if made.events:
+            told = self._with_events(told, made.events, time)
+        if not whole.is_empty:
+            self.events.changed(whole, made)
+        return _outcome(delta, told, time, id_)
+
+    def _applied(
+        self, delta: Delta, apply: Callable[[Delta], None], events: Sequence[CompoundEvent]
+    ) -> tuple[Delta, Delta]:
+        """The change, with what is noted of its events, and with what follows; the store has it."""
+        keeping = self.events.keeping
+        if keeping is None or not events or events[0].is_message:
+            return delta, self._entailed(delta, apply)
+        with keeping.kept(events, delta) as whole:
+            return whole, self._entailed(whole, apply)
+
+    def _entailed(self, delta: Delta, apply: Callable[[Delta], None]) -> Delta:
+        if self.view is None:
+            apply(delta)
+            return delta
+        is_reading = apply == self.store.defer
+        is_awaited = self.windowed.is_inferring
+        return self.view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
+
+    def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
+        more = self.events.told(events, time).notifications
+        self.statistics.notifications += len(more)
+        return Told([*told.notifications, *more], told.shared, told.deliveries + len(more))
 
     def _is_time_seen(self) -> bool:
         """Whether an answer may change by a step that changes no quad."""
@@ -234,7 +278,8 @@ class Steps:
             rights = request.rights.within(present)
             texts = [text for text, _ in request.updates]
             bound, infer = request.bound(), request.infer
-            delta, arrived = self._evaluated(bound, rights, infer=infer, texts=texts)
+            stated: Stated | None = {} if self.events.is_wanted else None
+            delta, arrived = self._evaluated(bound, rights, infer=infer, texts=texts, stated=stated)
             declared = declared_after(self.store, delta)
         except StorageError:
             raise
@@ -242,7 +287,8 @@ class Steps:
             return self._failed(id_, time, error)
         try:
             change = self.delayed.without(id_, delta)
-            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived)
+            made = self.events.made(stated, None, delta, time)
+            outcome = self._change(change, self.store.apply, time, id_, arrived=arrived, made=made)
         except ClientError as error:  # the reasoner does not take it
             return self._failed(id_, time, error)
         if declared is not None:
@@ -270,30 +316,33 @@ class Steps:
 
     def _addressed(self, changes: Sequence[Change], time: int) -> Told:
         told = self.subscriptions.address(changes, time)
-        count = len(told.notifications)
-        for _, listeners in told.shared:
-            count += len(listeners)
-        self.statistics.notifications += count
+        self.statistics.notifications += told.deliveries
         return told
 
 
 class _Writing:
-    """A generator would take thrice the time, and each step has one."""
+    """One for all steps: a generator, or an object for each, would take thrice the time.
 
-    __slots__ = ("_held", "_steps")
+    Steps may be in one another; `_before` has what the clock is given back for each.
+    """
+
+    __slots__ = ("_before", "_clock", "_lock", "_steps")
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
+        self._lock = steps.store.writing
+        self._clock = steps.clock
+        self._before: list[int | None] = []
 
     def __enter__(self) -> int:
-        steps = self._steps
-        steps.store.writing.acquire()
+        self._lock.acquire()
         try:
-            self._held = steps.clock.held()
-            return self._held.__enter__()
+            time, before = self._clock.hold()
+            self._before.append(before)
         except BaseException:
-            steps.store.writing.release()
+            self._lock.release()
             raise
+        return time
 
     def __exit__(
         self,
@@ -301,15 +350,15 @@ class _Writing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        steps = self._steps
-        self._held.__exit__(kind, error, trace)
-        steps.store.writing.release()
-        if steps.workers is not None and kind is None:
-            steps.pump()
+        self._clock.release(self._before.pop())
+        self._lock.release()
+        if kind is None and self._steps.workers is not None:
+            self._steps.pump()
 
 
 def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:
-    return Outcome(delta, tuple(told.notifications), time, id_, shared=told.shared)
+    notifications, shared, _ = told
+    return _made(Outcome, (delta, tuple(notifications), time, id_, None, shared))
 
 
 def _texts(request: UpdateRequest) -> Iterable[str]:

@@ -1,18 +1,23 @@
 """`OverWindows`: windows of a subscription and what it wants to be told, as every door has them.
 
-    members `windows` and `output` of a request, of a JSAP query, of a command -> OverWindows
+    members of a request, a JSAP query, a command: windows, output, mode, after -> OverWindows
 
-Place: between whoever subscribes and `SubscribeRequest`. Meaning: docs/windows.md.
+Place: between whoever subscribes and `SubscribeRequest`. Meaning: docs/windows.md; docs/events.md.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from gateway.engine.request import ALL_GATEWAYS
+from gateway.engine.spu import EVENT, UNION
 from gateway.errors import WindowError
+from gateway.journal.event_position import EventPosition
 from gateway.windows.info import WindowInfo, date_time
 from gateway.windows.window import OUTPUTS, Expand, Window, as_written, parse_windows
 from jsap.template import Template
+
+MODES = (UNION, EVENT)
 
 MOST_WINDOWS = 16
 """What one subscription may look at: each may hold what `WindowLimits` allows for all."""
@@ -20,14 +25,21 @@ MOST_WINDOWS = 16
 
 @dataclass(frozen=True, slots=True)
 class OverWindows:
-    """`windows` by their IRIs, sorted; `output` is one of OUTPUTS."""
+    """`windows` by their IRIs, sorted; `output` is one of OUTPUTS, `mode` one of MODES.
+
+    Of events it is told all `after` a position, by the id of the gateway whose position it is.
+    `gateways` are whom it is asked of: see SubscribeRequest.
+    """
 
     windows: tuple[tuple[str, Window], ...] = ()
     output: str = OUTPUTS[0]
+    mode: str = UNION
+    after: tuple[tuple[str, EventPosition], ...] = ()
+    gateways: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, members: Mapping[str, object], expand: Expand = as_written) -> Self:
-        """From the JSON members `windows` and `output`, either of which may be missing or null.
+        """From the JSON members `windows`, `output`, `mode`, `after`: any may be missing or null.
 
         `expand` makes IRIs of names with a prefix. Raises WindowError with the member and what
         would be right.
@@ -38,7 +50,10 @@ class OverWindows:
             raise WindowError(
                 "windows", f"there are {len(windows)}", f"give {MOST_WINDOWS} at most"
             )
-        return cls(windows, OUTPUTS[0] if output is None else _output(output))
+        mode = _mode(members.get("mode"))
+        after = _after(members.get("after"), mode)
+        told = OUTPUTS[0] if output is None else _output(output)
+        return cls(windows, told, mode, after, _gateways(members.get("gateways")))
 
     def members(self) -> dict[str, object]:
         """The same as JSON: what is not so by default."""
@@ -47,6 +62,12 @@ class OverWindows:
             found["windows"] = {iri: window.members() for iri, window in self.windows}
         if self.output != OUTPUTS[0]:
             found["output"] = self.output
+        if self.mode != UNION:
+            found["mode"] = self.mode
+        if self.after:
+            found["after"] = {gateway: str(position) for gateway, position in self.after}
+        if self.gateways is not None:
+            found["gateways"] = "all" if self.gateways == ALL_GATEWAYS else list(self.gateways)
         return found
 
 
@@ -92,3 +113,40 @@ def _output(value: object) -> str:
     raise WindowError(
         "output", f"{shown:.60} is none", f"give {', '.join(OUTPUTS[:-1])} or {OUTPUTS[-1]}"
     )
+
+
+def _mode(value: object) -> str:
+    if value is None:
+        return UNION
+    if isinstance(value, str) and value in MODES:
+        return value
+    raise WindowError("mode", f"{value!r:.60} is none", f"give {' or '.join(MODES)}")
+
+
+def _gateways(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if value == "all":
+        return ALL_GATEWAYS
+    names = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    if not isinstance(value, list) or not 0 < len(value) == len(names) <= _MOST_GATEWAYS:
+        raise WindowError("gateways", f"{value!r:.60} names none", 'give "all", or a list of ids')
+    return tuple(sorted(set(names)))
+
+
+_MOST_GATEWAYS = 1000
+_AFTER = 'give {"<gateway>": "<position>"}, as `events` of a notification has them'
+
+
+def _after(value: object, mode: str) -> tuple[tuple[str, EventPosition], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping) or len(value) > _MOST_GATEWAYS:
+        raise WindowError("after", f"{value!r:.60} has no positions by gateway", _AFTER)
+    if mode != EVENT:
+        raise WindowError("after", "is for events", "add mode event, or leave it out")
+    try:
+        found = {str(each): EventPosition.parse(str(text)) for each, text in value.items()}
+    except ValueError as error:
+        raise WindowError("after", str(error), _AFTER) from error
+    return tuple(sorted(found.items()))

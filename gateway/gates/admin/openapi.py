@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from gateway import __version__
+from gateway.engine.windowed.over import MODES
 from gateway.gates.admin import (
     actuators,
     alarms,
@@ -133,6 +134,24 @@ _OVER: Sequence[Json] = (
         "in": "query",
         "description": "what is told of rows",
         "schema": {"type": "string", "enum": list(OUTPUTS)},
+    },
+    {
+        "name": "mode",
+        "in": "query",
+        "description": "union: the answer on the store; event: on each compound event alone",
+        "schema": {"type": "string", "enum": list(MODES)},
+    },
+    {
+        "name": "gateways",
+        "in": "query",
+        "description": "all, or ids with commas: asked of these gateways together",
+        "schema": {"type": "string"},
+    },
+    {
+        "name": "after",
+        "in": "query",
+        "description": "JSON: positions by gateway, after which all events are told too",
+        "schema": {"type": "string"},
     },
 )
 

@@ -41,6 +41,7 @@ class ListedQuery(Answer):
     sparql: str
     windows: dict[str, Any] | None = None
     output: str | None = None
+    mode: str | None = None
 
 
 class ListedQueries(Answer):

@@ -24,11 +24,12 @@ class SavedBody(Body):
     label: Annotated[str, Field(max_length=200)] = ""
     windows: dict[str, dict[str, Any]] | None = None
     output: Literal["changes", "added", "removed", "whole"] | None = None
+    mode: Literal["union", "event"] | None = None
 
     @property
     def over(self) -> dict[str, object]:
         """As an entry of a profile has them."""
-        return self.model_dump(include={"windows", "output"}, exclude_none=True)
+        return self.model_dump(include={"windows", "output", "mode"}, exclude_none=True)
 
 
 class SavedTold(Answer):
@@ -39,6 +40,7 @@ class SavedTold(Answer):
     label: str
     windows: dict[str, Any] | None = None
     output: str | None = None
+    mode: str | None = None
 
 
 class SavedListTold(Answer):

@@ -19,6 +19,7 @@ from gateway.admin.looking.quiet import (
     why_quiet,
 )
 from gateway.admin.looking.troubles import Before
+from gateway.engine.spu import EVENT
 from gateway.errors import BadRequestError, NotFoundError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.dependencies import AnyCaller, GateOf
@@ -161,6 +162,11 @@ class QuietGate:
             raise BadRequestError(
                 f"{name} is over windows, which nobody has asked for patterns yet",
                 "/explain says what its windows have, /windows what all have",
+            )
+        if template.over.get("mode") == EVENT:
+            raise BadRequestError(
+                f"{name} is asked in mode event, of one event after another",
+                "/explain?mode=event says which patterns an event must match",
             )
         graphs = template.graphs
         default, named = graphs.default_graph_uri, graphs.named_graph_uri

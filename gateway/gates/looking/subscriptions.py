@@ -48,6 +48,7 @@ class SubscriptionTold(Answer):
     worker: bool
     windows: dict[str, Any] | None = None
     output: str | None = None
+    mode: str | None = None
 
 
 class SubscriptionsTold(Answer):
@@ -107,7 +108,7 @@ def _told(each: Standing, clients: Mapping[str, str], rules: Mapping[str, str]) 
         cost_us=each.costs.time_ns // 1000,
         worker=each.in_worker,
     )
-    return told.model_copy(update=OverWindows(each.windows, each.output).members())
+    return told.model_copy(update=OverWindows(each.windows, each.output, each.mode).members())
 
 
 router = JsonRouter(Requires(Capability.OPERATIONS))

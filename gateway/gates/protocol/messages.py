@@ -1,9 +1,9 @@
 """Requests of the SPARQL 1.1 SE protocol: JSON text into values, the same on every transport.
 
 Place on the way of the data: the first step of a subscription. Sources: SPARQL 1.1 Subscribe
-Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence`, `infer`, `windows` and
-`output` in a subscribe are our extension, which other brokers ignore (docs/subscribing.md,
-docs/reasoning.md).
+Language and Secure Event Protocol (SEPA's drafts); `spuid`, `sequence`, `infer`, `windows`,
+`output`, `mode`, `after` and `gateways` in a subscribe are ours, and other brokers ignore them
+(docs/subscribing.md, docs/reasoning.md, docs/events.md).
 """
 
 import json
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import NamedNode
 
+from gateway.engine.spu import UNION
 from gateway.engine.windowed.over import OVER_NOTHING, OverWindows, written_out
 from gateway.errors import BadRequestError
 from gateway.rdf.dataset import Dataset
@@ -38,6 +39,12 @@ class Subscribe:
     authorization: str | None = None
     infer: bool | None = None
     over: OverWindows = OVER_NOTHING
+
+    def infers(self, by_default: bool) -> bool:
+        """Whether it is about what follows too; by default neither events nor gateways are."""
+        if self.infer is None:
+            return by_default and self.over.mode == UNION and self.over.gateways is None
+        return self.infer
 
 
 @dataclass(frozen=True, slots=True)

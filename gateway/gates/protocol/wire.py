@@ -13,6 +13,7 @@ from json.encoder import encode_basestring
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from gateway.engine import Notification
+from gateway.engine.notification import EventRows, Federated
 from gateway.engine.windowed.over import told
 from gateway.errors import GatewayError
 from gateway.rdf.namespaces import XSD
@@ -90,9 +91,12 @@ class NotificationEncoder:
         alias = "" if notification.alias is None else f',"alias":{_quote(notification.alias)}'
         several = f',"merged":{merged}' if merged > 1 else ""
         windows = "" if notification.windows is None else _windows_member(notification.windows)
+        events = "" if notification.events is None else _events_member(notification.events)
+        if notification.federation is not None:
+            events += _federation_member(notification.federation)
         return (
             f'{{"notification":{{"spuid":{_quote(notification.spuid)}{alias},'
-            f'"sequence":{notification.sequence},"time":{notification.time}{several}{windows},'
+            f'"sequence":{notification.sequence},"time":{notification.time}{several}{windows}{events},'
             f"{self._encode_results(notification)}}}}}"
         )
 
@@ -114,6 +118,24 @@ def _results_members(results: ResultsDelta) -> str:
 def _windows_member(windows: Mapping[str, WindowInfo]) -> str:
     """What a first notification says of its windows; the time of each is ISO 8601."""
     return f',"windows":{json.dumps({iri: told(info) for iri, info in windows.items()})}'
+
+
+def _events_member(events: Iterable[EventRows]) -> str:
+    """What a notification of mode `event` says of each event; its rows stand in this order."""
+    return f',"events":{json.dumps([each._asdict() for each in events])}'
+
+
+def _federation_member(federation: Federated) -> str:
+    """Where gateways stood; what is not so is left out."""
+    members: JsonObject = {"positions": dict(federation.positions)}
+    if federation.gap is not None:
+        members["gap"] = {
+            gateway: {"from": first, "to": last}
+            for gateway, (first, last) in federation.gap.items()
+        }
+    if federation.missing:
+        members["missing"] = list(federation.missing)
+    return f',"federation":{json.dumps(members)}'
 
 
 def _ask_members(notification: Notification) -> str:

@@ -1,8 +1,8 @@
 """/explain: how the engine serves a query, or would, and what that has cost so far.
 
 The scheduler asks the engine in the turn of the SUBSCRIBE requests. Source: `Engine.explain`; the
-request is that of a QUERY (SPARQL 1.1 Protocol, 2.1), with `windows` and `output` as a SUBSCRIBE
-has them.
+request is that of a QUERY (SPARQL 1.1 Protocol, 2.1), with `windows`, `output` and `mode` as a
+SUBSCRIBE has them.
 
 The sizes and counts are about what all clients do together, so it takes the capability for
 operations; what the query reads is restricted as a subscription of the same client would be.
@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from gateway.engine import Explanation, QueryRequest, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
+from gateway.engine.spu import UNION
 from gateway.engine.windowed.over import told
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
@@ -68,8 +69,10 @@ class ExplainGate:
         caller.principal.require(Capability.OPERATIONS)
         operation = await read_operation(request, (QUERY,), self._limits)
         rights = caller.principal.policy.subscribe_rights
-        infer = self._infer if operation.infer is None else operation.infer
         over = operation.over
+        infer = operation.infer
+        if infer is None:
+            infer = self._infer and over.mode == UNION
         explanation = await self._engine.explain(
             SubscribeRequest(
                 operation.text,
@@ -78,6 +81,8 @@ class ExplainGate:
                 infer=infer,
                 windows=over.windows,
                 output=over.output,
+                mode=over.mode,
+                after=over.after,
             )
         )
         accepted = ",".join(request.headers.getlist("accept"))
@@ -102,6 +107,7 @@ def described(explanation: Explanation) -> JsonObject:
         "is_subscribed": explanation.is_subscribed,
         "in_worker": explanation.in_worker,
         "output": explanation.output,
+        "mode": explanation.mode,
         "windows": {iri: described_window(info) for iri, info in explanation.windows.items()},
         "automaton": dict(explanation.automaton),
     }

@@ -67,21 +67,29 @@ class Operation:
 
     @property
     def over(self) -> OverWindows:
-        """The windows beside its dataset, from the parameters `windows`, as JSON, and `output`.
+        """The windows beside its dataset and what is told of it.
 
-        Raises BadRequestError, WindowError.
+        From the parameters `windows` and `after`, as JSON, `output`, `mode` and `gateways`: all, or
+        ids with commas. Raises
+        BadRequestError, WindowError.
         """
-        declared, output = self.parameter("windows"), self.parameter("output")
-        members = {} if declared is None else {"windows": _declared(declared)}
-        return OverWindows.of({**members, "output": output}, written_out)
+        members: dict[str, object] = {name: self.parameter(name) for name in ("output", "mode")}
+        for name in ("windows", "after"):
+            text = self.parameter(name)
+            if text is not None:
+                members[name] = _declared(name, text)
+        gateways = self.parameter("gateways")
+        if gateways is not None:
+            members["gateways"] = gateways if gateways == "all" else gateways.split(",")
+        return OverWindows.of(members, written_out)
 
 
-def _declared(text: str) -> object:
+def _declared(name: str, text: str) -> object:
     try:
         return read_json(text, float, _no_number)
     except (ValueError, ArithmeticError, RecursionError) as error:
         reason = f"is no JSON: {error}"
-        raise WindowError("windows", reason, "percent-encode one JSON object") from error
+        raise WindowError(name, reason, "percent-encode one JSON object") from error
 
 
 def _no_number(word: str) -> None:

@@ -6,17 +6,20 @@ one value for all subscribers of an SPU, and counts once however many keep it.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from gateway.config.limits import DEFAULT_LIMITS
 from gateway.engine import Notification
+from gateway.engine.notification import EventRows
 from gateway.rdf.solutions import ResultsDelta
 
 _MESSAGE_BYTES = 240
 _ROW_BYTES = 72
 _TERM_BYTES = 120
-"""Above what CPython and pyoxigraph take for a message, a row, a term beside its text."""
+_EVENT_BYTES = 320
+"""Above what CPython and pyoxigraph take for a message, a row, a term beside its text, an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,15 @@ class KeptBytes:
         self._results: dict[int, list[int]] = {}
         self._buffers: dict[Kept, None] = {}
 
-    def hold(self, results: ResultsDelta) -> int:
-        """Count one who keeps these results, which must not change; the bytes of one message.
+    def hold(self, notification: Notification) -> int:
+        """Count one who keeps its results, which must not change; the bytes of one message.
 
         Linear in the rows the first time, constant for each that shares them.
         """
+        results = notification.results
         held = self._results.get(id(results))
         if held is None:
-            size = results_bytes(results)
+            size = results_bytes(results) + events_bytes(notification.events or ())
             self._results[id(results)] = held = [size + _MESSAGE_BYTES, 0]
             self.total += size
         held[1] += 1
@@ -125,7 +129,7 @@ class Kept:
                 return
             self._all.begin(self)
         messages.append(message)
-        self._bytes += self._all.hold(message.notification.results)
+        self._bytes += self._all.hold(message.notification)
         while len(messages) > limits.messages or self._bytes > limits.bytes:
             self._forget_first()
         if self._all.total > limits.total_bytes:
@@ -156,3 +160,8 @@ def results_bytes(results: ResultsDelta) -> int:
     terms = [str(term) for row in rows for term in row if term is not None]
     bytes_of_terms = len(terms) * _TERM_BYTES + sum(map(len, terms))
     return _MESSAGE_BYTES + len(rows) * _ROW_BYTES + bytes_of_terms
+
+
+def events_bytes(events: Sequence[EventRows]) -> int:
+    """The memory of what a notification says of its events, estimated from above."""
+    return sum(_EVENT_BYTES + len(each.graph) for each in events)

@@ -3,7 +3,8 @@
 Place on the way of the data: in the outbox of a subscriber that reads more slowly than its answer
 changes. `changes`: bag algebra, from R0 to R1 and from R1 to R2 is from R0 to R2. `added` and
 `removed`: each row is told, so they stand one behind another. `whole`: the last answer. Meaning of
-the four: docs/windows.md; Arasu et al., "The CQL continuous query language", 2006, section 6.
+the four: docs/windows.md. Of events all rows stand one behind another too (docs/events.md). Source:
+Arasu et al., "The CQL continuous query language", 2006, section 6.
 """
 
 from abc import ABC, abstractmethod
@@ -27,6 +28,8 @@ def merge(notifications: Sequence[Notification], output: str = OUTPUTS[0]) -> No
 
 def step_of(output: str, first: Notification) -> "Step":
     """A step for a subscriber who is told `output`."""
+    if first.events is not None:
+        return _Events(first)
     match output:
         case "added" | "removed":
             return _Joined(first)
@@ -65,7 +68,8 @@ class Step(ABC):
         """The one: of a first answer the windows are those of then."""
         if self.merged == 1:
             return self._first
-        return self._first._replace(time=self._last.time, results=self._results())
+        place = self._last.federation
+        return self._first._replace(time=self._last.time, results=self._results(), federation=place)
 
     @abstractmethod
     def _take(self, later: Notification) -> None: ...
@@ -126,6 +130,27 @@ class _Joined(Step):
         added = tuple(row for rows in self._added for row in rows)
         removed = tuple(row for rows in self._removed for row in rows)
         return ResultsDelta(self._first.results.variables, added, removed)
+
+
+class _Events(_Joined):
+    """The rows of all events, in order, and these events."""
+
+    __slots__ = ("_events", "_place")
+
+    def __init__(self, first: Notification) -> None:
+        super().__init__(first)
+        self._events = [*(first.events or ())]
+        self._place = first.federation
+
+    def _take(self, later: Notification) -> None:
+        super()._take(later)
+        self._events += later.events or ()
+        self._place = later.federation or self._place
+
+    def notification(self) -> Notification:
+        """The one, with all events."""
+        told = super().notification()
+        return told._replace(events=tuple(self._events), federation=self._place)
 
 
 class _Last(Step):

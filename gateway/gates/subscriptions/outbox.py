@@ -100,6 +100,13 @@ class Outbox:
                 return
             self._append_or_merge(notification)
 
+    def takes(self) -> bool | None:
+        """Whether there is room for what can wait; None once it is closed. In any thread."""
+        if self._closed:
+            return None
+        limits = self._limits
+        return len(self._steps) * 2 < limits.messages and self.consumer.rows * 2 < limits.rows
+
     def take(self) -> Addressed | None:
         """The next message to send; None for one that is needless by now, or was taken before."""
         with self._lock:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from gateway.engine import Notification, SubscribeRequest
+from gateway.engine.spu import EVENT
 from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.errors import GatewayError
 from gateway.gates.sparql.queries_apart import QueriesApart
@@ -52,6 +53,8 @@ class TriedFirst:
     ) -> str:
         """As Subscriptions; raises too what the first answer apart ends with."""
         loop = asyncio.get_running_loop()
+        if query.mode == EVENT:  # its first answer is empty, and the store is not asked
+            return await self._subscriptions.subscribe(query, sink=sink, ended=ended)
         if await loop.run_in_executor(self._forms, self._apart.wants_trial, query):
             turn = self._turns.setdefault(query.owner, asyncio.Lock())
             completed = query if self._windows is None else self._windows.completed(query)

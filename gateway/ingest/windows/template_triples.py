@@ -32,7 +32,7 @@ class TemplateTriples:
     def __init__(self, text: str, canonical_names: Container[str] = ()) -> None:
         """Raises SparqlSyntaxError."""
         quads = [
-            quad for operation in parse_update(text).operations for quad in _inserted(operation)
+            quad for operation in parse_update(text).operations for quad in inserted(operation)
         ]
         rows = [(quad.subject, quad.predicate, quad.object) for quad in quads]
         nodes = dict.fromkeys(node for row in rows for node in row)
@@ -108,7 +108,8 @@ def _may_be_equal(one: _Places, other: _Places, constants: Container[int]) -> bo
     return not any(a in constants and b in constants for a, b in pairs)
 
 
-def _inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:
+def inserted(operation: algebra.UpdateOperation) -> Iterator[algebra.QuadPattern]:
+    """The quads of an operation's INSERT, each with the graph that it goes to."""
     match operation:
         case algebra.InsertData(quads=quads):
             yield from quads

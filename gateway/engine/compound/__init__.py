@@ -1,0 +1,1 @@
+"""Compound events: what one request states in one graph, and queries asked of each alone."""

@@ -1,0 +1,124 @@
+"""`CompoundEvent`: the quads that one request states in one graph, as a dataset of its own.
+
+    stated quads, net Delta -> an event for each graph -> what queries see of it
+
+Place: behind the store, before the queries of the mode `event`. Source: Pellegrino, Huet, Baude and
+Alshabani, "A Distributed Publish/Subscribe System for RDF Data", 2013, section 2: a compound event
+is the quads with one graph term. A request makes at most one for each graph: what it states there,
+if at least one of it is new, so that a retry is none (docs/events.md).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from pyoxigraph import BlankNode, NamedNode, Quad, Store, Triple
+
+from gateway.journal.event_position import EventPosition
+from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import OWN_GRAPHS
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
+from gateway.store.clock import Clock
+from gateway.store.quad_store import QueryResults
+
+GraphNode = NamedNode | BlankNode
+
+By = Mapping[Term, Sequence[Triple]]
+
+
+class CompoundEvent:
+    """An event: `graph` is where it was stated, `term` the name that queries see that graph by.
+
+    For the default graph the `term` is that of the message or request. The triples are distinct, in
+    the form of the store. `time` is the engine's, µs since the epoch.
+    """
+
+    def __init__(
+        self,
+        graph: GraphName,
+        term: GraphNode,
+        triples: Sequence[Triple],
+        *,
+        gateway: str,
+        position: EventPosition,
+        time: int,
+    ) -> None:
+        self.graph = graph
+        self.term = term
+        self.triples = triples
+        self.gateway = gateway
+        self.position = position
+        self.time = time
+
+    @property
+    def name(self) -> str:
+        """The graph term as text."""
+        return self.term.value if isinstance(self.term, NamedNode) else f"_:{self.term.value}"
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it was a message that stated it, which the journal has."""
+        return self.position.request == 0
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    @cached_property
+    def quads(self) -> Sequence[Quad]:
+        """The triples in the graph of the event."""
+        return [Quad(each.subject, each.predicate, each.object, self.term) for each in self.triples]
+
+    @cached_property
+    def by_predicate(self) -> By:
+        """The triples of each predicate."""
+        found: dict[Term, list[Triple]] = {}
+        for triple in self.triples:
+            found.setdefault(triple.predicate, []).append(triple)
+        return found
+
+    @cached_property
+    def _store(self) -> Store:
+        store = Store()
+        store.extend(Quad(each.subject, each.predicate, each.object) for each in self.triples)
+        store.extend(self.quads)
+        return store
+
+    def query(self, text: str) -> QueryResults:
+        """Evaluate a text that is ready for the store, at the time of the event.
+
+        It sees the quads as the default graph and as the one named graph.
+        """
+        clock = Clock(lambda: self.time)
+        return self._store.query(text, custom_functions=clock.functions())
+
+
+def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+    """The graphs in which a request states something of which a part is new, and what it states.
+
+    The gateway's own graphs are none of these.
+    """
+    new = {quad.graph_name for quad in delta.added if quad.graph_name not in OWN_GRAPHS}
+    if not new:
+        return
+    known = frozenset(delta.added)
+    by_graph: dict[GraphName, list[Quad]] = {}
+    for quad in stated:
+        if quad.graph_name in new:
+            by_graph.setdefault(quad.graph_name, []).append(quad)
+    for graph, quads in by_graph.items():
+        if not known.isdisjoint(quads):
+            yield graph, [Triple(each.subject, each.predicate, each.object) for each in quads]
+
+
+def message_events(quads: Iterable[Quad]) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+    """The same of what a message states, which is always new."""
+    by_graph: dict[GraphName, dict[Triple, None]] = {}
+    for quad in quads:
+        triple = Triple(quad.subject, quad.predicate, quad.object)
+        if quad.graph_name not in OWN_GRAPHS:
+            by_graph.setdefault(quad.graph_name, {})[triple] = None
+    return ((graph, tuple(triples)) for graph, triples in by_graph.items())
+
+
+def term_of(graph: GraphName, default: NamedNode) -> GraphNode:
+    """The name that queries see a graph by; `default` is that of the default graph."""
+    return default if graph == DEFAULT_GRAPH else graph  # type: ignore[return-value]

@@ -1,0 +1,110 @@
+"""`EventQueries`: all queries of mode `event`, by what an event must have for them.
+
+    event -> look-up of each of its triples -> the queries whose key it has
+
+Place: between an event and the queries. Each query stands under one of its required patterns, the
+one that says most, so an event costs a few look-ups for each triple, however many queries there
+are. Source: Pellegrino et al. 2013, section 3.2.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import Triple
+
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event_query import EventQuery
+from gateway.engine.lutt import LuttEntry
+from gateway.engine.spu import Spu
+from gateway.rdf.terms import Term
+
+_Owners = dict[EventQuery, None]
+_Key = tuple[Term | None, Term | None]
+"""Subject and object of an entry; None is a wildcard."""
+
+_Mask = tuple[bool, bool]
+"""Which of them are constants."""
+
+
+class EventQueries:
+    """The queries in the order in which they came; equal ones are one."""
+
+    def __init__(self) -> None:
+        self._by_spu: dict[Spu, EventQuery] = {}
+        self._always: _Owners = {}
+        self._tables: dict[Term | None, dict[_Key, _Owners]] = {}
+        self._masks: dict[Term | None, dict[_Mask, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_spu)
+
+    def of(self, spu: Spu) -> EventQuery:
+        """The query of an SPU, which is one of these."""
+        return self._by_spu[spu]
+
+    def add(self, query: EventQuery) -> None:
+        """Have it looked at for the events that have its key."""
+        self._by_spu[query.spu] = query
+        key = query.key
+        if key is None:
+            self._always[query] = None
+            return
+        table = self._tables.setdefault(key.predicate, {})
+        table.setdefault(_ends(key), {})[query] = None
+        masks = self._masks.setdefault(key.predicate, {})
+        masks[_mask(key)] = masks.get(_mask(key), 0) + 1
+
+    def remove(self, spu: Spu) -> EventQuery:
+        """The reverse of `add`; leaves no empty table behind."""
+        query = self._by_spu.pop(spu)
+        key = query.key
+        if key is None:
+            del self._always[query]
+            return query
+        table, masks = self._tables[key.predicate], self._masks[key.predicate]
+        del table[_ends(key)][query]
+        if not table[_ends(key)]:
+            del table[_ends(key)]
+        masks[_mask(key)] -= 1
+        if not masks[_mask(key)]:
+            del masks[_mask(key)]
+        if not table:
+            del self._tables[key.predicate], self._masks[key.predicate]
+        return query
+
+    def reached(self, event: CompoundEvent) -> Iterable[EventQuery]:
+        """The queries whose key the event has, and those that every event may concern."""
+        found = dict(self._always)
+        for predicate, triples in event.by_predicate.items():
+            for known in (predicate, None):
+                masks = self._masks.get(known)
+                if masks:
+                    table = self._tables[known]
+                    for keys in _keys(masks, triples):
+                        for key in keys:
+                            owners = table.get(key)
+                            if owners:
+                                found.update(owners)
+        return tuple(found)
+
+
+def _ends(entry: LuttEntry) -> _Key:
+    return entry.subject, entry.object
+
+
+def _mask(entry: LuttEntry) -> _Mask:
+    return entry.subject is not None, entry.object is not None
+
+
+def _keys(masks: Iterable[_Mask], triples: Iterable[Triple]) -> Iterator[Iterable[_Key]]:
+    """For each kind of key in use, those that the triples have."""
+    ends = [(each.subject, each.object) for each in triples]
+    for mask in masks:
+        match mask:
+            case (True, True):
+                yield ends
+            case (True, False):
+                yield ((subject, None) for subject, _ in ends)
+            case (False, True):
+                yield ((None, object_) for _, object_ in ends)
+            case _:
+                yield ((None, None),)

@@ -1,0 +1,120 @@
+"""`EventQuery`: a query that is asked of each compound event alone, and answers with rows.
+
+    event -> required patterns -> join of patterns, or the store on the event's quads -> rows
+
+Place: one for each distinct subscription of mode `event`. A join of patterns is answered here; what
+is more than that is given to the store where the required patterns match. Oracle: the store on
+these quads.
+"""
+
+from collections.abc import Sequence
+
+from pyoxigraph import QueryBoolean, QuerySolutions
+
+from gateway.engine.compile import parse_subscribed
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event_bounds import require_bounded
+from gateway.engine.compound.event_join import Bindings, TooManyTrialsError, in_order, solutions
+from gateway.engine.compound.required import required_patterns
+from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
+from gateway.engine.join.join_pattern import JoinPattern
+from gateway.engine.limits import bounded
+from gateway.engine.lutt import LuttEntry
+from gateway.engine.spu import Spu, Subject
+from gateway.errors import UnsupportedQueryError
+from gateway.rdf.solutions import Row
+from gateway.sparql.algebra import Query
+from gateway.sparql.order.tie_break import with_tie_break
+from gateway.sparql.order.total_order import with_total_order
+from gateway.store.clock import with_clock
+
+
+class EventQuery:
+    """The query of an SPU; `refused` says why it is no join, "" for one that is."""
+
+    def __init__(self, subject: Subject) -> None:
+        """Raises SparqlSyntaxError, and UnsupportedQueryError for FROM and what else cannot be."""
+        query = parse_subscribed(subject)
+        _require_no_dataset(query, subject)
+        self.spu = Spu(subject, query.form.name, query.variables)
+        self.refused = ""
+        self._query = query
+        self._text = with_clock(with_total_order(with_tie_break(subject.text)))
+        self._join: Conjunction | None = None
+        try:
+            self._join = conjunction(query, None)
+            self._patterns = in_order(self._join.patterns)
+        except NotAJoinError as error:
+            self.refused = str(error)
+            self._patterns = in_order(required_patterns(query))
+        self.hits = 0
+
+    @property
+    def tier(self) -> str:
+        """How it is answered."""
+        return "event" if self._join is None else "event join"
+
+    @property
+    def key(self) -> LuttEntry | None:
+        """What an event must have to be looked at; None where each one must be."""
+        return entry_of(self._patterns[0]) if self._patterns else None
+
+    @property
+    def lutt(self) -> tuple[LuttEntry, ...]:
+        """All that an event must have."""
+        return tuple(dict.fromkeys(map(entry_of, self._patterns)))
+
+    def may_read(self, event: CompoundEvent) -> bool:
+        """Whether its rights let it see the event."""
+        readable = self.spu.subject.readable
+        return readable is None or event.graph in readable
+
+    def rows(self, event: CompoundEvent) -> Sequence[Row]:
+        """The answer on the event alone, as a bag: an ASK that is true has one empty row.
+
+        Raises TooComplexError where the event may make too much of it. Keeps to the limits in
+        force (gateway/engine/limits.py).
+        """
+        try:
+            found = solutions(event, self._patterns)
+            if self._join is not None:
+                return _projected(self._join, list(bounded(found)))
+            if next(iter(found), None) is None:
+                return ()
+        except TooManyTrialsError:
+            pass
+        return self._evaluated(event)
+
+    def _evaluated(self, event: CompoundEvent) -> Sequence[Row]:
+        require_bounded(self._query, event)
+        results = event.query(self._text)
+        if isinstance(results, QuerySolutions):
+            return [tuple(row) for row in bounded(results)]
+        if isinstance(results, QueryBoolean):
+            return [()] if results else ()
+        triples = ((t.subject, t.predicate, t.object) for t in bounded(results))
+        return list(dict.fromkeys(triples))
+
+
+def _projected(join: Conjunction, found: Sequence[Bindings]) -> Sequence[Row]:
+    columns = join.columns
+    rows = [
+        tuple(known.get(each) if isinstance(each, str) else each for each in columns)
+        for known in found
+    ]
+    return list(dict.fromkeys(rows)) if join.distinct else rows
+
+
+def entry_of(pattern: JoinPattern) -> LuttEntry:
+    """The pattern as an entry of a LUTT; in an event each graph is the same."""
+    ends = (pattern.subject, pattern.predicate, pattern.object)
+    subject, predicate, object_ = (None if isinstance(end, str) else end for end in ends)
+    return LuttEntry(subject, predicate, object_)
+
+
+def _require_no_dataset(query: Query, subject: Subject) -> None:
+    if query.dataset is not None or subject.dataset is not None:
+        raise UnsupportedQueryError(
+            "in mode event a query is asked of one event, and this one names other graphs",
+            "leave out FROM, default-graph-uri and named-graph-uri",
+        )

@@ -1,0 +1,1 @@
+"""One question over many gateways: replicas of what members say, kept exact over bad links."""

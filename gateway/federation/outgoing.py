@@ -1,0 +1,230 @@
+"""`Outgoing`: one member's stream of what this gateway has, as far as that one needs it.
+
+    hello, needs -> entries in force -> a snapshot, then each change -> numbered batches
+
+Place: at the gateway where data come from, one for each member; for one thread. A stream begins
+with a snapshot and has every change behind it, filtered, in order: no gap and nothing twice. Who
+missed something says hello, and a new stream begins. Of who acknowledges too little, changes are
+merged; where even these are too many the stream ends, and begins again once that one says hello.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pyoxigraph import Quad
+
+from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.lutt import LuttEntry, matches
+from gateway.federation.entries import read
+from gateway.federation.event_parts import event_part
+from gateway.federation.limits import OutgoingLimits
+from gateway.federation.needs import Filter
+from gateway.federation.outgoing_events import OutgoingEvents
+from gateway.federation.wire import Batch, Part, WireError
+from gateway.journal.event_position import EventPosition
+from gateway.rdf.delta import Delta, quads_delta
+from gateway.rdf.rights import Graphs
+from gateway.store.readable import Source
+
+Send = Callable[[bytes], None]
+
+
+class Outgoing:
+    """A stream to one member, who may read `graphs`; None is every graph. `life` names streams.
+
+    `in_force` is the member's place in the index of all.
+    """
+
+    def __init__(
+        self,
+        store: Source,
+        send: Send,
+        life: Callable[[], str],
+        *,
+        graphs: Graphs,
+        in_force: Filter,
+        events: OutgoingEvents,
+        limits: OutgoingLimits,
+    ) -> None:
+        self._store = store
+        self._send = send
+        self._new_life = life
+        self._graphs = graphs
+        self._limits = limits
+        self._life = ""
+        self._number = 0
+        self._acknowledged = -1
+        self._version = 0
+        self._filter = in_force
+        self._events = events
+        self._waiting: dict[Quad, bool] = {}
+        self._merged = 0
+        self._place: EventPosition | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the member follows a stream."""
+        return bool(self._life)
+
+    @property
+    def waiting(self) -> int:
+        """Quads of changes that wait for an acknowledgement."""
+        return len(self._waiting)
+
+    def hello(self, part: Part, position: EventPosition) -> None:
+        """Begin a new stream with all that the member needs. Raises WireError."""
+        entries = self._entries(part, "entries")
+        self._life, self._number, self._acknowledged = self._new_life(), 0, -1
+        self._version = part.number("version")
+        self._filter.change((), tuple(self._filter.entries))
+        self._filter.change(entries, ())
+        self._forget_waiting()
+        members = {
+            "ask": part.number("ask"),
+            "version": self._version,
+            "position": str(position),
+        }
+        self._tell(Part("snapshot", members, tuple(self._matching(entries))))
+        self._events.clear()
+        self._tell_missed(part, position)
+
+    def needs(self, part: Part, position: EventPosition) -> None:
+        """Change what is in force; who tells of another version than is here has to say hello.
+
+        Raises WireError.
+        """
+        if not self.is_open or part.text("life") != self._life:
+            return
+        if part.number("base") != self._version:
+            if part.number("version") != self._version:
+                self._tell(Part("again"))
+            return
+        add, remove = self._entries(part, "add"), self._entries(part, "remove")
+        new = [quad for quad in self._matching(add) if not self._is_sent(quad)]
+        self._flush(position)
+        self._filter.change(add, remove)
+        self._version = part.number("version")
+        members = {"version": self._version, "position": str(position)}
+        self._tell(Part("force", members, tuple(new)))
+        self._tell_missed(part, position)
+
+    def happened(self, event: CompoundEvent, ids: Sequence[int]) -> None:
+        """Tell of an event that answers these queries of the member.
+
+        Where too much is on its way the stream ends: what is kept is told with the next one.
+        """
+        if not self.is_open:
+            return
+        if not self._has_room:
+            self.close()
+            return
+        self._tell(event_part(event, ids))
+
+    def _tell_missed(self, part: Part, position: EventPosition) -> None:
+        missed = self._events.change(part)
+        for each in (*self._events.refused(), *self._events.replayed(missed, position)):
+            self._tell(each)
+        if missed:
+            self._tell(Part("through", {"position": str(position)}))
+
+    def acknowledge(self, part: Part, position: EventPosition) -> None:
+        """Know what has arrived; send what waited for that. Raises WireError."""
+        if part.text("life") == self._life:
+            self._acknowledged = max(
+                self._acknowledged, min(part.number("number"), self._number - 1)
+            )
+            if self._has_room and self.is_open:
+                self._flush(position)
+
+    def changed(self, delta: Delta, position: EventPosition) -> None:
+        """Tell of a change, of which the index has let this through."""
+        found = self._readable(delta)
+        if not self.is_open or found.is_empty:
+            return
+        if self._has_room and not self._waiting:
+            members = {"position": str(position)}
+            self._tell(Part("delta", members, found.added, found.removed))
+            return
+        self._wait(found)
+        self._place = position
+        if len(self._waiting) > self._limits.quads:
+            self.close()
+
+    def close(self) -> None:
+        """End the stream; the member says hello, once it hears that nothing comes."""
+        self._life = ""
+        self._filter.change((), tuple(self._filter.entries))
+        self._events.clear()
+        self._forget_waiting()
+
+    def beat(self, position: EventPosition) -> None:
+        """Say how far the stream is, so that a loss at its end is noticed, and where we stand."""
+        if not self.is_open:
+            self._send(Batch("", 0, (Part("beat", {"next": 0}),)).encode())
+            return
+        for part in self._events.refused():
+            self._tell(part)
+        if self._waiting and self._has_room:
+            self._flush(position)
+        members: dict[str, object] = {"next": self._number}
+        if not self._waiting:
+            members["position"] = str(position)
+        self._send(Batch(self._life, self._number, (Part("beat", members),)).encode())
+
+    @property
+    def _has_room(self) -> bool:
+        return self._number - 1 - self._acknowledged < self._limits.batches
+
+    def _tell(self, part: Part) -> None:
+        self._send(Batch(self._life, self._number, (part,)).encode())
+        self._number += 1
+
+    def _wait(self, delta: Delta) -> None:
+        """Merge a change into what waits: a quad that comes and goes is nothing."""
+        self._merged += 1
+        for quads, is_added in ((delta.removed, False), (delta.added, True)):
+            for quad in quads:
+                if self._waiting.get(quad) is (not is_added):
+                    del self._waiting[quad]
+                else:
+                    self._waiting[quad] = is_added
+
+    def _flush(self, position: EventPosition) -> None:
+        """Tell what waited as one change."""
+        if not self._merged:
+            return
+        added = (quad for quad, is_added in self._waiting.items() if is_added)
+        removed = (quad for quad, is_added in self._waiting.items() if not is_added)
+        delta = quads_delta(added, removed)
+        members = {"position": str(self._place or position), "merged": self._merged}
+        self._forget_waiting()
+        self._tell(Part("delta", members, delta.added, delta.removed))
+
+    def _forget_waiting(self) -> None:
+        self._waiting.clear()
+        self._merged = 0
+
+    def _matching(self, entries: Iterable[LuttEntry]) -> Iterable[Quad]:
+        found: dict[Quad, None] = {}
+        for entry in entries:
+            found.update(dict.fromkeys(matches(self._store, entry)))
+        return self._readable(Delta(tuple(found))).added
+
+    def _is_sent(self, quad: Quad) -> bool:
+        return any(True for _ in self._filter.let_through((quad,)))
+
+    def _readable(self, delta: Delta) -> Delta:
+        graphs = self._graphs
+        if graphs is None:
+            return delta
+        return Delta(
+            tuple(quad for quad in delta.added if quad.graph_name in graphs),
+            tuple(quad for quad in delta.removed if quad.graph_name in graphs),
+        )
+
+    def _entries(self, part: Part, name: str) -> list[LuttEntry]:
+        values = part.members.get(name, [])
+        if not isinstance(values, list):
+            raise WireError(f"{part.kind}: {name} is no list")
+        if len(values) + len(self._filter.entries) > self._limits.entries:
+            raise WireError(f"more than {self._limits.entries} entries")
+        return [read(value) for value in values]

@@ -1,0 +1,270 @@
+"""`Replica`: what this gateway knows of one member, exact at that one's position.
+
+    batches of the member's stream -> quads that match what is in force -> steps for the mirrors
+
+Place: at the gateway that asks, one for each other member; for one thread. Invariant: the quads are
+those that the member had at `position` and that match the entries in force there. A batch of
+another stream, one that came before, or behind one that is missing is not taken; where one is
+missing a new stream is asked for, and its snapshot is taken as the difference to what is known.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from pyoxigraph import BlankNode, Quad, Triple
+
+from gateway.engine.lutt import LuttEntry
+from gateway.federation.entries import written
+from gateway.federation.event_parts import Happened, happened
+from gateway.federation.incoming_events import Gap, IncomingEvents
+from gateway.federation.needs import Filter, Needs
+from gateway.federation.wire import Batch, Part, WireError
+from gateway.journal.event_position import EventPosition
+from gateway.rdf.canonical import canonical_quad
+from gateway.rdf.delta import Delta
+from gateway.rdf.terms import Term
+
+
+class Step(NamedTuple):
+    """A change of what is known of a member, and where it stands then; possibly empty."""
+
+    delta: Delta
+    position: EventPosition
+
+
+Learnt = Step | Happened | Gap
+"""What a batch tells of."""
+
+Say = Callable[[Part], None]
+
+
+class Replica:
+    """A member's quads; `needs` are this gateway's, `say` brings a part to the member."""
+
+    def __init__(self, member: str, needs: Needs, say: Say, most: int = 200_000) -> None:
+        self.member = member
+        self.quads: dict[Quad, None] = {}
+        self.position: EventPosition | None = None
+        self.resyncs = 0
+        self.events = IncomingEvents(member, needs.events)
+        self._needs = needs
+        self._say = say
+        self._most = most
+        self._ask = 0
+        self._asked: frozenset[LuttEntry] = frozenset()
+        self._asked_version = 0
+        self._life = ""
+        self._expected = 0
+        self._in_force = Filter()
+        self._version = -1
+        self._pending: dict[int, tuple[frozenset[LuttEntry], frozenset[LuttEntry]]] = {}
+        self._was_late = False
+
+    @property
+    def is_following(self) -> bool:
+        """Whether a stream of the member is being followed."""
+        return bool(self._life)
+
+    def has_in_force(self, entries: Iterable[LuttEntry]) -> bool:
+        """Whether all that the member has of these is known here, and will be from now on.
+
+        What is not needed any more leaves with the member's answer, even if it is needed again.
+        """
+        if self.position is None:
+            return False
+        leaving = (remove for _, remove in self._pending.values())
+        return (self._in_force.entries - set[LuttEntry]().union(*leaving)).issuperset(entries)
+
+    def hello(self) -> None:
+        """Ask for a new stream: at the start, and where something is missing."""
+        self._life, self._expected = "", 0
+        self._pending.clear()
+        self._ask += 1
+        self._asked, self._asked_version = self._needs.entries, self._needs.version
+        members = {
+            "ask": self._ask,
+            "version": self._asked_version,
+            "entries": [written(entry) for entry in self._asked],
+            "events": self.events.wanted(),
+        }
+        self._say(Part("hello", members))
+
+    def need(self, add: frozenset[LuttEntry], remove: frozenset[LuttEntry]) -> None:
+        """Tell the member of a new version of the needs."""
+        if not self.is_following:
+            self.hello()  # what is on its way to us would be what we needed before
+            return
+        version = self._needs.version
+        self._pending[version] = (add, remove)
+        members = {
+            "life": self._life,
+            "version": version,
+            "base": version - 1,
+            "add": [written(entry) for entry in add],
+            "remove": [written(entry) for entry in remove],
+        }
+        self._say(Part("needs", members))
+
+    def need_events(self, want: Sequence[int], forget: Sequence[int]) -> None:
+        """Tell the member of event queries that came and went, which made a new version."""
+        if not self.is_following:
+            self.hello()
+            return
+        version = self._needs.version
+        self._pending[version] = (frozenset(), frozenset())
+        members = {
+            "life": self._life,
+            "version": version,
+            "base": version - 1,
+            "events": self.events.told(want),
+            "forget": list(forget),
+        }
+        self._say(Part("needs", members))
+
+    def tick(self) -> None:
+        """Ask again for what was not confirmed since the last tick."""
+        is_late = not self.is_following or self._version != self._needs.version
+        if is_late and self._was_late:
+            self.hello()
+        self._was_late = is_late
+
+    def acknowledged(self) -> Part | None:
+        """How far the stream was taken."""
+        if not self.is_following or not self._expected:
+            return None
+        return Part("ack", {"life": self._life, "number": self._expected - 1})
+
+    def take(self, batch: Batch) -> Sequence[Learnt]:
+        """What a batch tells of. Raises WireError for what no member says."""
+        first = batch.parts[0] if batch.parts else None
+        if first is not None and first.kind == "beat":
+            return self._beat(batch, first)
+        if first is not None and first.kind == "snapshot":
+            return self._begin(batch, first)
+        if batch.life != self._life or batch.number < self._expected:
+            return []
+        if batch.number > self._expected:
+            self._miss()
+            return []
+        self._expected += 1
+        return [learnt for part in batch.parts for learnt in self._of(part)]
+
+    def forget(self) -> Delta:
+        """Have nothing of the member; what that removes."""
+        gone = Delta((), tuple(self.quads))
+        self.quads.clear()
+        self.position, self._life, self._in_force = None, "", Filter()
+        return gone
+
+    def _miss(self) -> None:
+        self.resyncs += 1
+        self.hello()
+
+    def _beat(self, batch: Batch, part: Part) -> Sequence[Learnt]:
+        if batch.life != self._life:
+            if self._life:  # the stream that is followed has ended
+                self._miss()
+            return []
+        if part.number("next") > self._expected:
+            self._miss()
+            return []
+        if "position" not in part.members or part.number("next") < self._expected:
+            return []
+        self.events.complete(part.position())
+        return self._moved(Delta(), part.position())
+
+    def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:
+        """Follow a new stream, if it is the one that was asked for last."""
+        if part.number("ask") != self._ask or batch.number != 0 or batch.life == self._life:
+            return []
+        self._life, self._expected = batch.life, 1
+        self._in_force, self._version = Filter(self._asked), self._asked_version
+        self.events.begun(part.position())
+        quads = dict.fromkeys(self._in_force.let_through(self._own(part.added)))
+        self._require_room(len(quads))
+        gone = tuple(quad for quad in self.quads if quad not in quads)
+        new = tuple(quad for quad in quads if quad not in self.quads)
+        return self._moved(Delta(new, gone), part.position())
+
+    def _of(self, part: Part) -> Sequence[Learnt]:
+        match part.kind:
+            case "delta":
+                told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
+                return self._moved(self._net(self._in_force.of(told)), part.position())
+            case "force":
+                self.events.begun(part.position())
+                return self._in_force_now(part)
+            case "event":
+                return self._event(part)
+            case "through":
+                self.events.complete(part.position())
+                return []
+            case "gap":
+                return [self.events.gap(part)]
+            case "again":
+                self._miss()
+                return []
+            case _:  # a kind of a later version
+                return []
+
+    def _event(self, part: Part) -> Sequence[Learnt]:
+        told = happened(part, self._own(part.added), self.member)
+        found = self.events.take(told)
+        return [] if found is None else [found]
+
+    def _in_force_now(self, part: Part) -> Sequence[Learnt]:
+        version = part.number("version")
+        change = self._pending.pop(version, None)
+        if change is None:
+            raise WireError(f"version {version} was not asked for")
+        self._in_force.change(*change)
+        self._version = version
+        kept = set(self._in_force.let_through(self.quads)) if change[1] else self.quads.keys()
+        gone = tuple(quad for quad in self.quads if quad not in kept)
+        told = self._in_force.let_through(self._own(part.added))
+        new = tuple(quad for quad in told if quad not in self.quads)
+        return self._moved(Delta(new, gone), part.position())
+
+    def _net(self, delta: Delta) -> Delta:
+        return Delta(
+            tuple(quad for quad in dict.fromkeys(delta.added) if quad not in self.quads),
+            tuple(quad for quad in dict.fromkeys(delta.removed) if quad in self.quads),
+        )
+
+    def _moved(self, delta: Delta, position: EventPosition) -> list[Step]:
+        if self.position is not None and position < self.position and not delta.is_empty:
+            raise WireError(f"position {position} behind {self.position}")
+        for quad in delta.removed:
+            del self.quads[quad]
+        self.quads.update(dict.fromkeys(delta.added))
+        self._require_room(len(self.quads))
+        is_first = self.position is None
+        self.position = position if self.position is None else max(position, self.position)
+        return [Step(delta, self.position)] if is_first or not delta.is_empty else []
+
+    def _require_room(self, count: int) -> None:
+        if count > self._most:
+            raise WireError(f"{count} quads are more than {self._most}")
+
+    def _own(self, quads: Iterable[Quad]) -> list[Quad]:
+        """The quads as a store has them, with blank nodes that are this member's alone."""
+        return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
+
+
+def own_quad(quad: Quad, member: str) -> Quad:
+    """A quad of a member with blank nodes that no other member has."""
+    graph = quad.graph_name
+    subject, object_ = _own_node(quad.subject, member), _own_node(quad.object, member)
+    named = _own_node(graph, member) if isinstance(graph, BlankNode) else graph
+    if subject is quad.subject and object_ is quad.object and named is graph:
+        return quad
+    return Quad(subject, quad.predicate, object_, named)  # type: ignore[arg-type]
+
+
+def _own_node(term: Term, member: str) -> Term:
+    if isinstance(term, BlankNode):
+        return BlankNode(f"{member.encode().hex()}x{term.value}")
+    if isinstance(term, Triple):
+        subject, object_ = _own_node(term.subject, member), _own_node(term.object, member)
+        return Triple(subject, term.predicate, object_)  # type: ignore[arg-type]
+    return term

@@ -1,0 +1,225 @@
+"""`FederationService`: a member in a gateway that runs: its thread is the scheduler's.
+
+    carrier's threads -> posted, bounded -> scheduler -> Member -> sinks of federated subscriptions
+    scheduler's steps -> Member -> carrier
+
+Place: between the scheduler and whoever subscribes; for the event loop. A SUBSCRIBE waits until all
+members that are up have told what the query needs, at most `wait_s`; the others are missing, and in
+the answer as soon as they have.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from threading import Lock
+
+from gateway.engine import Engine, Notification, SubscribeRequest
+from gateway.engine.spu import EVENT
+from gateway.errors import BadRequestError, GatewayError
+from gateway.federation.carrier import Carrier, Received
+from gateway.federation.event_home import EventSubscription
+from gateway.federation.limits import ServiceLimits
+from gateway.federation.member import Asked, Member, MemberSettings
+from gateway.scheduler.scheduler import Ended, Scheduler, Sink
+
+log = logging.getLogger(__name__)
+
+
+class FederationService:
+    """Subscribes over members; `lost_bytes` were not taken, since too much waited."""
+
+    def __init__(
+        self,
+        name: str,
+        others: Iterable[str],
+        scheduler: Scheduler,
+        carrier: Carrier,
+        *,
+        settings: MemberSettings | None = None,
+        limits: ServiceLimits | None = None,
+    ) -> None:
+        self.lost_bytes = 0
+        self._names = frozenset((name, *others))
+        self._scheduler = scheduler
+        self._carrier = carrier
+        self._limits = limits or ServiceLimits()
+        self._member = Member(name, scheduler.engine, carrier, settings)
+        self._lock = Lock()
+        self._waiting = 0
+        self._told = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop
+        self._ticking: asyncio.Task[None]
+        self._events: dict[str, EventSubscription] = {}
+        self._ended: dict[str, Ended] = {}
+        self._member.events.ended = self._end
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Be up; the scheduler runs. Raises ConfigurationError."""
+        self._loop = asyncio.get_running_loop()
+        await self._scheduler.look(self._watch)
+        await asyncio.to_thread(self._carrier.listen, self._received, self._presence)
+        ticking = asyncio.create_task(self._tick(), name="federation")
+        self._ticking = ticking
+        try:
+            yield
+        finally:
+            await self.stop()
+
+    async def stop(self) -> None:
+        """Be gone; what was subscribed is told no more."""
+        self._ticking.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._ticking
+        await asyncio.to_thread(self._carrier.close)
+        await self._scheduler.look(self._unwatch)
+
+    async def heard(self) -> frozenset[str]:
+        """The members that are up and tell of what they have."""
+        return await self._scheduler.look(lambda _: self._member.heard)
+
+    async def subscribe(
+        self,
+        request: SubscribeRequest,
+        sink: Sink,
+        scope: frozenset[str] | None = None,
+        ended: Ended | None = None,
+    ) -> str:
+        """Subscribe over the members of a scope, None is all; the spuid.
+
+        `ended` is told, in any thread, why it can no longer be served. Raises SparqlSyntaxError,
+        UnsupportedQueryError.
+        """
+        if request.mode == EVENT:
+            return await self._subscribe_events(request, sink, scope, ended)
+        look, member = self._scheduler.look, self._member
+        asked = await look(lambda _: member.ask(request, scope))
+        try:
+            await self._until(lambda: not self._away(member.missing(asked)))
+            return await look(lambda _: self._begun(asked, sink))
+        except BaseException:
+            self._scheduler.post(lambda: member.give_up(asked))
+            raise
+
+    async def unsubscribe(self, spuid: str) -> None:
+        """End a subscription. Raises NotFoundError."""
+        self._ended.pop(spuid, None)
+        events = self._events.pop(spuid, None)
+        if events is None:
+            await self._scheduler.look(lambda _: self._member.unsubscribe(spuid))
+        else:
+            await self._scheduler.look(lambda _: self._member.end_events(events))
+
+    async def _subscribe_events(
+        self,
+        request: SubscribeRequest,
+        sink: Sink,
+        scope: frozenset[str] | None,
+        ended: Ended | None,
+    ) -> str:
+        look, member = self._scheduler.look, self._member
+        waiting: list[Notification] = []
+        told: list[Sink] = [waiting.append]
+
+        def tell(notification: Notification) -> None:
+            told[0](notification)
+
+        asked = await look(lambda _: member.ask_events(request, tell, scope))
+
+        def begin(_: Engine) -> str:
+            first = member.begin_events(asked)
+            told[0] = sink
+            if ended is not None:
+                self._ended[first.spuid] = ended
+            for each in (first, *waiting):
+                sink(each)
+            return first.spuid
+
+        try:
+            await self._until(lambda: not self._away(member.missing_events(asked)))
+            spuid = await look(begin)
+        except BaseException:
+            self._scheduler.post(lambda: member.end_events(asked))
+            raise
+        self._events[spuid] = asked
+        return spuid
+
+    def _begun(self, asked: Asked, sink: Sink) -> str:
+        first = self._member.begin(asked, sink)
+        missing = self._member.missing(asked)
+        if missing and first.federation is not None:
+            place = first.federation._replace(missing=tuple(sorted(missing)))
+            first = first._replace(federation=place)
+        sink(first)
+        return first.spuid
+
+    def require_known(self, scope: frozenset[str] | None) -> None:
+        """Raise BadRequestError for a scope that names nobody, or whom nobody knows."""
+        unknown = sorted((scope or frozenset()) - self._names)
+        if unknown:
+            raise BadRequestError(
+                f"no gateway of the federation is called {unknown[0]:.60}",
+                f"those are {', '.join(sorted(self._names))}",
+            )
+
+    def _end(self, spuid: str, error: GatewayError) -> None:
+        ended = self._ended.get(spuid)
+        if ended is not None:
+            ended(error)
+
+    def _away(self, missing: frozenset[str]) -> frozenset[str]:
+        """Those that are worth waiting for."""
+        return missing - self._member.away - self._member.links_closed.keys()
+
+    async def _until(self, is_there: Callable[[], bool]) -> None:
+        """Wait until it is, or no longer; it is asked in the scheduler's thread."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.wait_s):
+                while not await self._scheduler.look(lambda _: is_there()):
+                    self._told.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(self._limits.tick_s):
+                            await self._told.wait()
+
+    def _watch(self, engine: Engine) -> None:
+        engine.events.watcher = self._member.changed
+
+    def _unwatch(self, engine: Engine) -> None:
+        """Have no more of the engine, unless another has taken this one's place."""
+        if engine.events.watcher == self._member.changed:
+            engine.events.watcher = engine.events.listener = None
+
+    def _received(self, message: Received) -> None:
+        """In a thread of the carrier."""
+        size = len(message.payload)
+        with self._lock:
+            if self._waiting + size > self._limits.bytes:
+                self.lost_bytes += size
+                return  # its number will be missed
+            self._waiting += size
+        self._post(lambda: self._taken(message))
+
+    def _taken(self, message: Received) -> None:
+        with self._lock:
+            self._waiting -= len(message.payload)
+        self._member.receive(message)
+
+    def _presence(self, member: str, is_up: bool) -> None:
+        self._post(lambda: self._member.presence(member, is_up))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(self._limits.tick_s)
+            self._post(self._member.tick)
+
+    def _post(self, call: Callable[[], None]) -> None:
+        def done() -> None:
+            try:
+                call()
+            except Exception:  # a defect of ours costs this message, never the one writer
+                log.exception("federation_message_failed")
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._told.set)
+
+        self._scheduler.post(done)

@@ -1,0 +1,134 @@
+"""The messages of members: batches of parts, each with its own quads; MessagePack and N-Quads.
+
+    parts -> Batch -> bytes -> another member -> Batch -> parts
+
+Place: between what members have to say and the carrier. A batch is `[life, number, messages,
+quads]`: the life of a stream is drawn when it begins, its batches are numbered from 0. The quads of
+all parts are one text, which costs one call of a parser; each part says how many are its own. What
+comes is not trusted: everything that is wrong with it raises WireError, and its size is bounded.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import msgpack
+from pyoxigraph import Quad, RdfFormat, parse, serialize
+
+from gateway.journal.event_position import EventPosition
+
+PROTOCOL = 1
+
+MOST_BYTES = 16_777_216
+"""A batch that is longer is refused; longer things come in parts."""
+
+_MOST_PARTS = 100_000
+_MOST_NEST = 8
+
+Members = Mapping[str, object]
+
+
+class WireError(Exception):
+    """A message that no member of this protocol sends; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a member says: its kind, its members, and quads that it adds and removes."""
+
+    kind: str
+    members: Members = field(default_factory=dict)
+    added: Sequence[Quad] = ()
+    removed: Sequence[Quad] = ()
+
+    def text(self, name: str) -> str:
+        """A member that is a text. Raises WireError."""
+        value = self.members.get(name)
+        if not isinstance(value, str):
+            raise WireError(f"{self.kind}: {name} is no text")
+        return value
+
+    def number(self, name: str) -> int:
+        """A member that is a number from 0 on. Raises WireError."""
+        value = self.members.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise WireError(f"{self.kind}: {name} is no number")
+        return value
+
+    def position(self) -> EventPosition:
+        """Where the sender stands. Raises WireError."""
+        try:
+            return EventPosition.parse(self.text("position"))
+        except ValueError as error:
+            raise WireError(f"{self.kind}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Parts that travel together, the `number`th batch of a stream's `life`."""
+
+    life: str
+    number: int
+    parts: Sequence[Part]
+
+    def encode(self) -> bytes:
+        """The bytes."""
+        quads: list[Quad] = []
+        messages = []
+        for part in self.parts:
+            quads += (*part.added, *part.removed)
+            counts = [len(part.added), len(part.removed)]
+            messages.append([part.kind, dict(part.members), *counts])
+        text = serialize(quads, format=RdfFormat.N_QUADS) if quads else b""
+        packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
+        return packed
+
+    @classmethod
+    def decode(cls, payload: bytes) -> "Batch":
+        """The reverse of `encode`. Raises WireError."""
+        if len(payload) > MOST_BYTES:
+            raise WireError(f"{len(payload)} bytes are more than {MOST_BYTES}")
+        try:
+            protocol, life, number, messages, text = _unpacked(payload)
+        except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+            raise WireError(f"no batch: {error!r:.200}") from error
+        if protocol != PROTOCOL:
+            raise WireError(f"protocol {protocol!r:.20}, and this is {PROTOCOL}")
+        if not isinstance(life, str) or not isinstance(number, int):
+            raise WireError("a life or number that is none")
+        if not isinstance(messages, list) or not isinstance(text, bytes):
+            raise WireError("messages or quads that are none")
+        quads = _quads(text)
+        parts = tuple(_part(message, quads) for message in messages)
+        if next(quads, None) is not None:
+            raise WireError("quads that belong to no part")
+        return cls(life, number, parts)
+
+
+def _unpacked(payload: bytes) -> Sequence[object]:
+    found = msgpack.unpackb(
+        payload, strict_map_key=True, max_array_len=_MOST_PARTS, max_map_len=1000
+    )
+    if not isinstance(found, list):
+        raise TypeError("no list")
+    return found
+
+
+def _quads(text: bytes) -> Iterator[Quad]:
+    try:
+        yield from parse(text, format=RdfFormat.N_QUADS)
+    except (SyntaxError, ValueError) as error:
+        raise WireError(f"no N-Quads: {error}") from error
+
+
+def _part(message: object, quads: Iterator[Quad]) -> Part:
+    match message:
+        case [str() as kind, dict() as members, int() as added, int() as removed] if (
+            added >= 0 and removed >= 0
+        ):
+            found = [list(islice(quads, count)) for count in (added, removed)]
+            if [len(each) for each in found] != [added, removed]:
+                raise WireError(f"{kind:.40}: fewer quads than it says")
+            return Part(kind, members, *found)
+        case _:
+            raise WireError(f"no part: {message!r:.80}")

@@ -1,0 +1,194 @@
+"""`ZenohCarrier`: members reach each other by Zenoh, in this process, each by the keys of its own.
+
+    sosa/1/<from>/<to>/{needs,data,ack} -> messages; sosa/1/up/<id> -> who is there
+
+Place: in the place of the loopback carrier, where the extra `federation` is installed. Its advanced
+publishers number what they send, keep the last of it, notice a loss and ask for it again, so a link
+that was down for a while loses nothing that still is in the cache; beyond it, the numbers above
+(gateway/federation/wire.py) ask for a new stream. Nothing waits for a peer that reads nothing: what
+it does not take is dropped, and comes again. Source: Eclipse Zenoh 1.10, its documentation of
+advanced publication and liveliness.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from gateway.errors import ConfigurationError
+from gateway.federation.carrier import Channel, Received
+
+log = logging.getLogger(__name__)
+
+_CACHE = 512
+_HEARTBEAT_S = 0.5
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """PEM files: the federation's CA, this member's certificate and its key."""
+
+    ca: str
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """`HOST:PORT` to listen at and to dial; without `tls` on the loopback interface alone."""
+
+    listen: tuple[str, ...]
+    connect: tuple[str, ...] = ()
+    tls: TlsFiles | None = None
+
+    def settings(self) -> Mapping[str, object]:
+        """As Zenoh has them. Raises ConfigurationError for an open link off loopback."""
+        protocol = "tcp" if self.tls is None else "tls"
+        for each in (*self.listen, *self.connect):
+            if self.tls is None and each.rpartition(":")[0] not in _LOOPBACK:
+                raise ConfigurationError(
+                    f"the federation would talk to {each} without TLS",
+                    "give it certificates, or stay on 127.0.0.1",
+                )
+        found: dict[str, object] = {
+            "mode": "peer",
+            "listen/endpoints": [f"{protocol}/{each}" for each in self.listen],
+            "connect/endpoints": [f"{protocol}/{each}" for each in self.connect],
+            "connect/timeout_ms": -1,
+            "connect/exit_on_failure": False,
+            "scouting/multicast/enabled": False,
+            "scouting/gossip/enabled": False,
+            "timestamping/enabled": True,
+        }
+        if self.tls is not None:
+            found |= {
+                "transport/link/tls/root_ca_certificate": self.tls.ca,
+                "transport/link/tls/listen_certificate": self.tls.certificate,
+                "transport/link/tls/listen_private_key": self.tls.key,
+                "transport/link/tls/connect_certificate": self.tls.certificate,
+                "transport/link/tls/connect_private_key": self.tls.key,
+                "transport/link/tls/enable_mtls": True,
+                "transport/link/tls/verify_name_on_connect": False,
+            }
+        return found
+
+
+class ZenohCarrier:
+    """One member's end; `others` are those it hears, by name. Callbacks come in Zenoh's threads."""
+
+    def __init__(self, member: str, others: Iterable[str], endpoints: Endpoints) -> None:
+        """Raises ConfigurationError where the extra is missing, or for endpoints that cannot be."""
+        self._member = member
+        self._others = tuple(others)
+        self._zenoh, self._ext = _modules()
+        self._settings = endpoints.settings()
+        self._session: Any = None
+        self._publishers: dict[tuple[str, Channel], Any] = {}
+        self._declared: list[Any] = []
+
+    def listen(
+        self, received: Callable[[Received], None], presence: Callable[[str, bool], None]
+    ) -> None:
+        """Be up; raises ConfigurationError where the session cannot be opened."""
+        config = self._zenoh.Config()
+        for key, value in self._settings.items():
+            config.insert_json5(key, json.dumps(value))
+        try:
+            self._session = session = self._zenoh.open(config)
+        except self._zenoh.ZError as error:
+            what = f"the federation cannot listen: {error}"
+            raise ConfigurationError(what, "correct [federation], or free its port") from error
+        for other in self._others:
+            for channel in Channel:
+                self._publishers[other, channel] = self._publisher(other, channel)
+                self._declared.append(self._subscriber(other, channel, received))
+        self._declared.append(self._watch(session, presence))
+        self._declared.append(session.liveliness().declare_token(_up(self._member)))
+
+    def send(self, to: str, channel: Channel, payload: bytes) -> None:
+        """Hand a message to Zenoh, which waits for nobody."""
+        publisher = self._publishers.get((to, channel))
+        if publisher is not None:
+            publisher.put(payload)
+
+    def close(self) -> None:
+        """Close the session: without it the process may never end."""
+        session, self._session = self._session, None
+        self._publishers.clear()
+        if session is not None:
+            for each in self._declared:
+                each.undeclare()
+            self._declared.clear()
+            session.close()
+
+    def _publisher(self, other: str, channel: Channel) -> Any:
+        key, ext = _key(self._member, other, channel), self._ext
+        drop = self._zenoh.CongestionControl.DROP
+        if channel is Channel.ACK:
+            return self._session.declare_publisher(key, congestion_control=drop)
+        return ext.declare_advanced_publisher(
+            self._session,
+            key,
+            congestion_control=drop,
+            cache=ext.CacheConfig(max_samples=_CACHE),
+            sample_miss_detection=ext.MissDetectionConfig(
+                heartbeat=_HEARTBEAT_S, sporadic_heartbeat=None
+            ),
+            publisher_detection=True,
+        )
+
+    def _subscriber(
+        self, other: str, channel: Channel, received: Callable[[Received], None]
+    ) -> Any:
+        key, ext = _key(other, self._member, channel), self._ext
+
+        def take(sample: Any) -> None:
+            _guarded(lambda: received(Received(other, channel, bytes(sample.payload))))
+
+        if channel is Channel.ACK:
+            return self._session.declare_subscriber(key, take)
+        return ext.declare_advanced_subscriber(
+            self._session,
+            key,
+            take,
+            recovery=ext.RecoveryConfig(periodic_queries=None, heartbeat=True),
+        )
+
+    def _watch(self, session: Any, presence: Callable[[str, bool], None]) -> Any:
+        def take(sample: Any) -> None:
+            name = str(sample.key_expr).rpartition("/")[2]
+            is_up = sample.kind == self._zenoh.SampleKind.PUT
+            if name in self._others:
+                _guarded(lambda: presence(name, is_up))
+
+        return session.liveliness().declare_subscriber(_up("*"), take, history=True)
+
+
+def _key(sender: str, to: str, channel: Channel) -> str:
+    return f"sosa/1/{sender}/{to}/{channel.value}"
+
+
+def _up(member: str) -> str:
+    return f"sosa/1/up/{member}"
+
+
+def _guarded(call: Callable[[], None]) -> None:
+    """What fails in one message costs that message: Zenoh's thread must go on."""
+    try:
+        call()
+    except Exception:
+        log.exception("federation_message_failed")
+
+
+def _modules() -> tuple[ModuleType, ModuleType]:
+    try:
+        return import_module("zenoh"), import_module("zenoh.ext")
+    except ImportError as error:
+        raise ConfigurationError(
+            "the federation needs Zenoh, which is not installed",
+            "install sosa-gateway[federation]",
+        ) from error

@@ -1,0 +1,1 @@
+"""Compound events of messages, and of all that was before: told again from a position on."""
