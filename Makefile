@@ -12,7 +12,7 @@ OF_BYTEWAX := bench/windows/flow.py
 WEB := gateway/dashboard/web
 PAGE := gateway/dashboard/static/index.html
 
-PACKAGES := adapters bench gateway jsap ontologies spark_batch
+PACKAGES := adapters bench deploy gateway jsap ontologies spark_batch
 
 # Tests run in so many processes at once, but those that kill or measure: they run alone, last.
 WORKERS := 2
@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive bench-page mosquitto chromium sparkplug-client interop clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive bench-page mosquitto chromium sparkplug-client interop node-red clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -43,7 +43,7 @@ test: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
 	$(BIN)/pytest -m "alone and not slow"
 
-test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop ## the long kill, soak and fuzz runs
+test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop node-red ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
@@ -156,6 +156,9 @@ ZIGBEE := zigbee-herdsman-converters@26.112.0
 HOMEASSISTANT := homeassistant==2024.3.3
 BYTEWAX := bytewax==0.21.1
 
+# A bridge to other buses, 300 MB: for make test-slow alone.
+NODE_RED := node-red@4.1.15 node-red-contrib-opcua@0.2.354
+
 interop:
 	@$(MAKE) --no-print-directory $(INTEROP)/sepy/.ready || \
 	  echo "no sepy: the tests that need it will be skipped" >&2
@@ -176,6 +179,16 @@ $(INTEROP)/sepy/.ready: | $(BIN)/python
 $(INTEROP)/bytewax/.ready: | $(BIN)/python
 	$(BIN)/python -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet $(BYTEWAX)
+	@touch $@
+
+node-red:
+	@$(MAKE) --no-print-directory $(INTEROP)/node-red/.ready || \
+	  echo "no node-red: the test that needs it will be skipped" >&2
+
+$(INTEROP)/node-red/.ready:
+	@$(NODE)
+	mkdir -p $(@D)
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(@D) $(NODE_RED)
 	@touch $@
 
 # What is read of it are the names of its device classes and units: nothing of it runs.

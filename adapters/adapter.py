@@ -107,6 +107,15 @@ class Adapter(Protocol):
 Hear: TypeAlias = Callable[[Payload, Memory], None]
 """How a family takes up what it publishes about itself; bounded, and never raises."""
 
+
+class CommandDefect(Protocol):
+    """What is wrong with an actuator of a family; empty where nothing is."""
+
+    def __call__(self, topic: str, template: str, *, is_bounded: bool) -> str:
+        """What is wrong with a topic and a payload; `is_bounded`: there is a range, or words."""
+        ...
+
+
 Compile: TypeAlias = Callable[[Sequence[Mapping], Memory], Adapter]
 """How a format makes its adapter; raises MappingError for the first bad mapping.
 
@@ -125,6 +134,10 @@ def _no_companions(topic_filter: str) -> Sequence[str]:  # noqa: ARG001
 
 def _text(command: str, sent_at: datetime) -> bytes:  # noqa: ARG001
     return command.encode()
+
+
+def _any_command(topic: str, template: str, *, is_bounded: bool) -> str:  # noqa: ARG001
+    return ""
 
 
 def _no_templates(template: str) -> Callable[[Payload], Result | Fault]:
@@ -149,8 +162,9 @@ class Format:
     asked what it may be. `hear` takes the announcements into the registry's Memory, so that what
     was announced before there was a mapping counts for it. Longer payloads than `max_bytes` are
     refused. `encode_command` makes the bytes of a filled-in command payload; ValueError says why
-    not. `select` compiles a template of a mapping's `availabilities`; ValueError says what is
-    wrong.
+    not. `command_defect` says, of topic and payload of an actuator and whether it has a range or
+    words, what is wrong with it; empty where nothing is. `select` compiles a template of a
+    mapping's `availabilities`; ValueError says what is wrong.
     """
 
     compile: Compile
@@ -165,6 +179,7 @@ class Format:
     hear: Hear | None = None
     max_bytes: int = MAX_PAYLOAD_BYTES
     encode_command: Callable[[str, datetime], bytes] = _text
+    command_defect: CommandDefect = _any_command
     select: Callable[[str], Callable[[Payload], Result | Fault]] = _no_templates
 
 

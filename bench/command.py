@@ -18,6 +18,7 @@ from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
 from bench.http import fanout, http_updates
+from bench.modbus import modbus
 from bench.page import page
 from bench.readings import expiry, ingest, journal, latency, notification_latency
 from bench.readings.session import BROKERS
@@ -184,6 +185,12 @@ def _add_families(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_modbus(command: argparse.ArgumentParser) -> None:
+    for name, default in (("--devices", modbus.DEVICES), ("--modbus-seconds", modbus.SECONDS)):
+        text = f"for modbus (default: {default})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -294,6 +301,10 @@ def _families(options: argparse.Namespace) -> Iterator[Outcome]:
     return families.measure(options.case_rounds)
 
 
+def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
+    return modbus.measure(options.devices, options.modbus_seconds)
+
+
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
     return shapes_run.measure(options.nodes, options.updates)
 
@@ -377,6 +388,7 @@ BENCHMARKS = (
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark("modbus", "Modbus devices read each second", _modbus, (_add_modbus,)),
     Benchmark(
         "reasoning",
         "what deriving costs: closure, changes, readings, memory",

@@ -51,13 +51,18 @@ class Point:
         told = [path.find(document) for path in (self.latitude, self.longitude)]
         if all(isinstance(each, Absent) for each in told):
             return ABSENT
-        degrees = []
-        for value, most in zip(told, (_MOST_LATITUDE, _MOST_LONGITUDE), strict=True):
-            number = _number(value, most)
-            if isinstance(number, Fault):
-                return number
-            degrees.append(number)
-        return Result(f"POINT({degrees[1]} {degrees[0]})", WKT)
+        return position(*told)
+
+
+def position(latitude: Json | Absent, longitude: Json | Absent) -> Result | Fault:
+    """The point at a latitude and a longitude, in degrees; a Fault where one is missing or none."""
+    degrees = []
+    for value, most in ((latitude, _MOST_LATITUDE), (longitude, _MOST_LONGITUDE)):
+        number = _number(value, most)
+        if isinstance(number, Fault):
+            return number
+        degrees.append(number)
+    return Result(f"POINT({degrees[1]} {degrees[0]})", WKT)
 
 
 def _number(value: Json | Absent, most: int) -> str | Fault:

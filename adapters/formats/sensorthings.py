@@ -18,14 +18,17 @@ from adapters.adapter import Fault, FaultReason, Findings, Format, missing, stat
 from adapters.documents.json_path import ABSENT, JsonPath
 from adapters.values.device_time import read_sequence, read_time
 from adapters.values.mapping import Mapping, MappingError
-from adapters.values.meaning import own
+from adapters.values.meaning import Told, own
 from adapters.values.memory import Memory
 from adapters.values.payload import Json, Payload
 from adapters.values.proposal import Names, Proposal
 from adapters.values.result import json_result
 from adapters.values.stream import Stream
+from adapters.values.units import unit_iri
+from adapters.values.usual_words import Usual, usual
 
 RESULT = "$.result"
+MAX_RESULTS = 100
 
 _TOPIC = re.compile(
     r"v1\.[0-9]/(?:(?:Multi)?Datastreams\((?P<id>'[^']*'|[^()/']+)\)/)?Observations"
@@ -104,25 +107,60 @@ def _path(mapping: Mapping) -> JsonPath:
 
 
 def _propose(payload: Payload, names: Names, memory: Memory) -> Sequence[Proposal]:
+    """A mapping for the result, or for each result of a MultiDatastream."""
     del memory
     topic = payload.message.topic
     document = payload.document() if _TOPIC.fullmatch(topic) else None
     if not isinstance(document, dict) or "result" not in document:
         return ()
-    name = datastream(topic, document)
-    meaning = own(f"datastream-{name}")
+    name, told = datastream(topic, document), document["result"]
+    if not isinstance(told, list):
+        return [_proposal(topic, name, "", _described(document, 0), names)]
+    count = range(min(len(told), MAX_RESULTS))
+    return [
+        _proposal(topic, name, f"{RESULT}[{at}]", _described(document, at), names) for at in count
+    ]
+
+
+def _described(document: dict[str, Json], at: int) -> tuple[str, str | None]:
+    """Name and unit of a result where the Datastream is written out beside it."""
+    one, several = document.get("Datastream"), document.get("MultiDatastream")
+    whole = several if isinstance(several, dict) else one if isinstance(one, dict) else {}
+    many = "MultiDatastream" in document
+    kind = _one_of(whole, "ObservedProperties" if many else "ObservedProperty", at)
+    unit = _one_of(whole, "unitOfMeasurements" if many else "unitOfMeasurement", at)
+    called, symbol = kind.get("name"), unit.get("symbol")
+    known = symbol if isinstance(symbol, str) and unit_iri(symbol) else None
+    return called if isinstance(called, str) else "", known
+
+
+def _one_of(whole: dict[str, Json], member: str, at: int) -> dict[str, Json]:
+    told = whole.get(member)
+    if isinstance(told, list):
+        told = told[at] if at < len(told) else None
+    return told if isinstance(told, dict) else {}
+
+
+def _proposal(
+    topic: str, name: str, selector: str, described: tuple[str, str | None], names: Names
+) -> Proposal:
+    called, symbol = described
+    member = selector.removeprefix("$.") or "result"
+    found = usual(called, Told(symbol)) if called else Usual(own(f"datastream-{name}"))
     mapping = Mapping(
-        names.mapping("sensorthings", name, "result"),
+        names.mapping("sensorthings", name, member),
         topic,
         "sensorthings",
-        names.sensor("sensorthings", name, "result"),
-        names.observed_property(meaning),
+        names.sensor("sensorthings", name, member),
+        names.observed_property(found.meaning),
         names.feature("sensorthings", name),
+        selector,
+        symbol or found.unit,
     )
-    question = f"What does Datastream {name} measure, of what, and in which unit?"
-    return [
-        Proposal(mapping, "sensorthings", name, f"Datastream {name}", meaning, question=question)
-    ]
+    behind = f", {called or member}" if selector else ""
+    question = f"What does Datastream {name}{behind} measure, of what, and in which unit?"
+    label = f"Datastream {name}{behind}"
+    return Proposal(mapping, "sensorthings", name, label, found.meaning, question=question)
 
 
 FORMAT = Format(stateless(SensorThingsAdapter), names=True, propose=_propose)

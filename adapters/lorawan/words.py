@@ -70,6 +70,12 @@ _CODECS = WordTable.of(
     power               W      active_power
     energy              Wh     power_consumption
     battery_state       -      Bat_status
+    battery_low         -      low_battery
+    temperature         Cel    temperature_1 temperature_2
+    pulse_count         -      counter_a counter_b counter_c counter_d
+    occupancy           -      presence_now
+    own                 Pa     delta_pressure
+    own                 -      contact_a contact_b contact_c contact_d
     voltage             V      ADC_V
     voltage             mV     analog1 analog2
     voltage             uV     analogUv

@@ -4,11 +4,12 @@ All devices that are heard share a topic, the neighbours' too: each device has m
 with a condition, so that people take theirs and leave the others.
 
 Sources: merbanan/rtl_433, its page DATA_FORMAT (names and units of members, battery_ok) and
-src/output_mqtt.c (decimals have a point, but for 0); Meshtastic,
+src/output_mqtt.c (decimals have a point, but for 0); OpenMQTTGateway, what it hears by ZgatewayRF
+(1technophile/OpenMQTTGateway, config_RF.h and issue 467); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from adapters.recipes.recipe import (
     Found,
@@ -53,8 +54,8 @@ def _rtl_433(payload: Payload) -> Iterator[Found]:
     conditions = [equals(f".{key}", value) for key, value in told]
     if not all(conditions):
         return
-    device = "/".join(str(value) for _, value in told)
-    reading = {"condition": " && ".join(conditions)}
+    device = _name_of(told)
+    reading = {"condition": " && ".join(conditions), "topic_filter": _of_any_receiver(payload)}
     time = heard.get("time")
     if isinstance(time, str) and not isinstance(read_time(time), Fault):
         reading["time_selector"] = "$.time"
@@ -90,16 +91,51 @@ def _battery(device: str, value: Json, reading: dict[str, str]) -> Found:
     return Found(device, "battery_ok", known("battery_low"), None, "", {**reading, **low})
 
 
-def _rtl_433_topics(payload: Payload) -> Iterator[Found]:
-    """Each member on a topic of its own, behind what identifies the device."""
+def _name_of(told: Sequence[tuple[str, Json]]) -> str:
+    """Model, number and channel; without a number the channel is named, or 3 would be either."""
+    has_number = any(key == "id" for key, _ in told)
+    plain = {"model", "id", "channel"} if has_number else {"model"}
+    return "/".join(str(value) if key in plain else f"{key}-{value}" for key, value in told)
+
+
+def _of_any_receiver(payload: Payload) -> str:
+    """The topic with a wildcard for who heard it: several hear one device, which is one mapping."""
     levels = levels_of(payload)
-    device, key = "/".join(levels[3:-1]), levels[-1]
+    if len(levels) > 2:
+        levels[1] = "+"
+    return "/".join(levels)
+
+
+def _rtl_433_topics(payload: Payload) -> Iterator[Found]:
+    """Each member on a topic of its own, behind what identifies the device.
+
+    The same device may be told by events too: its name has the word of the topics before it.
+    """
+    levels = levels_of(payload)
+    device, key = "/".join(levels[2:-1]), levels[-1]
     shape = bare_shape(payload)
-    if not device or key.lower() in _NOT_MEASURED or shape is None:
+    if len(levels) < 5 or key.lower() in _NOT_MEASURED or shape is None:
         return
     text = str(payload.text()).strip()
     value: Json = JsonNumber(text) if shape is Shape.NUMBER else text
-    yield from bare([_member(device, key, value, {}, {})], payload)
+    reading = {"topic_filter": _of_any_receiver(payload)}
+    yield from bare([_member(device, key, value, reading, {})], payload)
+
+
+def _raw_433(payload: Payload) -> Iterator[Found]:
+    """A code of a remote control, a bell or a contact: each is something of its own."""
+    heard = members(payload)
+    told = [(key, heard.get(key)) for key in ("protocol", "length", "value")]
+    conditions = [equals(f".{key}", value) for key, value in told]
+    if not all(conditions) or not all(isinstance(value, JsonNumber) for _, value in told):
+        return
+    device = "433/" + "/".join(str(value) for _, value in told)
+    reading = {"selector": "$.value", "condition": " && ".join(conditions)}
+    reading["topic_filter"] = _of_any_receiver(payload)
+    yield Found(device, "code", known("action"), None, _PRESSED, reading)
+
+
+_PRESSED = "Which button, bell or contact sends this code, and of what?"
 
 
 _MESH = WordTable.of(
@@ -164,6 +200,7 @@ RECIPES = (
     Recipe("rtl_433", ("rtl_433/events", "rtl_433/+/events"), _rtl_433, shared=True),
     Recipe("rtl_433", ("rtl_433/+/devices/#",), _rtl_433_topics, "scalar"),
     Recipe("openmqttgateway", ("+/+/RTL_433toMQTT", "+/+/RTL_433toMQTT/#"), _rtl_433, shared=True),
+    Recipe("openmqttgateway", ("+/+/433toMQTT", "+/+/433toMQTT/#"), _raw_433, shared=True),
     Recipe(
         "meshtastic",
         ("msh/2/json/#", "msh/+/2/json/#", "msh/+/+/2/json/#"),

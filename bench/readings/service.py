@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from bench.processes import Child, ChildFailedError, python_child
+from bench.processes import END_TIMEOUT_S, Child, ChildFailedError, python_child
 from bench.readings.workload import write_profile
 from gateway.config.settings import (
     SHIPPED_PROFILES,
@@ -83,11 +83,11 @@ def service_config(folder: Path, broker_port: int | None) -> Config:
 
 
 @contextmanager
-def running_service(config: Config) -> Iterator[Service]:
-    """A gateway for as long as the context."""
+def running_service(config: Config, start_s: float = END_TIMEOUT_S) -> Iterator[Service]:
+    """A gateway for as long as the context; `start_s` is how long it may take to start."""
     specification = config.model_dump_json()
     with python_child("gateway", "bench.readings.serve", specification) as child:
-        serving = json.loads(child.wait_for('"serving"'))
+        serving = json.loads(child.wait_for('"serving"', start_s))
         yield Service(
             child,
             serving["mqtt_port"],

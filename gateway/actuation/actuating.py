@@ -5,16 +5,17 @@ comes in.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from gateway.actuation.actuators import Actuators
 from gateway.actuation.command_topics import ActuatingPublisher, CommandTopics
 from gateway.actuation.commands import Commands
 from gateway.actuation.confirmation_watch import ConfirmationWatch
-from gateway.actuation.consumer import Consumer, Sender
+from gateway.actuation.consumer import Asking, Consumer, Sender
 from gateway.actuation.history import History
 from gateway.actuation.last_reading import LastReadings
 from gateway.actuation.ledger import Ledger
@@ -51,8 +52,13 @@ class Actuating:
     """Actuators, the consumer of actuations, and the ways to ask for one."""
 
     def __init__(
-        self, around: ActuationContext, publisher: Sender, limits: ActuationLimits
+        self,
+        around: ActuationContext,
+        publisher: Sender,
+        limits: ActuationLimits,
+        senders: Mapping[str, Asking] = MappingProxyType({}),
     ) -> None:
+        """`senders` are for actuators of these formats; `publisher` is for all others."""
         self._around = around
         self._publisher = publisher
         templates = ActuationTemplates(around.profiles)
@@ -68,6 +74,7 @@ class Actuating:
             note=self._journal,
             clocks=around.clocks,
         )
+        self.consumer.senders = senders
         self.commands = Commands(around.scheduler, templates, self.consumer, around.identity)
         statistics = self.consumer.statistics
         self.topics = CommandTopics(limits.prefix, self.actuators, self.commands, statistics)

@@ -138,6 +138,11 @@ class Actuator:
         for reason, is_wrong in wrong.items():
             if is_wrong:
                 raise ValueError(reason)
+        if self.family:
+            is_bounded = bool(self.values) or None not in {self.minimum, self.maximum}
+            defect = FORMATS[self.family].command_defect
+            if reason := defect(self.topic, self.payload, is_bounded=is_bounded):
+                raise ValueError(reason)
 
     def message(self, value: Literal, now: datetime) -> Message:
         """What the device is told; raises ValueError with why it cannot be told this."""

@@ -11,9 +11,11 @@ published, because the process was killed, ends by its time limit.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from math import inf
+from types import MappingProxyType
 from typing import Protocol
 
 from gateway.actuation.actuators import Actuators
@@ -46,6 +48,18 @@ class Sender(Protocol):
         """Send a message; does not wait. What comes later than `within_s` is not to come."""
 
 
+class Asking(Protocol):
+    """Where commands of a format go that are answered, and to no broker."""
+
+    def send(
+        self, topic: str, payload: bytes, within_s: float, refused: Callable[[str], None]
+    ) -> None:
+        """Have a command done; does not wait. `refused` is told why it surely was not.
+
+        It is called in the event loop. What comes later than `within_s` is not to come.
+        """
+
+
 class Updating(Protocol):
     """Where UPDATEs go, a few at a time; raises a GatewayError."""
 
@@ -61,7 +75,8 @@ class Updating(Protocol):
 class Consumer:
     """`run` is a task of the event loop, in which `take` and `observe` are called.
 
-    `note` is told of each command that goes out.
+    `note` is told of each command that goes out. `senders` are for actuators of these formats,
+    whose commands go to no broker.
     """
 
     def __init__(
@@ -81,6 +96,7 @@ class Consumer:
         self.orders = orders
         self._scheduler = scheduler
         self._publisher = publisher
+        self.senders: Mapping[str, Asking] = MappingProxyType({})
         self.templates = templates
         self._actuators = actuators
         self._history = history
@@ -88,6 +104,7 @@ class Consumer:
         self._clocks = clocks
         self._requests: list[ActuationRequest] = []
         self._confirmations: deque[Confirmation] = deque()
+        self._refusals: deque[tuple[str, str]] = deque()
         self._woken = asyncio.Event()
         self._waiting: dict[str, asyncio.Event] = {}
 
@@ -101,6 +118,11 @@ class Consumer:
         if confirmation.stream[1:] in self.orders.subjects:
             self._confirmations.append(confirmation)
             self._woken.set()
+
+    def refuse(self, actuation: str, reason: str) -> None:
+        """Its device did not take it."""
+        self._refusals.append((actuation, reason))
+        self._woken.set()
 
     def ending(self, actuation: str) -> asyncio.Event:
         """Set when the actuation ends; to be asked for before it is requested."""
@@ -122,6 +144,8 @@ class Consumer:
         """Do all that there is to do now."""
         while self._confirmations:
             await self._confirm(self._confirmations.popleft())
+        while self._refusals:
+            await self._fail_refused(*self._refusals.popleft())
         await self._fail_late()
         requests, self._requests = self._requests, []
         if requests:
@@ -179,9 +203,13 @@ class Consumer:
         self._note(order, now)
         message = order.message
         within_s = self.orders.time_limit_s(order.actuator)
-        self._publisher.publish(
-            message.topic, message.payload, message.qos, message.retain, within_s
-        )
+        if (asked := self.senders.get(order.actuator.family)) is not None:
+            refused = partial(self.refuse, order.request.iri)
+            asked.send(message.topic, message.payload, within_s, refused)
+        else:
+            self._publisher.publish(
+                message.topic, message.payload, message.qos, message.retain, within_s
+            )
         extra = {"actuation": order.request.iri, "topic": message.topic}
         log.info("actuation_sent", extra=extra)
 
@@ -189,6 +217,10 @@ class Consumer:
         for pending in self.orders.observed(confirmation):
             self.statistics.confirmed += 1
             await self._end_pending(pending, self.templates.confirm(pending, confirmation))
+
+    async def _fail_refused(self, actuation: str, reason: str) -> None:
+        for pending in self.orders.refused(actuation):
+            await self._end_pending(pending, self._failed(actuation, reason))
 
     async def _fail_late(self) -> None:
         for pending in self.orders.due(self._clocks.steady()):

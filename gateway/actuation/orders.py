@@ -180,6 +180,10 @@ class Orders:
         """What a reading confirms; it is pending no more."""
         return self._take(each for each in self._pending.values() if _confirms(confirmation, each))
 
+    def refused(self, actuation: str) -> list[Pending]:
+        """What its device did not take, where it is pending; it is no more."""
+        return self._take(each for each in self._pending.values() if each.iri == actuation)
+
     def due(self, time_s: float) -> list[Pending]:
         """What has had its time; it is pending no more."""
         return self._take(each for each in self._pending.values() if each.deadline_s <= time_s)

@@ -93,7 +93,7 @@ def reasoning_alarms(engine: Engine) -> Source:
     """The domains of which nothing is derived, while that lasts."""
 
     def look() -> Iterator[Condition]:
-        suspended = {} if engine.reasoner is None else engine.reasoner.suspended
+        suspended = {} if engine.reasoner is None else engine.reasoner.lately.suspended
         for domain, reason in tuple(suspended.items()):
             yield Condition(AlarmKind.REASONING_SUSPENDED, domain_name(domain), reason, _WHAT_TO_DO)
 
@@ -107,9 +107,9 @@ _WHAT_TO_DO = "take back what makes so much follow, or raise [reasoning] derived
 
 def reasoning_measures(engine: Engine) -> tuple[Measure, ...]:
     """How much follows, of how many axioms, and what is wrong."""
-    reasoner = engine.reasoner
-    if reasoner is None:
+    if engine.reasoner is None:
         return ()
+    reasoner = engine.reasoner.lately
     return (
         Measure("derived", "quads that follow", lambda: len(reasoner.derived), is_counter=False),
         Measure("axioms", "axioms in force", lambda: len(reasoner.axioms), is_counter=False),

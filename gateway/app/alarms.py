@@ -18,6 +18,7 @@ from gateway.app.tasks import Tasks
 from gateway.app.vitals import Vitals
 from gateway.engine import SubscribeRequest
 from gateway.engine.measures import engine_alarms
+from gateway.gates.modbus.measures import modbus_alarms
 from gateway.journal.measures import journal_alarms
 from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
 from gateway.runtime.clocks import Clocks
@@ -79,6 +80,7 @@ def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
         engine_alarms(storage.engine),
         reasoning_alarms(storage.engine),
         stages.broker.alarms(),
+        modbus_alarms(stages.modbus),
         ClockSanity(clocks).conditions,
         lambda: _stored(stages),
         lambda: _profiles(stages),

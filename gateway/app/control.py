@@ -1,11 +1,11 @@
 """`Control`: commands to devices, by actuations and by rules, and the profiles that say how."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.actuation.actuating import Actuating, ActuationContext
-from gateway.actuation.consumer import Sender
+from gateway.actuation.consumer import Asking, Sender
 from gateway.actuation.device_requests import DeviceRequests
 from gateway.actuation.measures import actuation_measures, rule_measures
 from gateway.actuation.rules import Republisher
@@ -60,9 +60,10 @@ def control_of(
     reception: Reception,
     *,
     publisher: Sender,
+    senders: Mapping[str, Asking],
     loop_calls: LoopCalls,
 ) -> Control:
-    """Commands go out by `publisher`, of whatever broker."""
+    """Commands go out by `publisher`, of whatever broker; by `senders` to actuators of a format."""
     context = ActuationContext(
         storage.scheduler,
         storage.profiles,
@@ -71,7 +72,7 @@ def control_of(
         loop_calls,
         clocks,
     )
-    actuating = Actuating(context, publisher, config.actuation.limits())
+    actuating = Actuating(context, publisher, config.actuation.limits(), senders)
     reception.ingest.on_notices(DeviceRequests(publisher).hear)
     republisher = _republisher(storage, actuating, loop_calls)
     reload = ProfileReload(

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
+from adapters.modbus.polls import FORMAT_NAME
 from gateway.app.alarms import alarming
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
@@ -21,15 +22,17 @@ from gateway.app.logs import kept_log
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
-from gateway.app.security import security
+from gateway.app.security import Security, security
 from gateway.app.stages import Stages
 from gateway.app.storage import open_storage
 from gateway.app.subscribers import subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
+from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.private_files import keep_private
 
@@ -91,6 +94,11 @@ class Gateway:
         """The one that writes."""
         return self.stages.storage.scheduler
 
+    def pulses(self) -> tuple[Pulse, ...]:
+        """Pulses of the threads that the data passes: ingest, scheduler, journal."""
+        storage = self.stages.storage
+        return (self.stages.reception.ingest.pulse, storage.scheduler.pulse, *storage.upkeep.pulses)
+
     async def wait_closed(self) -> None:
         """Wait until the gateway cannot go on; raises why. Cancel it to stop waiting."""
         await self._tasks.failed()
@@ -120,29 +128,41 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
-        broker = _broker_link(
-            MqttContext(
-                config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks
-            )
-        )
+        modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
+        around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
+        broker = _broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
-            config, clocks, storage, reception, publisher=broker.publisher, loop_calls=loop_calls
+            config,
+            clocks,
+            storage,
+            reception,
+            publisher=broker.publisher,
+            senders={FORMAT_NAME: modbus},
+            loop_calls=loop_calls,
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        self.stages = Stages(storage, reception, onboarding, subscribed, broker, control, log, kept)
+        self.stages = Stages(
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, kept
+        )
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port
-        for name, run in guarded.tasks().items():
-            await enter(tasks.task(run, name))
-        vitals = vitals_of(self.stages, config.gateway.data_dir)
-        alarms = await enter(alarming(self.stages, vitals, clocks, tasks))
-        self._starting("HTTP and WebSocket")
-        ports = await enter(serving(config, self.stages, alarms, guarded))
-        self.http_port, self.websocket_port = ports.http, ports.websocket
+        await enter(modbus.running(reception.mappings, loop_calls, tasks.task))
+        await self._serve(starting, guarded)
         storage.scheduler.start_timers()
         await onboarding.warn()
+
+    async def _serve(self, starting: AsyncExitStack, guarded: Security) -> None:
+        """Watch over all that has started, and let people in."""
+        config, stages, enter = self._config, self.stages, starting.enter_async_context
+        for name, run in guarded.tasks().items():
+            await enter(self._tasks.task(run, name))
+        vitals = vitals_of(stages, config.gateway.data_dir)
+        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks))
+        self._starting("HTTP and WebSocket")
+        ports = await enter(serving(config, stages, alarms, guarded))
+        self.http_port, self.websocket_port = ports.http, ports.websocket
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:

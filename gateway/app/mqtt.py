@@ -5,7 +5,7 @@ commands at once, and `listening`, within which messages come in.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -53,6 +53,8 @@ class MqttContext:
     subscribing: Subscribing
     onboarding: Onboarding
     tasks: Tasks
+    is_taken: Callable[[str], bool]
+    """Whether another gate alone reads a topic."""
 
     def host_state(self) -> HostState | None:
         """What a broker is told of us, where the configuration names us a host application."""
@@ -100,7 +102,7 @@ class OwnBroker:
         authenticate, authorize = context.security.broker_rules(context.config.mqtt.users)
         if authenticate is not None:
             authorize = authorize_requests(subscribing.prefix, authorize)
-        self._readings = Readings(context.reception.inbox, context.loop_calls)
+        self._readings = Readings(context.reception.inbox, context.loop_calls, context.is_taken)
         self.broker = EmbeddedBroker(
             broker_settings(context.config, context.security.context),
             self._router.accept,
@@ -163,6 +165,7 @@ class OtherBroker:
             context.reception.inbox,
             SessionFilters(context.config.gateway.data_dir / "mqtt-session.json"),
             context.clocks.now,
+            context.is_taken,
         )
         self.publisher.on_connected(mappings.memory.of(SparkplugHost).doubt)
         self.publisher.set_filters(mappings.registry.topic_filters)

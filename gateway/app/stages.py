@@ -11,6 +11,8 @@ from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
+from gateway.gates.modbus.gate import ModbusGate
+from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
 from gateway.ingest.compound.events_kept import EventsKept
 from gateway.runtime.measures import Measure
@@ -25,6 +27,7 @@ class Stages:
     onboarding: Onboarding
     subscribing: Subscribing
     broker: BrokerLink
+    modbus: ModbusGate
     control: Control
     log: LogTail
     events: EventsKept | None = None
@@ -53,6 +56,7 @@ class Stages:
         """Every metric but those of HTTP."""
         for part in (self.reception, self.storage, self.control, self.broker):
             yield from part.measures()
+        yield from modbus_measures(self.modbus)
         yield from discovery_measures(self.onboarding)
         yield from subscriber_measures(self.subscribing.subscribers)
         if self.events is not None:

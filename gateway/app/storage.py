@@ -45,6 +45,7 @@ class Storage:
     files: ProfileFiles
     profiles: Profiles
     journal: Journal
+    upkeep: Upkeep
     shipper: Shipper | None
     scheduler: Scheduler
 
@@ -59,7 +60,7 @@ class Storage:
         if self.engine.reasoner is not None:
             with one_core():
                 self.engine.start_reasoning()
-        with Upkeep(self.journal), self.shipper or nullcontext():
+        with self.upkeep, self.shipper or nullcontext():
             self.scheduler.__enter__()
             try:
                 yield
@@ -99,7 +100,8 @@ def open_storage(config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> Iterator[Sto
             queues = {"urq": config.limits.urq, "srq": config.limits.srq}
             scheduler = Scheduler(engine, **queues, tick_ms=config.windows.tick_ms)
             shipper = shipper_of(config.shipping, journal)
-            yield Storage(identity, files, profiles, journal, shipper, scheduler)
+            upkeep = Upkeep(journal)
+            yield Storage(identity, files, profiles, journal, upkeep, shipper, scheduler)
 
 
 def identity_of(config: Config) -> Identity:

@@ -16,7 +16,12 @@ import ontologies
 from gateway.admin.profile_checks import Finding
 from gateway.cli.checking.axioms import ontology_findings
 from gateway.cli.checking.folder import Where, folder_findings, identity_findings
-from gateway.cli.checking.links import broker_findings, shipping_findings, tls_findings
+from gateway.cli.checking.links import (
+    broker_findings,
+    modbus_findings,
+    shipping_findings,
+    tls_findings,
+)
 from gateway.cli.checking.mappings import profile_findings, store_findings
 from gateway.cli.checking.ports import port_findings
 from gateway.cli.checking.windows import window_findings
@@ -74,6 +79,7 @@ _LOOKS: Sequence[tuple[set[str], Callable[[Config, Where], Iterable[Finding]]]] 
     ({"shipping"}, shipping_findings),
     ({"gateway", "store", "mqtt", "http", "websocket", "tls"}, port_findings),
     ({"gateway", "mqtt"}, broker_findings),
+    ({"modbus"}, modbus_findings),
 )
 """What is looked at, each with the sections of settings that it rests on."""
 

@@ -8,14 +8,14 @@ when it is chosen, so that `version` does not pay for a broker: the one place wh
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Protocol, cast
 
 from gateway import __version__
 from gateway.cli.asking.known_gateway import fill
-from gateway.cli.options import Action, Commands, Parser
+from gateway.cli.options import Action, Commands, Documented, Parser
 from gateway.cli.programs.archive import run_archive
 from gateway.cli.programs.benchmarks import run_bench
 from gateway.cli.verbs import VERBS, Verb
@@ -50,6 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output is gone; the interpreter would fail once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def documented() -> Iterator[Documented]:
+    """Every command, in the order of the help; loads all their modules."""
+    for name, verb in VERBS.items():
+        if verb.module:
+            own = (each for each in _parser(name).documented() if each.words[0] == name)
+            yield from own
+        else:
+            yield Documented((name,), verb.purpose, ())
 
 
 def _run(given: Sequence[str], verb: str) -> int:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Action = Callable[[argparse.Namespace], int]
@@ -33,6 +33,24 @@ class Parser(argparse.ArgumentParser):
         sys.stderr.write(f"error: {message}\nwhat to do: {hint}\n")
         raise SystemExit(2)
 
+    def documented(self) -> Iterator["Documented"]:
+        """The commands below, each behind the one that it belongs to."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):  # nothing public lists them
+                purposes = {each.dest: each.help or "" for each in action._choices_actions}
+                for name, parser in action.choices.items():
+                    own = tuple(parser._described())
+                    yield Documented((name,), purposes.get(name, ""), own)
+                    for below in parser.documented():
+                        yield below._replace(words=(name, *below.words))
+
+    def _described(self) -> Iterator[tuple[str, str]]:
+        for action in self._actions:
+            if not isinstance(action, argparse._SubParsersAction | argparse._HelpAction):
+                value = "" if action.nargs == 0 else _value_name(action)
+                names = ", ".join(action.option_strings)
+                yield " ".join(part for part in (names, value) if part), action.help or ""
+
     def option_names(self) -> Iterator[str]:
         """Every option of this one and of its commands."""
         for action in self._actions:
@@ -40,6 +58,23 @@ class Parser(argparse.ArgumentParser):
             if isinstance(action.choices, dict):
                 for each in action.choices.values():
                     yield from each.option_names() if isinstance(each, Parser) else ()
+
+
+class Documented(NamedTuple):
+    """A command as manuals tell it: its words, what it is for, its options and arguments."""
+
+    words: tuple[str, ...]
+    purpose: str
+    options: tuple[tuple[str, str], ...]
+
+
+def _value_name(action: argparse.Action) -> str:
+    """What stands for an option's value: its name, or what there is to choose from."""
+    if action.metavar is not None:
+        return action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar)
+    if action.choices is not None:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return action.dest.upper() if action.option_strings else action.dest
 
 
 HTTP_URL = "http://127.0.0.1:8000"

@@ -12,11 +12,13 @@ import signal
 
 from gateway.app.gateway import Gateway
 from gateway.app.logs import configure_logs
+from gateway.appliance.watchdog import Watch, Watchdog
 from gateway.cli.loop import first_of, on_stop_signals, run_loop
 from gateway.cli.options import Commands, add_command, add_config
 from gateway.cli.verbs import VERBS
 from gateway.config.file import load_config
 from gateway.config.settings import Config
+from gateway.runtime.service_manager import ServiceManager
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +56,11 @@ async def _serve(config: Config, *, ends_with_terminal: bool) -> None:
     on_stop_signals(signalled.set)
     if ends_with_terminal:
         loop.add_signal_handler(signal.SIGHUP, signalled.set)
-    async with Gateway(config) as gateway:
+    manager = ServiceManager.of(os.environ)
+    async with (
+        Watchdog(manager) as watchdog,
+        Gateway(config, starting=lambda stage: manager.status(f"starting: {stage}")) as gateway,
+    ):
         if not ends_with_terminal:
             loop.add_signal_handler(signal.SIGHUP, gateway.reload_profiles)
         log.info(
@@ -65,5 +71,9 @@ async def _serve(config: Config, *, ends_with_terminal: bool) -> None:
                 "websocket_port": gateway.websocket_port,
             },
         )
-        await first_of(gateway.wait_closed(), signalled.wait())
-        log.info("stopping")
+        watchdog.ready(Watch(gateway.pulses()))
+        try:
+            await first_of(gateway.wait_closed(), signalled.wait())
+            log.info("stopping")
+        finally:
+            watchdog.stopping()

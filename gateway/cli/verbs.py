@@ -33,6 +33,9 @@ VERBS = {
     ),
     "client": Verb("let clients in, change their rights, revoke them", "security"),
     "claim": Verb("print a code that makes a browser the first client", "security"),
+    "first-boot": Verb(
+        "set the device up by gateway.toml on its boot partition", "programs.first_boot"
+    ),
     "keys": Verb("the keys that sign tokens", "security"),
     "ca": Verb("print the path of the certificate that clients are to trust", "security"),
     "archive": Verb("jobs on Spark; see sosa-gateway archive --help"),
@@ -41,6 +44,7 @@ VERBS = {
         "mappings",
     ),
     "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
+    "modbus": Verb("read registers of a Modbus device once", "asking.modbus"),
     "actuators": Verb(
         "what can be set at a running gateway, and what was last",
         "actuators",

@@ -19,6 +19,7 @@ from gateway.config.events import EventsSettings
 from gateway.config.federation import FederationSettings
 from gateway.config.journal import JournalSettings, ShippingSettings
 from gateway.config.limits import LimitsSettings
+from gateway.config.modbus import ModbusSettings
 from gateway.config.network import (
     HttpSettings,
     MqttSettings,
@@ -55,6 +56,7 @@ __all__ = [
     "JsapSettings",
     "LimitsSettings",
     "LogSettings",
+    "ModbusSettings",
     "MqttSettings",
     "ReasoningSettings",
     "RemoteSettings",
@@ -177,6 +179,7 @@ class Config(Section):
     store: StoreSettings = StoreSettings()
     engine: EngineSettings = EngineSettings()
     mqtt: MqttSettings = MqttSettings()
+    modbus: ModbusSettings = ModbusSettings()
     sparkplug: SparkplugSettings = SparkplugSettings()
     discovery: DiscoverySettings = DiscoverySettings()
     http: HttpSettings = HttpSettings()

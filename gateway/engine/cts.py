@@ -31,7 +31,11 @@ _FEWEST_LATE = 1_000
 """Changes that may wait at any rate."""
 
 Place = tuple[Term, GraphName]
-Index = dict[Term, dict[Quad, None]]
+Index = dict[Term, dict[Term, Quad]]
+"""By one end and then the other: with predicate and graph of the table these say which quad it is.
+
+The hash of a term takes a third of that of a quad.
+"""
 Key = TypeVar("Key")
 
 
@@ -131,7 +135,7 @@ class _Table:
         "_late",
         "_late_quads",
         "_place",
-        "_quads",
+        "_size",
         "_store",
         "_too_big",
     )
@@ -139,7 +143,7 @@ class _Table:
     def __init__(self, store: Source, place: Place) -> None:
         self._store = store
         self._place = place
-        self._quads: dict[Quad, None] | None = None
+        self._size: int | None = None
         self._by_subject: Index = {}
         self._by_object: Index = {}
         self._late: list[Run] = []
@@ -147,70 +151,88 @@ class _Table:
         self._too_big = False
 
     def __len__(self) -> int:
-        return len(self._quads or ())
+        return self._size or 0
 
     def note(self, run: Run) -> None:
         """Take note of quads that are there now, or gone."""
-        if self._quads is not None:
+        if self._size is not None:
             self._late.append(run)
             self._late_quads += len(run.quads)
-            if self._late_quads > max(_FEWEST_LATE, len(self._quads)):
+            if self._late_quads > max(_FEWEST_LATE, self._size):
                 self._forget()
 
     def is_current(self) -> bool:
         """Whether it can be asked: brought up to date if need be, not if it is too big."""
         if self._late:
             self._catch_up()
-        elif self._quads is None and not self._too_big:
+        elif self._size is None and not self._too_big:
             self.refresh()
-        return self._quads is not None
+        return self._size is not None
 
     def match(self, subject: Term | None, object_: Term | None) -> Iterable[Quad]:
         """The quads with these ends; only when it is current."""
         if subject is not None:
-            found = self._by_subject.get(subject, ())
+            found = self._by_subject.get(subject)
+            if found is None:
+                return ()
             if object_ is None:
-                return found
-            others = self._by_object.get(object_, ())
-            if len(others) < len(found):
-                return [quad for quad in others if quad.subject == subject]
-            return [quad for quad in found if quad.object == object_]
+                return found.values()
+            quad = found.get(object_)
+            return () if quad is None else (quad,)
         if object_ is not None:
-            return self._by_object.get(object_, ())
-        return self._quads or ()
+            found = self._by_object.get(object_)
+            return () if found is None else found.values()
+        return [quad for quads in self._by_subject.values() for quad in quads.values()]
 
     def refresh(self) -> None:
         """Fill it from the store, if it is not too big for that."""
         predicate, graph = self._place
-        quads = self._store.match(None, predicate, None, graph)
-        self._quads = dict.fromkeys(islice(quads, MOST_QUADS + 1))
-        if len(self._quads) > MOST_QUADS:
+        quads = list(islice(self._store.match(None, predicate, None, graph), MOST_QUADS + 1))
+        if len(quads) > MOST_QUADS:
             self._too_big = True
-            self._forget()
-        for quad in self._quads or ():
-            self._insert(quad)
+            return
+        self._size = 0
+        for quad in quads:
+            self._insert(quad.subject, quad.object, quad)
 
     def _catch_up(self) -> None:
-        late = {quad: run.is_added for run in self._late for quad in run.quads}
-        self._late, self._late_quads = [], 0
-        quads = self._quads
-        if quads is None:
-            return
-        for quad, is_there in late.items():
-            if is_there and quad not in quads:
-                quads[quad] = None
-                self._insert(quad)
-            elif not is_there and quad in quads:
-                del quads[quad]
-                _drop(self._by_subject, quad.subject, quad)
-                _drop(self._by_object, quad.object, quad)
+        late, self._late, self._late_quads = self._late, [], 0
+        for run in late:
+            ends = zip(run.subjects, run.objects, run.quads, strict=True)
+            if run.is_added:
+                for subject, object_, quad in ends:
+                    self._insert(subject, object_, quad)
+            else:
+                for subject, object_, _ in ends:
+                    self._drop(subject, object_)
 
-    def _insert(self, quad: Quad) -> None:
-        self._by_subject.setdefault(quad.subject, {})[quad] = None
-        self._by_object.setdefault(quad.object, {})[quad] = None
+    def _insert(self, subject: Term, object_: Term, quad: Quad) -> None:
+        found = self._by_subject.get(subject)
+        if found is None:
+            self._by_subject[subject] = {object_: quad}
+        elif object_ in found:
+            return
+        else:
+            found[object_] = quad
+        self._by_object.setdefault(object_, {})[subject] = quad
+        self._size = len(self) + 1
+
+    def _drop(self, subject: Term, object_: Term) -> None:
+        found = self._by_subject.get(subject)
+        if found is None or object_ not in found:
+            return
+        for index, one, other in (
+            (self._by_subject, subject, object_),
+            (self._by_object, object_, subject),
+        ):
+            if len(index[one]) == 1:
+                del index[one]
+            else:
+                del index[one][other]
+        self._size = len(self) - 1
 
     def _forget(self) -> None:
-        self._quads, self._by_subject, self._by_object, self._late = None, {}, {}, []
+        self._size, self._by_subject, self._by_object, self._late = None, {}, {}, []
         self._late_quads = 0
 
 
@@ -220,10 +242,3 @@ def _places(entries: Iterable[LuttEntry]) -> set[Place]:
         for entry in entries
         if entry.predicate is not None and entry.graph is not None
     }
-
-
-def _drop(index: Index, key: Term, quad: Quad) -> None:
-    quads = index[key]
-    del quads[quad]
-    if not quads:
-        del index[key]

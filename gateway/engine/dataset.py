@@ -4,7 +4,6 @@ Kept by the store, by the CTS, and by the states before and after a Delta; a uni
 alike.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -30,9 +29,20 @@ LookUp = Callable[[Term | None, Term | None], Iterable[Quad]]
 """The quads of one predicate and graph with this subject and object; None is a wildcard."""
 
 
-class Tables(ABC):
-    """Quads that are looked up faster where predicate and graph are said once for many."""
+class Tables:
+    """Quads that are looked up faster where predicate and graph are said once for many.
 
-    @abstractmethod
+    No abstract class: each look-up asks whether it has one before it, and of those that takes long.
+    """
+
     def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
         """To be used before the next change."""
+        raise NotImplementedError
+
+
+def look_up_in(quads: Quads, predicate: Term, graph: GraphName) -> LookUp:
+    """The quads of one predicate and graph, by a table where there is one."""
+    if isinstance(quads, Tables):
+        return quads.look_up(predicate, graph)
+    match = quads.match
+    return lambda subject, object_: match(subject, predicate, object_, graph)

@@ -41,7 +41,8 @@ from gateway.engine.workers.workers import (
 from gateway.errors import NoReasoningError
 from gateway.rdf.rights import ALL_RIGHTS, Rights
 from gateway.rdf.terms import Term
-from gateway.reasoning.reasoning import AnyReasoner, Reasoning
+from gateway.reasoning.postponed import Postponed
+from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof
 from gateway.store.clock import microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -148,7 +149,7 @@ class Engine:
         return self._clock()
 
     @property
-    def reasoner(self) -> AnyReasoner | None:
+    def reasoner(self) -> Postponed | None:
         """What derives; None where reasoning is off."""
         return None if self.view is None else self.view.reasoner
 
@@ -275,8 +276,18 @@ class Engine:
         outcome = self._steps.run_due(self._opened, self.rights_of)
         return None if outcome is None else self._steps.finished(outcome)
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether `flush` has something to do."""
+        return self.store.is_pending or (self.reasoner is not None and len(self.reasoner) > 0)
+
     def flush(self) -> None:
-        """Bring deferred updates to the disk. Raises StorageError; they are then still deferred."""
+        """Bring deferred updates to the disk, and derive from readings that wait for that.
+
+        Raises StorageError; they are then still deferred.
+        """
+        if self.reasoner is not None:
+            self.reasoner.catch_up()
         self.store.flush()
 
     def query(

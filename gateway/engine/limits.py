@@ -57,6 +57,19 @@ def bounded(rows: Iterable[Row]) -> Iterable[Row]:
     return rows if limits == UNLIMITED else _within(rows, limits, started)
 
 
+def in_time(things: Iterable[Row]) -> Iterable[Row]:
+    """What leads to rows, within the time in force. Raises QueryTimeoutError."""
+    limits, started = _limits.get()
+    return things if limits.seconds is None else _timed(things, limits.seconds, started)
+
+
+def _timed(things: Iterable[Row], seconds: float, started: float) -> Iterator[Row]:
+    for thing in things:
+        if monotonic() > started + seconds:
+            raise QueryTimeoutError(seconds)
+        yield thing
+
+
 def _within(rows: Iterable[Row], limits: Limits, started: float) -> Iterator[Row]:
     most, seconds = limits.solutions, limits.seconds
     for number, row in enumerate(rows, start=1):

@@ -1,7 +1,6 @@
 """`Notification`: what one UPDATE changed in one subscription's answer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from gateway.rdf.delta import Delta
@@ -86,20 +85,25 @@ SharedListener: TypeAlias = Callable[[SharedNotification], None]
 
 
 class Told(NamedTuple):
-    """Notifications of subscriptions, and those that several share, with their listeners."""
+    """Notifications of subscriptions, and those that several share, with their listeners.
+
+    `deliveries`: how often somebody is told.
+    """
 
     notifications: Sequence[Notification] = ()
     shared: Sequence[tuple[SharedNotification, Sequence[SharedListener]]] = ()
+    deliveries: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What an UPDATE did: its net change and whom it concerned. `time` is µs since the epoch.
 
     `notifications` are those that no listener was told, `shared` those of listeners that
     subscriptions have of their own. `id` is that of a delayed UPDATE: the change is that of
     delaying or of executing it. `due` is when one that was delayed just now is to be executed, µs
     since the epoch.
+
+    A tuple, as each element that enters a stream has one.
     """
 
     delta: Delta

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gateway.engine.compile import OracleCompiler, TierCompiler, UnfilteredCompiler
+from gateway.engine.compile import (
+    EntailedCompiler,
+    OracleCompiler,
+    TierCompiler,
+    UnfilteredCompiler,
+)
 from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.performance import Performance
 from gateway.engine.processing import MakeCompiler
@@ -56,6 +61,11 @@ class EngineOptions:
         if self.oracle:
             return OracleCompiler
         return TierCompiler if self.lutt else UnfilteredCompiler
+
+    @property
+    def entailed_compiler(self) -> MakeCompiler:
+        """The same for those of the entailed view."""
+        return EntailedCompiler if self.compiler is TierCompiler else self.compiler
 
 
 DEFAULT_OPTIONS = EngineOptions()

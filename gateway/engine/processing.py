@@ -142,19 +142,21 @@ class Processing:
         changes: list[Change] = []
         begin = perf_counter_ns()
         for unit, artq in queues.items():
-            before = len(changes)
             if self._recovery and unit in self._recovery:
-                changes += self._recovered(unit, artq)
+                found = self._recovered(unit, artq)
             else:
                 try:
-                    changes += [each for each in unit.process(artq) if not each[1].is_empty]
+                    found = [
+                        each for each in unit.process(artq) if each[1].added or each[1].removed
+                    ]
                 except Exception as error:
                     self._recovery.note(error, unit.members)
-                    changes += self._recovered(unit, artq)
+                    found = self._recovered(unit, artq)
+            changes += found
             costs = self._costs.get(unit)
             if costs is not None:
                 end = perf_counter_ns()
-                costs.add(end - begin, changes[before:])
+                costs.add(end - begin, found)
                 begin = end
         return changes
 

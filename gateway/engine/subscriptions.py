@@ -157,7 +157,7 @@ class Subscriptions:
         """
         notifications: list[Notification] = []
         shared: list[tuple[SharedNotification, tuple[SharedListener, ...]]] = []
-        audiences = self._audiences
+        audiences, count, tell = self._audiences, 0, shared.append
         for spu, results in changes:
             form = spu.form
             audience = audiences.get(spu)
@@ -166,8 +166,8 @@ class Subscriptions:
                 listeners = audience.listeners
                 if listeners is None:
                     listeners = self._look_up(audience, spu)
-                told = _shared(SharedNotification, (time, results, form))
-                shared.append((told, listeners))
+                tell((_shared(SharedNotification, (time, results, form)), listeners))
+                count += len(listeners)
                 if audience.is_all:
                     continue
             for each in self._subscribers.get(spu, ()):
@@ -175,7 +175,7 @@ class Subscriptions:
                     each.sequence = sequence = each.sequence + 1
                     own = (each.spuid, sequence, each.alias, time, results, form, None, None, None)
                     notifications.append(_notification(Notification, own))
-        return Told(notifications, shared)
+        return Told(notifications, shared, count + len(notifications))
 
     def _look_up(self, audience: Audience, spu: Spu) -> tuple[SharedListener, ...]:
         sharing = self._subscribers.get(spu, ())

@@ -38,6 +38,7 @@ from gateway.ingest.statistics import IngestStatistics
 from gateway.ingest.windows.elements import ObservationElements
 from gateway.journal import Journal, Position, Record
 from gateway.runtime.clocks import SYSTEM_CLOCKS
+from gateway.runtime.pulse import Pulse
 from gateway.scheduler.scheduler import Scheduler, Submission, is_refused
 from gateway.store.update import BoundUpdate
 
@@ -82,6 +83,7 @@ class Ingest:
     ) -> None:
         self.statistics = IngestStatistics()
         self.elements = ObservationElements()
+        self.pulse = Pulse("ingest")
         self.applied_before: Position | None = None
         self._mappings = mappings
         self._current_state = current_state
@@ -178,7 +180,9 @@ class Ingest:
         What has no turn then is not acknowledged, and comes again.
         """
         while not self._inbox.is_drained:
+            self.pulse.rest()
             deliveries = self._inbox.take(_GROUP, self._absences.wait_s)
+            self.pulse.beat()
             while self._pending_calls:
                 self._pending_calls.popleft()()
             if monotonic() > self._end:
@@ -192,7 +196,9 @@ class Ingest:
                 for each in accepted:
                     each.delivery.settle(error)
                 continue
-            self._scheduler.submit(list(self._submissions(accepted)))
+            submissions = list(self._submissions(accepted))
+            self.pulse.rest()  # where the URQ is full, it is the scheduler that has to turn
+            self._scheduler.submit(submissions)
             self._scheduler.submit(list(_unawaited(self._absences.due())))
 
     def stop(self) -> None:
@@ -305,9 +311,11 @@ class Ingest:
                 self._journal.sync()
             except StorageError as error:
                 log.error("journal_not_written", extra={"reason": str(error)})
+                self.pulse.rest()
                 if self._stopping.wait(pause_s):
                     return False
                 pause_s = min(10.0, pause_s * 2)
+                self.pulse.beat()
             else:
                 self.statistics.observations += len(records)
                 return True

@@ -7,7 +7,7 @@ overwritten.
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -26,6 +26,9 @@ from jsap.errors import BindingError
 _DATE_TIME = NamedNode(XSD + "dateTime")
 _STAMP = NamedNode(XSD + "dateTimeStamp")
 _NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
+WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
+"""The datatype of positions; GeoSPARQL 1.1, section 8.5.1."""
+
 _UNITLESS = UNIT + "UNITLESS"
 _CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
 
@@ -109,7 +112,7 @@ def told_unit(in_graph: str | None) -> str | None:
     return None if in_graph == _UNITLESS else in_graph
 
 
-_OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "SUSPECT_CLOCK")
+_OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "STATE_GEOMETRY", "SUSPECT_CLOCK")
 _TEMPLATES = (
     *_OBSERVED,
     "FORGET_OBSERVATION",
@@ -136,6 +139,7 @@ class ObservationTemplates:
             record = Record(Position(0, 1), 1, seen, datetime.fromtimestamp(0, UTC))
             self.observe(record)
             self.suspect(record)
+        self.geometry(replace(record, observation=replace(seen, datatype=WKT)))
         self.classify("urn:s", "urn:c")
         self.forget("urn:o")
         self.end_series(SeriesEnd(seen.stream, "urn:u", "urn:v", record.ingested_at))
@@ -150,6 +154,8 @@ class ObservationTemplates:
     def observed(self, record: Record) -> Iterator[BoundUpdate]:
         """The UPDATEs that write one observation, which its record alone tells."""
         yield self.observe(record)
+        if record.observation.datatype == WKT:
+            yield self.geometry(record)
         if record.clock_suspect:
             yield self.suspect(record)
 
@@ -190,6 +196,16 @@ class ObservationTemplates:
         values["resultNode"] = NamedNode(f"{iri}/result")
         values["unit"] = NamedNode(unit)
         return self._templates.bind("OBSERVE_QUANTITY", values)
+
+    def geometry(self, record: Record) -> BoundUpdate:
+        """The UPDATE that says of a position's result that it is a geometry."""
+        iri, seen = self._identity.observation(record.position), record.observation
+        values: dict[str, NamedNode | Literal] = {
+            "observation": NamedNode(iri),
+            "resultNode": NamedNode(f"{iri}/result"),
+            "result": Literal(seen.lexical, datatype=NamedNode(WKT)),
+        }
+        return self._templates.bind("STATE_GEOMETRY", values)
 
     def suspect(self, record: Record) -> BoundUpdate:
         """The UPDATE that marks an observation whose device told a time that cannot be."""

@@ -15,6 +15,7 @@ from typing import Self
 from gateway.errors import StorageError
 from gateway.journal.spool import Journal
 from gateway.runtime.process import every_core
+from gateway.runtime.pulse import Pulse
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,12 @@ class Upkeep:
             threading.Thread(target=run, name=f"journal-{name}", daemon=True)
             for name, run in (("settle", self._settle), ("upkeep", self._tidy))
         ]
+        self._pulses = {thread.name: Pulse(thread.name) for thread in self._threads}
+
+    @property
+    def pulses(self) -> tuple[Pulse, ...]:
+        """One of each of the two threads."""
+        return tuple(self._pulses.values())
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -71,6 +78,8 @@ class Upkeep:
 
     def _try(self, name: str, work: Callable[[], object]) -> bool:
         """Whether it was done; a failure is logged once, until it is another one."""
+        pulse = self._pulses[threading.current_thread().name]
+        pulse.beat()
         try:
             work()
             self._failed.pop(name, None)
@@ -81,6 +90,8 @@ class Upkeep:
             self._failed[name] = str(error)
         except Exception:  # a defect costs this turn, never the upkeep
             log.exception("journal_upkeep_crashed")
+        finally:
+            pulse.rest()
         return False
 
 

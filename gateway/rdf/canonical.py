@@ -31,6 +31,8 @@ _ALREADY = {
 }
 _AS_WRITTEN = frozenset({XSD + "string", RDF + "langString", RDF + "dirLangString"})
 _NODE = NamedNode("urn:x")
+_WITH_FORMS = frozenset({Literal, Triple})
+"""Types of terms that may come back otherwise; none can have a subtype."""
 
 
 def canonical(term: Term) -> Term:
@@ -65,7 +67,7 @@ def _through_a_store(literal: Literal) -> Literal:
 def canonical_quad(quad: Quad) -> Quad:
     """The quad as the store gives it back; the same object where nothing changes."""
     term = quad.object
-    if not isinstance(term, Literal | Triple):
+    if type(term) not in _WITH_FORMS:
         return quad
     found = canonical(term)
     if found is term:
@@ -76,7 +78,7 @@ def canonical_quad(quad: Quad) -> Quad:
 def canonical_triple(triple: Triple) -> Triple:
     """The triple as the store gives it back; the same object where nothing changes."""
     term = triple.object
-    if not isinstance(term, Literal | Triple):
+    if type(term) not in _WITH_FORMS:
         return triple
     found = canonical(term)
     return triple if found is term else Triple(triple.subject, triple.predicate, found)

@@ -3,8 +3,8 @@
     QUERY, first answer, re-queried SPU -> the graphs that it looks at, filled -> Oxigraph
 
 Place: under `Entailed`, whose look-ups need none. A graph is filled when a text looks at it first;
-until then there is nothing here. Changes wait, net, until somebody asks; when more waits than is
-here, all is dropped, and filled again for who asks next.
+until then there is nothing here. Changes wait, net, until somebody asks; when more has changed
+since then than is here, keeping up costs more than filling it again, and all is dropped.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ GraphNode = NamedNode | BlankNode
 Key = TypeVar("Key")
 
 _FEWEST_LATE = 1_000
-"""Changes that may wait at any rate."""
+"""Changes that may come at any rate before somebody asks."""
 
 
 class Mirror:
@@ -44,6 +44,7 @@ class Mirror:
         self._late: dict[Quad, bool] = {}
         self._late_graphs: dict[GraphNode, bool] = {}
         self.filled = 0
+        self._unasked = 0
         self._size = 0
 
     def __len__(self) -> int:
@@ -72,7 +73,8 @@ class Mirror:
             for graph in graphs:
                 if self._is_whole or graph in self._held:
                     _note(self._late_graphs, graph, is_there)
-        if self.waiting > _FEWEST_LATE and self.waiting > self._size:
+        self._unasked += len(delta)
+        if self._unasked > _FEWEST_LATE and self._unasked > self._size:
             self.drop()
 
     def drop(self) -> None:
@@ -86,6 +88,7 @@ class Mirror:
     def current(self, graphs: frozenset[GraphName] | None) -> QuadStore:
         """A store that has these graphs as they are now, None is all; it may have others too."""
         store = self._store
+        self._unasked = 0
         if store is None:
             store = QuadStore(Store())
             store.clock, store.remote = self._like.clock, self._like.remote

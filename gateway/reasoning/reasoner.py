@@ -31,7 +31,7 @@ from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
 from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
-from gateway.reasoning.wording import axiom_text
+from gateway.reasoning.wording import mostly_by
 from gateway.store.readable import GraphNode, Source
 
 log = logging.getLogger(__name__)
@@ -140,6 +140,10 @@ class Reasoner:
             return delta
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
         return self._entailed(delta, came, went, are_mixed=self._are_mixed)
+
+    def looked_at(self, delta: Delta) -> Delta | None:
+        """What may mean something of a reading's change; None where it cannot wait."""
+        return None if self._domains.joint else self._reading.waiting(delta)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
@@ -259,13 +263,13 @@ class Reasoner:
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
         return DerivedLimitError(
-            f"more than {self._bound} quads would be derived{_most(axiom)}",
+            f"more than {self._bound} quads would be derived{mostly_by(axiom)}",
             "ask for less, or raise [reasoning] derived",
         )
 
     def _suspend(self, domain: Domain, axiom: Axiom | None) -> list[Quad]:
         """Derive nothing in the domain any more; what was derived until now."""
-        reason = f"more than {self._bound} quads would be derived{_most(axiom)}"
+        reason = f"more than {self._bound} quads would be derived{mostly_by(axiom)}"
         self.suspended = {**self.suspended, domain: reason}
         log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
         if domain == SCHEMA:
@@ -491,7 +495,3 @@ class Reasoner:
         if are_mixed and went and added:
             went, added = apart(went, added)
         return Delta((*added, *came), (*removed, *went), created, dropped)
-
-
-def _most(axiom: Axiom | None) -> str:
-    return "" if axiom is None else f", most of them by: {axiom_text(axiom)}"

@@ -81,8 +81,16 @@ class AnyReasoner(Protocol):
     def start(self) -> None:
         """Read the axioms, derive from nothing. Raises OntologyError."""
 
+    def looked_at(self, delta: Delta) -> Delta | None:
+        """What may mean something of a reading's change, be it derived from later.
+
+        None where it cannot wait: it changes axioms, or is to be refused.
+        """
+
     def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
         """The entailed Delta of an asserted one that the store does not have yet.
+
+        Of what is `looked_at` of readings the store may have it, and later changes too.
 
         Raises DerivedLimitError, OntologyError, ForbiddenError: then nothing has changed.
         """

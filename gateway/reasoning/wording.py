@@ -71,6 +71,11 @@ def axiom_text(axiom: Axiom) -> str:
             return f"no {term_text(first)} is a {term_text(second)}"
 
 
+def mostly_by(axiom: Axiom | None) -> str:
+    """Behind a number of quads: which axiom derives most of them, if that is known."""
+    return "" if axiom is None else f", most of them by: {axiom_text(axiom)}"
+
+
 def quad_text(quad: Quad) -> str:
     """A quad; the graph behind it where it is a named one."""
     graph = f" in {quad.graph_name}" if isinstance(quad.graph_name, NamedNode) else ""

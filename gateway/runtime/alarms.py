@@ -19,6 +19,7 @@ class AlarmKind(StrEnum):
     JOURNAL = "journal"
     SHIPPING = "shipping"
     BROKER = "broker"
+    MODBUS = "modbus"
     CLOCK = "clock"
     PROFILES_REFUSED = "profiles_refused"
     BROKEN_MAPPING = "broken_mapping"

@@ -34,6 +34,7 @@ from gateway.engine.request import MessageEvent, Update
 from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
+from gateway.runtime.pulse import Pulse
 from gateway.scheduler.limits import SRQ, TICK_MS, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
@@ -138,6 +139,7 @@ class Scheduler:
         self._timers = Timers(engine, tick_ms / 1000)
         self._due_has_place = False
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
+        self.pulse = Pulse(self._thread.name)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -307,10 +309,13 @@ class Scheduler:
             if not requests and self._closing and not self._requests:
                 return
             for request in requests:
+                self.pulse.beat()
                 request.run()
                 self._flush_when_due()
             self._taken = ()
+            self.pulse.beat()
             self._flush_when_due()
+            self.pulse.rest()
 
     def _take(self) -> list[_Request]:
         """The next requests; none when there is something to flush first, or at the end."""
@@ -344,7 +349,7 @@ class Scheduler:
 
         A disk that does not take them is tried again; they stay readable and in the journal.
         """
-        if not self.engine.store.is_pending:
+        if not self.engine.is_pending:
             self._flush_at = None
         elif self._flush_at is None:
             self._flush_at = monotonic() + _FLUSH_S
@@ -401,11 +406,13 @@ class Scheduler:
                 outcome = self.engine.update(request)
             except StorageError as error:
                 log.error("store_not_written", extra={"reason": str(error)})
+                self.pulse.rest()
                 with self._changed:
                     self._refuse_others(error)
                     if self._changed.wait_for(lambda: not self._patient, pause_s):
                         self._missing = error
                 pause_s = min(10.0, pause_s * 2)
+                self.pulse.beat()
             else:
                 self._refused = None
                 return outcome

@@ -35,12 +35,12 @@ _THROTTLED = "\0claim"  # which is nobody's name
 _WRONG = "the code is wrong, or its time or tries are over"
 
 
-def offer(store: IdentityStore) -> str:
-    """A new code, in place of any before: ten characters in two groups.
+def offer(store: IdentityStore, chosen: str = "") -> str:
+    """A new code, in place of any before: ten characters in two groups; the one that was chosen.
 
     Raises ConflictError where there are clients already, StorageError.
     """
-    code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF))
+    code = normal(chosen) or "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF))
     store.offer_claim(hash_password(code), VALID_S, TRIES)
     return f"{code[:_HALF]}-{code[_HALF:]}"
 

@@ -41,12 +41,26 @@ class Clock:
 
     def __init__(self, read: Callable[[], int] = microseconds) -> None:
         self._read = read
-        self._thread = threading.local()
+        self._thread = _OfThread()
 
     def __call__(self) -> int:
         """The time now, or the one that this thread holds."""
-        held: int | None = getattr(self._thread, "time", None)
+        held = self._thread.time
         return self._read() if held is None else held
+
+    def hold(self) -> tuple[int, int | None]:
+        """Stand still in this thread from now on: the time, and what `release` is to be given.
+
+        As `held`, in a third of the time: each step of the engine does it.
+        """
+        thread = self._thread
+        before = thread.time
+        time = thread.time = self._read() if before is None else before
+        return time, before
+
+    def release(self, before: int | None) -> None:
+        """End what `hold` began, which has returned `before`."""
+        self._thread.time = before
 
     def held(self, time: int | None = None) -> AbstractContextManager[int]:
         """Let the clock stand still in this thread: at `time`, or where it is now."""
@@ -58,18 +72,24 @@ class Clock:
         return {CLOCK: lambda: Literal(time), _NOW: lambda: date_time(time)}
 
 
+class _OfThread(threading.local):
+    """The time at which the clock stands still in a thread."""
+
+    time: int | None = None
+
+
 class _Held:
-    """A generator would take thrice the time, and each step of the engine has one."""
+    """A generator would take thrice the time."""
 
     __slots__ = ("_before", "_thread", "_time")
 
-    def __init__(self, thread: threading.local, time: int) -> None:
+    def __init__(self, thread: _OfThread, time: int) -> None:
         self._thread = thread
         self._time = time
         self._before: int | None = None
 
     def __enter__(self) -> int:
-        self._before = getattr(self._thread, "time", None)
+        self._before = self._thread.time
         self._thread.time = self._time
         return self._time
 

@@ -12,7 +12,7 @@ from pyoxigraph import Triple
 
 from gateway.errors import WindowFullError
 from gateway.windows.budget import Budget, limit_error
-from gateway.windows.content import Change, Content, net
+from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.element import Element, Key
 from gateway.windows.info import WindowInfo
 from gateway.windows.window import Window
@@ -51,7 +51,6 @@ class Counted(Content):
         self.weight = 0
         self.elements = 0
         self._size = window.triples or window.elements or 0
-        self._is_sliding = bool(window.triples and window.step is window.limit is None)
         self._is_from_beginning = since is not None and since <= 0
         self._runs: dict[Key | None, _Run] = {}
         self._run = self._runs[None] = _Run()
@@ -82,9 +81,6 @@ class Counted(Content):
             return
         time = now if element.time is None else element.time
         window = self.window
-        if self._is_sliding and len(element.triples) == 1:
-            self._slide(element.triples, element, time, weight, order)
-            return
         if window.triples is None:
             run = self._run if window.per is None else self._run_of(element.key)
             self._push(run, (element.triples, element, time, weight, order))
@@ -96,27 +92,6 @@ class Counted(Content):
             triples = triples[-self._size :]
         for triple in triples:
             self._push(self._run, ((triple,), element, time, share, order))
-
-    def _slide(
-        self, triples: tuple[Triple, ...], element: Element, time: int, weight: int, order: int
-    ) -> None:
-        """What `_push` does, written out for the usual case: a triple comes, perhaps one goes."""
-        run, counts, budget = self._run, self._counts, self._budget
-        held = run.held
-        run.told += 1
-        self._moves += 1
-        (triple,) = triples
-        times = counts.get(triple, 0)
-        counts[triple] = times + 1
-        if not times:
-            self._gained.append(triple)
-        held.append((triples, element, time, weight, order))
-        if len(held) > self._size:
-            self._leave(held.popleft())
-        self.elements += 1
-        self.weight += weight
-        budget.elements += 1
-        budget.bytes += weight
 
     def drop(self) -> None:
         """An element arrives that does not enter."""
@@ -167,7 +142,7 @@ class Counted(Content):
                 gained, lost = net(gained, lost)
         self._moves, self._is_boundary = 0, False
         if gained or lost or is_boundary:
-            return [Change(self, gained, lost, is_boundary)]
+            return [change_of(Change, (self, gained, lost, is_boundary, None))]
         return []
 
     @property
@@ -276,6 +251,50 @@ class Counted(Content):
         self.weight += weight
         self._budget.elements += times
         self._budget.bytes += weight
+
+
+class LastTriples(Counted):
+    """A window by `triples` that moves with each of them, without a limit: the usual one."""
+
+    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+        """As of any, written out for an element of one triple: it comes, perhaps another goes."""
+        triples = element.triples
+        if len(triples) != 1 or not self.contents:
+            super().arrive(element, now, order, weight)
+            return
+        run, counts, budget = self._run, self._counts, self._budget
+        held = run.held
+        run.told += 1
+        self._moves += 1
+        (triple,) = triples
+        before = len(counts)
+        times = counts.setdefault(triple, 1)
+        if len(counts) > before:
+            self._gained.append(triple)
+        else:
+            counts[triple] = times + 1
+        time = element.time
+        held.append((triples, element, now if time is None else time, weight, order))
+        if len(held) > self._size:
+            (oldest,), _, _, gone, _ = held.popleft()
+            times = counts.pop(oldest)
+            if times == 1:
+                self._lost.append(oldest)
+            else:
+                counts[oldest] = times - 1
+            self.expired += 1
+            weight -= gone
+        else:
+            self.elements += 1
+            budget.elements += 1
+        self.weight += weight
+        budget.bytes += weight
+
+
+def counted(window: Window, budget: Budget, since: int | None) -> Counted:
+    """The content of a window by `triples` or `elements`."""
+    is_usual = window.triples and window.step is window.limit is None
+    return (LastTriples if is_usual else Counted)(window, budget, since)
 
 
 def _divided(items: deque[_Item], key: Key) -> tuple[deque[_Item], list[_Item]]:

@@ -7,7 +7,7 @@ from gateway.windows.before.filling import BEFORE, Filling
 from gateway.windows.before.past import PastElement, missing_in, past_of
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
-from gateway.windows.counted import Counted
+from gateway.windows.counted import Counted, counted
 from gateway.windows.element import Element, Key
 from gateway.windows.jumps import put_forward
 from gateway.windows.owners import Record
@@ -203,7 +203,7 @@ class Stream:
         )
 
     def _count(self, window: Window, past: list[PastElement], since: int | None) -> Counted:
-        content = Counted(window, self._budget, since)
+        content = counted(window, self._budget, since)
         for element, arrival, order, is_seen in past:
             if is_seen:
                 content.arrive(element, arrival, order, element.weight())

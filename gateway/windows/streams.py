@@ -173,10 +173,10 @@ class Streams:
         """
         now = self._clock(now)
         arriving: dict[Holder, None] = {}
+        streams = self._streams
         for name, elements in arrived.items():
-            stream = self._streams.get(name)
-            if stream is not None:
-                stream.arrive(elements, now, arriving)
+            if name in streams:
+                streams[name].arrive(elements, now, arriving)
                 self._count(name, len(elements))
         schedule = self._schedule
         touched = arriving

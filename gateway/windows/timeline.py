@@ -89,8 +89,8 @@ class Timeline:
 
     def advance(self, now: int) -> None:
         """Let go what is over, then let in what has come; told by `finish`."""
-        upper = self.watermark.upper(now)
         self.reached = self.watermark.value(now)
+        upper = self.watermark.upper_at(self.reached)
         if upper is None:
             return
         if self.upper is None:
@@ -103,7 +103,8 @@ class Timeline:
         if self._ended:
             self._remove_series()
         self.upper = upper
-        self._enter(self._waiting(upper))
+        if self.end < len(self.times):
+            self._enter(self._waiting(upper))
         if self._arriving:
             arriving, self._arriving = self._arriving, []
             self._enter([each for each in arriving if self._insert(each)])
@@ -310,7 +311,8 @@ class Timeline:
                         content.is_mixed = True
 
     def _limit(self) -> None:
-        for content in list(self.contents):
+        limited = [each for each in self.contents if each.window.limit is not None]
+        for content in limited:
             limit = content.window.limit
             while limit is not None and len(self.records) - content.start > limit:
                 if content.window.overflow == "end":
@@ -374,6 +376,8 @@ class Timeline:
         """Let go what no content needs."""
         last = len(self.records)
         first = min([content.start for content in self.contents], default=last)
+        if first == self.base:
+            return
         for place in range(self.base, first):
             record = self.records[place]
             self.owners.leave(record)

@@ -71,7 +71,10 @@ class Watermark:
 
     def upper(self, now: int) -> int | None:
         """What is before this is in; None: nothing is."""
-        value = self.value(now)
+        return self.upper_at(self.value(now))
+
+    def upper_at(self, value: int | None) -> int | None:
+        """The same, W being this."""
         if value is None:
             return None
         if self._boundaries is None:

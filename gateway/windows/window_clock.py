@@ -17,10 +17,12 @@ def _wall() -> int:
     return time.time_ns() // 1000
 
 
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 def steady_microseconds() -> int:
     """Goes on while the machine is suspended, where it can tell: time has passed then."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime_ns(clock) // 1000
+    return time.clock_gettime_ns(_STEADY) // 1000
 
 
 class WindowClock:
@@ -64,7 +66,7 @@ class WindowClock:
         """
         wall, now = self._wall(), self._steady() + self._offset
         by = wall - now
-        if abs(by) <= self._most:
+        if -self._most <= by <= self._most:
             return now, 0
         self._offset += by
         self.jumps += 1

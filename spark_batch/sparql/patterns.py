@@ -18,8 +18,8 @@ from spark_batch.transforms.shape import Mark, Part, Shapes, Statement
 
 KEYS = frozenset({"observation", "resultNode", "instant"})
 """Marks whose IRIs a row has for itself."""
-QUANTITY, VALUE, SUSPECT = "quantity", "value", "suspect"
-KINDS = frozenset({QUANTITY, VALUE})
+QUANTITY, POSITION, VALUE, SUSPECT = "quantity", "position", "value", "suspect"
+KINDS = frozenset({QUANTITY, POSITION, VALUE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class Mapping:
     def __init__(self, shapes: Shapes) -> None:
         self._shapes = {
             QUANTITY: shapes.quantity,
+            POSITION: shapes.position,
             VALUE: shapes.value,
             SUSPECT: shapes.suspect,
         }

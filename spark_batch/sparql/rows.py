@@ -11,11 +11,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_batch.sparql.nodes import Constant, Variable
-from spark_batch.sparql.patterns import KINDS, QUANTITY, Attached, Scan, Use
+from spark_batch.sparql.patterns import KINDS, POSITION, QUANTITY, VALUE, Attached, Scan, Use
 from spark_batch.sparql.refusal import refused
 from spark_batch.sparql.solutions import Solutions
 from spark_batch.sparql.term import Term, constant, iri, result, same, time
-from spark_batch.transforms.rdf import is_named, is_quantity, is_suspect
+from spark_batch.transforms.rdf import is_named, is_position, is_quantity, is_suspect
 from spark_batch.transforms.shape import Mark, Part
 from spark_batch.transforms.terms import ingest_time, terms
 
@@ -44,7 +44,8 @@ def _of_kinds(scan: Scan | Attached) -> Column:
         return F.lit(False)
     is_one = F.lit(True)
     if scan.kinds != KINDS:
-        is_one = is_quantity() if QUANTITY in scan.kinds else ~is_quantity()
+        kind = F.when(is_quantity(), QUANTITY).when(is_position(), POSITION).otherwise(VALUE)
+        is_one = kind.isin(*sorted(scan.kinds))
     return is_one & is_suspect() if scan.suspect else is_one
 
 

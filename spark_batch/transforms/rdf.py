@@ -10,7 +10,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from spark_batch.schema import XSD
+from spark_batch.schema import WKT, XSD
 from spark_batch.transforms.lines import lexical_form
 from spark_batch.transforms.ntriples import escaped, iri, is_foreign, literal
 from spark_batch.transforms.shape import Mark, Part, Shape, Shapes
@@ -34,10 +34,11 @@ def with_statements(rows: DataFrame, shapes: Shapes, graph: Column | None = None
     if graph is not None:
         prepared = prepared.withColumn("_graph", graph)
         ending = [" ", F.col("_graph"), " ."]
-    quantity, value, suspect = (
-        _text(shape, names, ending) for shape in (shapes.quantity, shapes.value, shapes.suspect)
+    quantity, position, value, suspect = (
+        _text(shape, names, ending)
+        for shape in (shapes.quantity, shapes.position, shapes.value, shapes.suspect)
     )
-    text = F.when(is_quantity(), quantity).otherwise(value)
+    text = F.when(is_quantity(), quantity).when(is_position(), position).otherwise(value)
     if shapes.suspect:
         more = F.when(is_suspect(), F.concat(F.lit("\n"), suspect)).otherwise("")
         text = F.concat(text, more)
@@ -64,13 +65,19 @@ def without_foreign(rows: DataFrame, wrong: Sequence[Mapping[str, object]]) -> D
 
 def size(shapes: Shapes) -> Column:
     """How many statements an observation becomes."""
-    count = F.when(is_quantity(), len(shapes.quantity)).otherwise(len(shapes.value))
+    count = F.when(is_quantity(), len(shapes.quantity)).when(is_position(), len(shapes.position))
+    count = count.otherwise(len(shapes.value))
     return count + F.when(is_suspect(), len(shapes.suspect)).otherwise(0)
 
 
 def is_quantity() -> Column:
     """The result is a number that has a unit."""
     return F.col("datatype").isin(*QUANTITIES)
+
+
+def is_position() -> Column:
+    """The result is a geometry."""
+    return F.col("datatype") == WKT
 
 
 def is_suspect() -> Column:
@@ -82,7 +89,7 @@ def _marks(shapes: Shapes) -> list[Mark]:
     """The marks of all shapes, each once, in their order."""
     parts = (
         part
-        for shape in (shapes.quantity, shapes.value, shapes.suspect)
+        for shape in (shapes.quantity, shapes.position, shapes.value, shapes.suspect)
         for statement in shape
         for part in statement.parts
     )

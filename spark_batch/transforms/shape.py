@@ -22,7 +22,7 @@ from spark_batch.errors import ArchiveError
 _MARK = "urn:x-spark-batch:column:"
 _SHIPPED = "profiles/observations.jsap"
 _NEEDED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE")
-_SUSPECT = "SUSPECT_CLOCK"
+_SUSPECT, _GEOMETRY = "SUSPECT_CLOCK", "STATE_GEOMETRY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,11 @@ Shape: TypeAlias = tuple[Statement, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """For numbers, for everything else, and what is added where the device's time is impossible."""
+    """For numbers, for positions, for everything else, and what is added to an impossible time."""
 
     quantity: Shape
     value: Shape
+    position: Shape
     suspect: Shape = ()
 
 
@@ -78,7 +79,10 @@ def load_shapes(profile: Path | None = None) -> Shapes:
 
 def _shapes(updates: Mapping[str, Template]) -> Shapes:
     quantity, value = (shape(updates[name]) for name in _NEEDED)
-    return Shapes(quantity, value, shape(updates[_SUSPECT]) if _SUSPECT in updates else ())
+    suspect, geometry = (
+        shape(updates[name]) if name in updates else () for name in (_SUSPECT, _GEOMETRY)
+    )
+    return Shapes(quantity, value, (*value, *geometry), suspect)
 
 
 def shape(template: Template) -> Shape:

@@ -267,6 +267,36 @@ def _payload(
 
 
 @contextmanager
+def _modbus_frames() -> Iterator[Run]:
+    """What a peer sends in the place of an answer, over TCP and on a serial line."""
+    from gateway.config.modbus import BusSettings
+    from gateway.gates.modbus.line import Line
+
+    with asyncio.Runner() as runner:
+
+        async def made() -> list[Any]:
+            buses = (BusSettings(name="t", host="h"), BusSettings(name="r", device="/dev/null"))
+            return [Line(bus)._made() for bus in buses]
+
+        clients = runner.run(made())
+
+        def run(data: bytes) -> object:
+            told: list[object] = []
+            for client in clients:
+                line = client.ctx
+                line.recv_buffer, line.request_dev_id, line.request_transaction_id = b"", 1, 1
+                line.response_future = runner.get_loop().create_future()
+                for at in range(0, len(data), 64):
+                    line.datagram_received(data[at : at + 64], None)
+                answer = line.response_future.result() if line.response_future.done() else None
+                told.append(None if answer is None else answer.isError())
+                assert len(line.recv_buffer) <= 1024
+            return told
+
+        yield run
+
+
+@contextmanager
 def _segment() -> Iterator[Run]:
     from gateway.gates.collector.received import place_of_received
     from gateway.journal.names import SegmentName, raw_path
@@ -311,6 +341,7 @@ def _segment() -> Iterator[Run]:
         yield run
 
 
+_RUUVI = ("temperature", "voc", "luminosity", "sound_peak", "mac", "sequence")
 _SPARKPLUG = ("spBv1.0/g/NBIRTH/e", "spBv1.0/g/DBIRTH/e/d", "spBv1.0/g/DDATA/e/d")
 
 PARSERS: Mapping[str, Parser] = {
@@ -327,8 +358,22 @@ PARSERS: Mapping[str, Parser] = {
     "senml": Parser(_payload("senml", ("a/b",), ("", "a")), tokens=(*tokens.SENML, *tokens.CBOR)),
     "cbor": Parser(_payload("cbor", ("a/b",), ("$.t", "$.s[id=*].v")), tokens=tokens.CBOR),
     "msgpack": Parser(_payload("msgpack", ("a/b",), ("$.t", "$")), tokens=tokens.MSGPACK),
+    "line-protocol": Parser(
+        _payload("influx", ("a/b",), ("t", "m,a=b t")), tokens=tokens.LINE_PROTOCOL
+    ),
+    "ultralight": Parser(
+        _payload("ultralight", ("/ul/k/d/attrs",), ("t",)),
+        tokens=tokens.ULTRALIGHT,
+    ),
+    "ngsi": Parser(_payload("ngsi", ("a/b",), ("t", "location")), tokens=tokens.NGSI),
+    "ruuvi": Parser(_payload("ruuvi", ("ruuvi/g/t",), _RUUVI), tokens=tokens.RUUVI),
     "protobuf": Parser(
         _payload("sparkplug", _SPARKPLUG, ("", "T")), tokens=(b"\x12\x05", b"\x08\xff")
     ),
+    "modbus": Parser(
+        _payload("modbus", ("modbus/a",), ("b/1 holding 0 float32 !0", "b/1 coil 3")),
+        tokens=tokens.JSON,
+    ),
+    "modbus-frame": Parser(_modbus_frames, tokens=(b"\x01\x03\x02", b"\x01\x83\x02", b"\0\1\0\0")),
     "segment": Parser(_segment, tokens=tokens.SEGMENT),
 }

@@ -58,6 +58,27 @@ PATH = _words(
     """
 )
 SENML = (*_words('"bn": "bt": "bu": "bv": "n": "u": "v": "vs": "vb": "vd": "s": "t":'), *JSON)
+LINE_PROTOCOL = (
+    *_words(
+        r"""m,a=b t= , = \\ \, \= " 1 1i 1u -1.5e3 1e999 true F "x\"y" 1772436000000000000 -1 #"""
+    ),
+    *(b" ", b"\n", b"\r\n", b"\0", b"9" * 70),
+)
+ULTRALIGHT = _words("t| | # @ || 1 -0 1e999 null true 2016-06-13T00:35:30Z| t|1#t|2 d@c|x")
+NGSI = (
+    *_words(
+        """
+        "data":[ "subscriptionId":"1", "id":"E", "type":"T", "t":{"value": "metadata":{ "unitCode"
+        "CEL" "TimeInstant" "dateModified" "location": {"type":"Point","coordinates":[ 181 -91
+        """
+    ),
+    *JSON,
+)
+RUUVI = (
+    *_words("""9904 FF 02010 1BFF990405 990406 9904E1 990403 8000 FFFF "data":" "ts":"""),
+    *_words(""" "dataFormat":6, "CO2": "id": "temperature":null """),
+    *JSON,
+)
 CBOR = (b"\x9f", b"\xbf", b"\xff", b"\xc2", b"\xc4\x82", b"\xf9\x7e\0", b"\xd8\x1c", b"\xd8\x1d\0")
 MSGPACK = (b"\x90", b"\xdd\xff\xff\xff\xff", b"\xdf\0\1\0\0", b"\xc7\x0c\xff", b"\xc0", b"\xcb")
 PROTOBUF = (b"\x12\5", b"\x08\xff", b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", b"\x3a\0")

@@ -179,7 +179,7 @@ def family_pages() -> Iterator[tuple[Path, str]]:
     """The pages of families as they are to be; each format has its tables on one of them."""
     for page in sorted((ROOT / "docs" / "families").glob("*.md")):
         families = _TOGETHER.get(page.stem, (page.stem,))
-        if not {*FORMATS, *RECIPE_NAMES} >= set(families):
+        if not {*FORMATS, *RECIPE_NAMES} >= set(families) or page.stem in OF_NO_FAMILY:
             continue
         text, tables = page.read_text(encoding="utf-8"), family_tables(families)
         if BEGIN in text:
@@ -228,8 +228,12 @@ _WRITTEN = {
 }
 """Spellings that are how people write a unit, or what they write instead."""
 
+OF_NO_FAMILY = frozenset({"README", "bridges"})
+"""Pages that are about several families, or how to come to one."""
+
 _TOGETHER = {
     "bluetooth": ("ruuvi", "theengs"),
+    "fiware": ("fiware", "ultralight", "ngsi"),
     "generic": ("json", "msgpack", "cbor", "csv", "bytes", "hex", "scalar", "text"),
     "lorawan": ("chirpstack", "ttn"),
     "recipes": RECIPE_NAMES,

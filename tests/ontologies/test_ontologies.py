@@ -25,6 +25,7 @@ FOREIGN = (
     "http://www.w3.org/ns/sosa/",
     "http://qudt.org/schema/qudt/",
     "http://www.w3.org/2006/time#",
+    "http://www.opengis.net/ont/geosparql#",
 )
 FILES = sorted(FOLDER.glob("*.ttl"))
 

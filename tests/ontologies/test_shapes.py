@@ -26,6 +26,7 @@ from jsap.profile import load_profile
 
 pytestmark = pytest.mark.conformance
 
+GEO = "http://www.opengis.net/ont/geosparql#"
 GW = "https://sosa-gateway.example/ns#"
 QUDT = "http://qudt.org/schema/qudt/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -111,6 +112,24 @@ def test_quantity_as_the_profile_writes_it_conforms(result: Literal) -> None:
 @pytest.mark.parametrize("result", [typed("true", "boolean"), Literal('open "wide"')], ids=str)
 def test_value_as_the_profile_writes_it_conforms(result: Literal) -> None:
     assert report(written("OBSERVE_VALUE", {**VALUE, "result": result})) == ""
+
+
+def position(result: Literal) -> Store:
+    store = written("OBSERVE_VALUE", {**VALUE, "result": result})
+    template = PROFILE.updates["STATE_GEOMETRY"]
+    told: Bindings = {"observation": OBSERVATION, "resultNode": RESULT, "result": result}
+    store.update(template.render(template.bind(told)))
+    return store
+
+
+def test_position_as_the_profile_writes_it_conforms_and_needs_its_geometry() -> None:
+    where = Literal("POINT(4.9 52.4)", datatype=NamedNode(GEO + "wktLiteral"))
+    assert report(position(where)) == ""
+    assert report(written("OBSERVE_VALUE", {**VALUE, "result": where}))
+    assert report(position(Literal("here")))
+    two = position(where)
+    two.add(quad(RESULT, GEO + "asWKT", Literal("POINT(5 52)", datatype=where.datatype)))
+    assert report(two)
 
 
 @pytest.mark.parametrize("clock", ["DeviceClock", "NetworkClock", "BrokerClock", "GatewayClock"])

@@ -12,10 +12,11 @@ from packaging.requirements import Requirement
 from tests.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OWN = {"adapters", "bench", "gateway", "jsap", "ontologies", "spark_batch", "tests"}
+OWN = {"adapters", "bench", "deploy", "gateway", "jsap", "ontologies", "spark_batch", "tests"}
 
 IMPORTED_BY_NAME = {
     "try": {"pyshacl", "rdflib"},
+    "modbus": {"pymodbus", "pyserial"},
     "ship": {"s3fs", "sshfs"},
     "federation": {"eclipse-zenoh"},
 }
@@ -86,8 +87,10 @@ def test_what_is_loaded_by_name_is_in_its_extra(extra: str) -> None:
 
 
 def test_developers_get_what_tests_and_benchmarks_import() -> None:
-    others = set().union(*map(declared, ("", "spark", "java", "ship", "try", "federation")))
-    needed = imported("bench", "tests") | imported_for_benchmarks()
+    others = set().union(
+        *map(declared, ("", "spark", "java", "modbus", "ship", "try", "federation"))
+    )
+    needed = imported("bench", "deploy", "tests") | imported_for_benchmarks()
     assert needed - others == declared("dev") - NOT_IMPORTED["dev"]
 
 

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from spark_batch.jobs.export_rdf import Export, export_rdf
 from spark_batch.jobs.ingest import Ingest
 from spark_batch.jobs.rdf_check import check_sample
 from spark_batch.landing import landing_zone
+from spark_batch.schema import WKT
 from spark_batch.summary import Summary
 from tests.spark_batch.truths import reading, write_segment
 
@@ -49,6 +51,7 @@ OBSERVATIONS = [
     seen('a "quoted" \\ line\nand\ttab\r "', "string"),
     seen("", "string"),
     seen("2026-09-01T00:00:00Z", "dateTime"),
+    replace(seen("POINT(4.9 52.40)", "string"), datatype=WKT),
     seen("7.0", "decimal", phenomenon_time=NOON + timedelta(days=400)),
     seen("8.0", "decimal", circumstances=Circumstances(TimeSource.NETWORK, True)),
 ]
@@ -87,9 +90,8 @@ def in_the_gateway(written: list[Record]) -> set[str]:
     templates = ObservationTemplates(Profiles.load(Config().jsap.profiles), Identity(BASE, GATEWAY))
     engine = Engine.open()
     for record in written:
-        engine.update([templates.observe(record)])
-        if record.clock_suspect:
-            engine.update([templates.suspect(record)])
+        for update in templates.observed(record):
+            engine.update([update])
     answer = engine.query("CONSTRUCT WHERE { ?s ?p ?o }")
     assert isinstance(answer, QueryTriples)
     triples = {str(triple) for triple in answer}

@@ -66,12 +66,30 @@ _TABLE = WordTable.of(
     own-diagnostic      B    sys.ram_size sys.ram_min_free sys.fs_size sys.fs_free
     own-diagnostic      s    sys.wakeup_period
     own-diagnostic      °C   sys.max_tC
+    temperature         °C   blu.temperature
+    humidity            %RH  blu.humidity
+    illuminance         lx   blu.illuminance
+    motion              -    blu.motion
+    opening             -    blu.window
+    angle               °    blu.rotation
+    action              -    blu.button
+    battery             %    blu.battery
+    signal_strength     dBm  blu.rssi
     """
 )
 _TEXTS = frozenset(
     {"cover.state", "cover.last_direction", "illuminance.illumination", "wifi.sta_ip", "eth.ip"}
 )
 """Words that mean what they say: `open` of a cover is what it does, no truth value."""
+
+BLUETOOTH = "blu"
+"""The kind of a sensor that a script on the device listens to; it is one by its address."""
+
+_BITS = frozenset({"blu.motion", "blu.window"})
+"""Truth values that are told as 1 and 0."""
+
+_FITTED = frozenset({"temperature", "humidity", "illuminance", "voltmeter"})
+"""Components that have no value at all where they tell an error."""
 
 _SHARES = frozenset({"current_pos", "target_pos", "slat_pos", "slat_target_pos"})
 """From 0 to 100; what lies outside says that the device does not know."""
@@ -127,6 +145,16 @@ def unit_symbol(steps: Sequence[str]) -> str | None:
 def is_text(steps: Sequence[str]) -> bool:
     """Whether the value is a word whatever it looks like."""
     return _name(steps) in _TEXTS
+
+
+def is_bit(steps: Sequence[str]) -> bool:
+    """Whether 1 and 0 are truth values."""
+    return _name(steps) in _BITS
+
+
+def is_fitted(component: str) -> bool:
+    """Whether the errors of the component are those of its value."""
+    return kind_of(component) in _FITTED
 
 
 def is_share(steps: Sequence[str]) -> bool:

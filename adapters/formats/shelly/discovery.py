@@ -10,8 +10,11 @@ from adapters.adapter import Fault
 from adapters.documents.json_path import leaves
 from adapters.formats.shelly.command import command_for
 from adapters.formats.shelly.components import (
+    BLUETOOTH,
     KINDS,
     VIRTUAL,
+    is_bit,
+    is_fitted,
     is_text,
     kind_of,
     meaning_of,
@@ -104,11 +107,15 @@ def _is_status(frame: Frame) -> bool:
 def _values(frame: Frame) -> Iterator[tuple[str, Meaning]]:
     for path, name, value in leaves(frame.components):
         selector = path.removeprefix("$.")
-        shape = _shape(value)
         steps = _steps(path)
+        shape = _shape(steps, value)
         if len(steps) < 2 or name in _NOT_MEASURED or "errors" in steps or "flags" in steps:
             continue
-        if "transition" in steps or (shape is Shape.WORD and not is_text(steps)):
+        if (
+            "transition" in steps
+            or _is_without_value(frame, steps[0])
+            or (shape is Shape.WORD and not is_text(steps))
+        ):
             continue
         yield selector, meaning_of(steps, Told(shape=shape))
 
@@ -120,8 +127,16 @@ def _events(frame: Frame) -> Iterator[tuple[str, Meaning]]:
         yield EVENT + component, named("action", component)
 
 
-def _shape(value: Json) -> Shape:
-    if isinstance(value, bool):
+def _is_without_value(frame: Frame, component: str) -> bool:
+    told = frame.components.get(component)
+    return is_fitted(component) and isinstance(told, dict) and bool(told.get("errors"))
+
+
+def _shape(steps: Sequence[str], value: Json) -> Shape | None:
+    """None for a number that counts presses, of which each is an event."""
+    if steps[-1] == "button" and kind_of(steps[0]) == BLUETOOTH:
+        return None
+    if isinstance(value, bool) or (is_bit(steps) and value in {"0", "1"}):
         return Shape.TRUTH
     return Shape.NUMBER if type(value) is JsonNumber else Shape.WORD
 
@@ -135,15 +150,18 @@ def _steps(path: str) -> list[str]:
 def _proposal(prefix: str, topic: str, selector: str, meaning: Meaning, names: Names) -> Proposal:
     component, _, path = selector.partition(".")
     symbol = unit_symbol(_steps(selector))
+    device = f"{prefix}/{component}" if kind_of(component) == BLUETOOTH else prefix
     mapping = Mapping(
         names.mapping(FAMILY, prefix, selector),
         topic,
         FAMILY,
         names.sensor(FAMILY, prefix, selector),
         names.observed_property(meaning),
-        names.feature(FAMILY, prefix),
+        names.feature(FAMILY, device),
         selector,
         None if meaning.kind is Kind.EVENT else "Wh" if symbol == "mWh" else symbol,
+        true_value="1" if is_bit(_steps(selector)) else "",
+        false_value="0" if is_bit(_steps(selector)) else "",
     )
     command = command_for(prefix, component, path)
-    return Proposal(mapping, FAMILY, prefix, f"{prefix} {selector}", meaning, command)
+    return Proposal(mapping, FAMILY, device, f"{prefix} {selector}", meaning, command)

@@ -1,13 +1,19 @@
 """What a Shelly device publishes: notifications on `events/rpc`, components on `status/...`.
 
+What the maker's script for Bluetooth sensors (Shelly BLU) emits as an event are values: they stand
+in a component of the sensor, `blu:ADDRESS`.
+
 Place on the way: decoding and discovery of the family read messages with it.
-Source: Shelly API documentation (Gen2+), RPC protocol, notifications; MQTT.
+Sources: Shelly API documentation (Gen2+), RPC protocol, notifications; MQTT; the scripts
+ble-shelly-blu.js of ALLTERCO/shelly-script-examples.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from adapters.adapter import Fault, FaultReason
+from adapters.formats.shelly.components import BLUETOOTH
 from adapters.values.device_time import read_time
 from adapters.values.memory import Recent
 from adapters.values.observation import USUAL, Circumstances, TimeSource
@@ -60,9 +66,26 @@ class Clocks:
         events = params.get("events") if method == "NotifyEvent" else None
         told_of = events if isinstance(events, list) else []
         found = [each for each in told_of if isinstance(each, dict)]
-        return Frame({}, tuple(found), time, circumstances)
+        return Frame(dict(_heard(found)), tuple(found), time, circumstances)
 
     def _clock(self, device: str, system: Json) -> Circumstances:
         if isinstance(system, dict) and "unixtime" in system:
             self._unset.put(device, system["unixtime"] is None)
         return _SUSPECT if self._unset.get(device) else USUAL
+
+
+_BLU_EVENT = "shelly-blu"
+_OF_THE_PACKET = frozenset(
+    {"component", "id", "event", "ts", "data", "encryption", "BTHome_version", "pid", "address"}
+)
+
+
+def _heard(events: Sequence[dict[str, Json]]) -> Iterator[tuple[str, Json]]:
+    """What sensors say; an older script has the values beside the name of the event."""
+    for event in events:
+        told = event.get("data")
+        values = told if isinstance(told, dict) else event
+        address = values.get("address")
+        if event.get("event") == _BLU_EVENT and isinstance(address, str) and address:
+            rest = {name: value for name, value in values.items() if name not in _OF_THE_PACKET}
+            yield f"{BLUETOOTH}:{address}", rest

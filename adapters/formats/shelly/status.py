@@ -2,11 +2,13 @@
 
 Topic filter: `<prefix>/events/rpc` for notifications, or `<prefix>/status/<component>` where
 `status_ntf` is on. Selector: the path of a value, `switch:0.apower`, `temperature:0.tC`,
-`switch:0.aenergy.total`; `event.input:0` for the events of a component.
+`switch:0.aenergy.total`; `event.input:0` for the events of a component; `blu:ADDRESS.temperature`
+for a sensor that the script for Shelly BLU listens to.
 
 NotifyStatus is a delta: what it does not mention has not changed and is no fault. `ts` is the time.
 A device that wakes with its clock unset says so by a null `sys.unixtime`: its times are suspect
-until it tells another one. A position that is not 0 to 100 is one that the device does not know.
+until it tells another one. A sensor that tells errors has no value. A position that is not 0 to 100
+is one that the device does not know.
 `<prefix>/online` says whether the device is there.
 """
 
@@ -17,7 +19,7 @@ from datetime import datetime
 from adapters.adapter import Fault, FaultReason, Findings
 from adapters.availability import availability_findings
 from adapters.documents.json_path import Absent, JsonPath
-from adapters.formats.shelly.components import is_share, is_text, unit_symbol
+from adapters.formats.shelly.components import is_fitted, is_share, is_text, unit_symbol
 from adapters.formats.shelly.notification import EVENTS, STATUS, Clocks, Frame
 from adapters.values.device_time import read_time
 from adapters.values.fault import excerpt
@@ -40,12 +42,13 @@ EVENT = "event."
 class _Rule:
     """A path in the components with the unit of its values, or a component whose events count.
 
-    `read` makes the result of a value.
+    `fitted` is the component whose errors are the value's; `read` makes the result of a value.
     """
 
     path: JsonPath | None
     unit: str | None
     component: str = ""
+    fitted: str = ""
     read: Callable[[Json], Result | Fault] = json_result
 
 
@@ -67,7 +70,9 @@ class ShellyAdapter:
         for rule, stream in zip(self._rules, streams, strict=True):
             for value, time in _values(rule, frame):
                 how = frame.circumstances
-                findings.add(stream, rule.read(value), time, unit=rule.unit, circumstances=how)
+                error = _error(rule.fitted, frame) if rule.fitted else None
+                result = error or rule.read(value)
+                findings.add(stream, result, time, unit=rule.unit, circumstances=how)
         return findings
 
 
@@ -81,6 +86,15 @@ def _values(rule: _Rule, frame: Frame) -> Iterator[tuple[Json, datetime | Fault 
         if event.get("component") == rule.component:
             told = event.get("ts")
             yield event.get("event"), read_time(told) if isinstance(told, str) else frame.time
+
+
+def _error(component: str, frame: Frame) -> Fault | None:
+    told = frame.components.get(component)
+    errors = told.get("errors") if isinstance(told, dict) else None
+    if not isinstance(errors, list) or not errors:
+        return None
+    first = str(errors[0]) if isinstance(errors[0], str) else "an error"
+    return Fault(None, FaultReason.BAD_QUALITY, f"{excerpt(component)} tells {excerpt(first)}")
 
 
 def companions(topic_filter: str) -> Sequence[str]:
@@ -108,7 +122,8 @@ def _rule(mapping: Mapping) -> _Rule:
         raise MappingError(mapping.iri, "selector", "name one value")
     steps = [step for step in path.steps if isinstance(step, str)]
     symbol = unit_symbol(steps)
-    return _Rule(path, unit_iri(symbol) if symbol else None, read=_reader(steps))
+    fitted = steps[0] if steps and is_fitted(steps[0]) else ""
+    return _Rule(path, unit_iri(symbol) if symbol else None, fitted=fitted, read=_reader(steps))
 
 
 def _reader(steps: Sequence[str]) -> Callable[[Json], Result | Fault]:

@@ -39,6 +39,9 @@ _TELEMETRY = frozenset({"SENSOR", "STATE", "RESULT"})
 _NOT_SENSORS = frozenset(
     {"Time", "Epoch", "TempUnit", "PressureUnit", "SpeedUnit", "Endpoint", "Group", "Cluster"}
 )
+_ANSWERS = frozenset({"Read", "ReadNames", "ConfigResponse"})
+"""What a Zigbee device answers or asks for, beside what it reads."""
+
 _POWER = re.compile(r"POWER[0-9]{0,2}")
 _ACTOR = re.compile(r"(?:Button|Switch)[0-9]{1,2}")
 _ADDRESSED = re.compile(r".+-[0-9a-f]{6}(?:[0-9a-f]{6})?")
@@ -153,7 +156,12 @@ def _readings(
     for path, name, value in leaves(dict(document)):
         steps = [step for step in JsonPath.compile(path).steps if isinstance(step, str)]
         shape = _shape(steps, value)
-        if name in _NOT_SENSORS or shape is None or count == MAX_SENSORS:
+        if (
+            name in _NOT_SENSORS
+            or _ANSWERS.intersection(steps)
+            or shape is None
+            or count == MAX_SENSORS
+        ):
             continue
         count += 1
         symbol = unit_symbol(dict(document), steps)

@@ -5,6 +5,7 @@ own decoders, so a mapping holds whether the network server decodes or we do.
 """
 
 from adapters.lorawan.byte_table import ByteTable, model_key
+from adapters.lorawan.codecs.adeunis import ADEUNIS
 from adapters.lorawan.codecs.cayenne import CAYENNE_LPP
 from adapters.lorawan.codecs.dragino import LDS02, LHT52, LHT65, LSE01
 from adapters.lorawan.codecs.elsys import ELSYS
@@ -25,7 +26,9 @@ __all__ = ["TABLES", "table_of"]
 _MILESIGHT = (AM107, AM300, EM300, EM310, EM500, WS52X, WS202, WS301)
 _DRAGINO = (LHT65, LHT52, LDS02, LSE01)
 
-TABLES = {table.name: table for table in (*_MILESIGHT, ELSYS, *_DRAGINO, R718AB, CAYENNE_LPP)}
+TABLES = {
+    table.name: table for table in (*_MILESIGHT, ELSYS, *_DRAGINO, R718AB, *ADEUNIS, CAYENNE_LPP)
+}
 """Every table by its own name, which a mapping may give."""
 
 _BY_MODEL = {

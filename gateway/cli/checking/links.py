@@ -11,6 +11,7 @@ from gateway.app.broker_settings import external_settings
 from gateway.cli.checking.folder import Where
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.gates.modbus.line import require_library
 from gateway.gates.mqtt.external.trial import refusal
 from gateway.security.tls import SOON_DAYS, GivenCertificate, own_fault, read_pem
 from gateway.shipping import open_zone
@@ -72,6 +73,23 @@ def broker_findings(config: Config, where: Where) -> Iterator[Finding]:
     refused = None if wrong else refusal(external_settings(config), BROKER_S)
     if refused is not None:
         yield Finding.of(where("mqtt", "host"), refused)
+
+
+def modbus_findings(config: Config, where: Where) -> Iterator[Finding]:
+    """Whether there is what buses need, and the lines that they name; no device is asked."""
+    buses = config.modbus.buses
+    if not buses:
+        return
+    place = where("modbus", "buses")
+    try:
+        require_library()
+    except ConfigurationError as error:
+        yield Finding.of(place, error)
+    for bus in buses:
+        if bus.is_serial and not Path(bus.device).exists():
+            reason = f'bus "{bus.name}": {bus.device} is not there'
+            hint = "plug the adapter in; ls /dev/serial/by-id has names that stay"
+            yield Finding(place, reason, is_error=False, what_to_do=hint)
 
 
 def shipping_findings(config: Config, where: Where) -> Iterator[Finding]:

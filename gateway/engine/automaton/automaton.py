@@ -66,6 +66,10 @@ class _Sharer(NamedTuple):
     variables: tuple[str, ...]
 
 
+_ByMake = Sequence[tuple[_Make, Sequence[tuple[Who, tuple[str, ...]]]]]
+"""Who is told, and names of columns, behind what makes the rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Explained:
     """How a query is served: its patterns, each of which has a plan, and who shares them.
@@ -90,8 +94,8 @@ class _Shared:
     needs_lost: bool
     sharers: dict[int, _Sharer] = field(default_factory=dict)
     is_one_to_one: bool = field(init=False)
-    only: _Sharer | None = None
-    """The one who is told of rows just as they come, where that is so."""
+    by_make: _ByMake | None = None
+    """The sharers by what makes their rows, once somebody has asked: see `sorted`."""
 
     def __post_init__(self) -> None:
         self.is_one_to_one = self.answer is ONE_TO_ONE
@@ -103,16 +107,20 @@ class _Shared:
     def add(self, number: int, sharer: _Sharer) -> None:
         """One sharer more."""
         self.sharers[number] = sharer
-        self._know_only()
+        self.by_make = None
 
     def remove(self, number: int) -> None:
         """One less."""
         del self.sharers[number]
-        self._know_only()
+        self.by_make = None
 
-    def _know_only(self) -> None:
-        is_one = self.is_one_to_one and len(self.sharers) == 1
-        self.only = next(iter(self.sharers.values())) if is_one else None
+    def sorted(self) -> _ByMake:
+        """The sharers by what makes their rows: equal rows are made once."""
+        found: dict[_Make, list[tuple[Who, tuple[str, ...]]]] = {}
+        for _, make, who, variables in self.sharers.values():
+            found.setdefault(make, []).append((who, variables))
+        self.by_make = tuple(found.items())
+        return self.by_make
 
 
 @lru_cache(maxsize=1024)
@@ -233,14 +241,16 @@ class Automaton:
 
     # triples --------------------------------------------------------------------------------
 
-    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> Sequence[StepChange]:
+    def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
         Rows are bags, R(k) − R(k−1) and R(k−1) − R(k); who has neither is left out. Linear in
         those who are told. A triple that
         leaves and comes is no change, nor is one that is there already, or not there.
         """
-        gone, come = self._known(removed), [*map(self._terms.ids, added)]
+        terms = self._terms
+        gone = self._known(removed) if removed else []
+        come = [terms.ids(added[0])] if len(added) == 1 else [*map(terms.ids, added)]
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
@@ -248,8 +258,8 @@ class Automaton:
                 del left[both], arrived[both]
             gone, come = [*left], [*arrived]
         lost, won = self.change(gone, come)
-        told = self._told(lost, won)
-        if self._terms.wants_sweep:
+        told = self._told(lost, won) if won or lost else []
+        if terms.wants_sweep:
             self._sweep()
         return told
 
@@ -275,16 +285,17 @@ class Automaton:
         index, arriving, changing = self._index, self._arriving, self._changing
         lost: Found = {}
         won: Found = {}
-        for ids in gone:
-            if not changing.is_empty:
-                changing.matches(*ids, lost)
-            index.remove(*ids)
-        for ids in come:
-            if index.add(*ids):
-                if not arriving.is_empty:
-                    arriving.matches(*ids, won)
-                if not changing.is_empty:
-                    changing.matches(*ids, won)
+        is_arriving, is_changing = not arriving.is_empty, not changing.is_empty
+        for subject, predicate, object_ in gone:
+            if is_changing:
+                changing.matches(subject, predicate, object_, lost)
+            index.remove(subject, predicate, object_)
+        for subject, predicate, object_ in come:
+            if index.add(subject, predicate, object_):
+                if is_arriving:
+                    arriving.matches(subject, predicate, object_, won)
+                if is_changing:
+                    changing.matches(subject, predicate, object_, won)
         return lost, won
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
@@ -296,12 +307,15 @@ class Automaton:
         for number, came in won.items():
             shared = shared_of[number]
             went = lost.pop(number, ()) if lost else ()
-            only = shared.only
-            if only is not None and not went and len(came) == 1:
-                # The usual case is written out: most queries win one row, if any.
-                _, make, who, variables = only
-                tell((who, _results(ResultsDelta, (variables, (make(terms, came[0]),), ()))))
-                matches += 1
+            if shared.is_one_to_one and not went:  # as mostly
+                matches += len(came)
+                for make, sharers in shared.by_make or shared.sorted():
+                    if len(came) == 1:
+                        rows: tuple[Row, ...] = (make(terms, came[0]),)
+                    else:
+                        rows = tuple([make(terms, row) for row in came])
+                    for who, variables in sharers:
+                        tell((who, _results(ResultsDelta, (variables, rows, ()))))
                 continue
             if not shared.is_one_to_one:
                 came, went = shared.answer.change(came, went)  # noqa: PLW2901 - no list the less

@@ -29,6 +29,8 @@ _SLACK = 4096
 class Terms:
     """Terms to integers and back.
 
+    `wants_sweep`: so many terms have come that those that left are worth looking for.
+
     >>> from pyoxigraph import NamedNode
     >>> terms = Terms()
     >>> number = terms.pin(NamedNode("urn:a"))
@@ -42,6 +44,7 @@ class Terms:
         self._free: list[int] = []
         self._pins: Counter[int] = Counter()
         self._most = _SLACK
+        self.wants_sweep = False
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -85,11 +88,6 @@ class Terms:
         """Whether it is a constant of a query."""
         return number in self._pins
 
-    @property
-    def wants_sweep(self) -> bool:
-        """Whether so many terms have come that those that left are worth looking for."""
-        return len(self._numbers) > self._most
-
     def sweep(self, used: Iterable[int]) -> None:
         """Forget all terms but these numbers' and those that are pinned: their numbers are free."""
         kept = {*used, *self._pins}
@@ -99,6 +97,7 @@ class Terms:
                 self._terms[number] = None
                 self._free.append(number)
         self._most = 2 * len(self._numbers) + _SLACK
+        self.wants_sweep = False
 
     def _number(self, term: Term) -> int:
         number = self._numbers.get(term)
@@ -110,4 +109,5 @@ class Terms:
                 number = len(self._terms)
                 self._terms.append(term)
             self._numbers[term] = number
+            self.wants_sweep = len(self._numbers) > self._most
         return number

@@ -90,10 +90,13 @@ class WindowIndex:
             return False
         else:
             _put(objects, subject, object_)
-        if object_ in subjects:
-            _put(subjects, object_, subject)
-        else:
+        others = subjects.get(object_)
+        if others is None:
             subjects[object_] = (subject,)
+        elif type(others) is dict:
+            others[subject] = None
+        else:
+            _put(subjects, object_, subject)
         if self._has_pairs:
             _put(self._around, subject, (predicate, object_))
             _put(self._into, object_, (subject, predicate))
@@ -106,8 +109,11 @@ class WindowIndex:
             del objects[subject]
         else:
             _take(objects, subject, object_)
-        if len(subjects[object_]) == 1:
+        others = subjects[object_]
+        if len(others) == 1:
             del subjects[object_]
+        elif type(others) is dict:
+            del others[subject]
         else:
             _take(subjects, object_, subject)
         if self._has_pairs:
@@ -116,7 +122,8 @@ class WindowIndex:
 
     def has(self, subject: int, predicate: int, object_: int) -> bool:
         """Whether the triple is there."""
-        return object_ in self._objects.get(predicate, {}).get(subject, ())
+        objects = self._objects.get(predicate)
+        return objects is not None and object_ in objects.get(subject, ())
 
     def forget(self, predicate: int) -> None:
         """Drop the tables of a predicate where they are empty; nobody may hold them."""

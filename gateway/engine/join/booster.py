@@ -56,7 +56,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
-from gateway.engine.dataset import Quads, Tables
+from gateway.engine.dataset import LookUp, Quads, Tables, look_up_in
 from gateway.engine.join.join_pattern import (
     ATTRIBUTES,
     JoinPattern,
@@ -68,7 +68,9 @@ from gateway.engine.join.join_pattern import (
     picker,
     run_keys,
 )
+from gateway.engine.limits import in_time
 from gateway.engine.lutt import Artq, Run
+from gateway.rdf.namespaces import RDF
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import GraphName, Term
 
@@ -79,11 +81,12 @@ _NOTHING = 1
 """The place of None in a solution: a wildcard of a look-up, a column without value."""
 
 
-class Before:
+class Before(Tables):
     """The state before a Delta: (now without `added`) and `removed`."""
 
     def __init__(self, now: Quads, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
         self._now = now
+        self._looks: dict[tuple[Term, GraphName], LookUp] = {}
         self._added = frozenset(added)
         self._removed = removed
         self._predicates = {quad.predicate for quad in (*added, *removed)}
@@ -109,6 +112,36 @@ class Before:
             and (graph is None or graph == quad.graph_name)
         ]
         return quads
+
+    def look_up(self, predicate: Term, graph: GraphName) -> LookUp:
+        """The quads of one predicate and graph in that state."""
+        look = self._looks.get((predicate, graph))
+        if look is None:
+            now = look_up_in(self._now, predicate, graph)
+            look = now if predicate not in self._predicates else self._look(now, predicate, graph)
+            self._looks[predicate, graph] = look
+        return look
+
+    def _look(self, now: LookUp, predicate: Term, graph: GraphName) -> LookUp:
+        added = self._added
+        back = [
+            (quad.subject, quad.object, quad)
+            for quad in self._removed
+            if quad.predicate == predicate and quad.graph_name == graph
+        ]
+
+        def look(subject: Term | None, object_: Term | None) -> Iterable[Quad]:
+            found = now(subject, object_)
+            if added:
+                found = [quad for quad in found if quad not in added]
+            gone = [
+                quad
+                for one, other, quad in back
+                if (subject is None or subject == one) and (object_ is None or object_ == other)
+            ]
+            return [*found, *gone] if gone else found
+
+        return look
 
 
 _Begun = dict["_Plan", list[Solution]]
@@ -161,11 +194,12 @@ class Booster:
         before: Quads | None = None
         for plan in {**lost, **won}:
             if plan.looks_at(touched):
-                if before is None:
-                    added, removed = changed.added, changed.removed
-                    before = Before(now, added, removed)
-                yield from plan.complete(before, lost.get(plan, []), removed)
-                yield from plan.complete(now, won.get(plan, []), added)
+                if plan in lost:
+                    if before is None:
+                        before = Before(now, changed.added, changed.removed)
+                    yield from plan.complete(before, lost[plan], changed.removed)
+                if plan in won:
+                    yield from plan.complete(now, won[plan], changed.added)
             else:
                 # What it looks up is the same before and after.
                 yield from plan.complete(now, [*lost.get(plan, ()), *won.get(plan, ())], ())
@@ -184,8 +218,7 @@ class Booster:
     def everything(self, state: Quads, parameters: Sequence[Term] = ()) -> Iterator[Row]:
         """The rows of all derivations in `state` with these parameters."""
         plan = self._whole
-        for _, row, _ in plan.complete(state, [(*plan.won, *parameters)], ()):
-            yield row
+        return plan.rows(state, (*plan.won, *parameters))
 
 
 class _Plan:
@@ -256,6 +289,16 @@ class _Plan:
         key, row = self._key, self._row
         for solution in solutions:
             yield key(solution), row(solution), solution[0]
+
+    def rows(self, state: Quads, start: Solution) -> Iterator[Row]:
+        """The rows of all extensions, one after the other: none waits for another.
+
+        Raises QueryTimeoutError where the first answer takes too long.
+        """
+        solutions: Iterable[Solution] = (start,)
+        for step in self._steps:
+            solutions = step.one_by_one(state, in_time(solutions))
+        return map(self._row, solutions)
 
     def _extended(
         self, state: Quads, solutions: list[Solution], changed: Sequence[Quad]
@@ -349,6 +392,8 @@ class _Step:
     def skipped(self, changed: Sequence[Quad]) -> Collection[Quad]:
         """The changed quads that may match the pattern."""
         predicate = self.predicate
+        if not changed:
+            return ()
         if predicate is None:
             return frozenset(changed)
         return {quad for quad in changed if quad.predicate == predicate}
@@ -372,12 +417,36 @@ class _Step:
         _, key, known = self.prune
         return [solution for solution in extended if key(solution) in known]
 
+    def one_by_one(self, state: Quads, solutions: Iterable[Solution]) -> Iterator[Solution]:
+        """As `extend`, while somebody asks for more; what was found for few quads is kept."""
+        look, match = self._looking(state)
+        new, accept, graph = self._reader.new, self._reader.accept, self._graph
+        kept: dict[Any, Collection[Quad]] = {}
+        for solution in solutions:
+            if graph and not isinstance(solution[graph], _GRAPH_NAMES):
+                continue
+            wanted = look(solution)
+            found = kept.get(wanted)
+            if found is None:
+                found = list(match(*wanted))
+                if len(found) <= _FEW and len(kept) < _MOST_KEPT:
+                    kept[wanted] = found
+            for quad in found:
+                if accept is None or accept(quad):
+                    yield solution + new(quad)
+
     def _looking(self, state: Quads) -> tuple[Callable[[Solution], Any], Callable[..., Any]]:
         """What of a solution to look up, and where."""
-        if isinstance(state, Tables) and self.predicate is not None and self._one_graph is not None:
-            return self._ends, state.look_up(self.predicate, self._one_graph)
+        if self.predicate is not None and self._one_graph is not None:
+            return self._ends, look_up_in(state, self.predicate, self._one_graph)
         return self._look, state.match
 
+
+_FEW = 16
+"""Quads of a look-up that are kept for the next one like it."""
+
+_MOST_KEPT = 8_192
+"""Look-ups whose quads are kept at once."""
 
 _GRAPH_NAMES = (NamedNode, BlankNode)
 
@@ -433,8 +502,14 @@ def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -
     return order
 
 
-def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool]:
-    """Positions known; of equals, those from the changed quad select more than constants do."""
+_TYPE = NamedNode(f"{RDF}type")
+
+
+def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool, bool]:
+    """Positions known; of equals, those from the changed quad select more than constants do.
+
+    Of constants, a class selects least.
+    """
     bound = [not isinstance(slot, str) or slot in known for slot in pattern.slots]
     joined = sum(slot in known for slot in pattern.slots if isinstance(slot, str))
-    return sum(bound), joined, bound[0]
+    return sum(bound), joined, bound[0], pattern.predicate != _TYPE

@@ -27,8 +27,17 @@ class JoinUnit:
     `general` has names for the `parameters`; all members have the same `variables`.
     """
 
-    def __init__(self, store: Source, general: Conjunction, parameters: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: Source,
+        general: Conjunction,
+        parameters: Sequence[str] = (),
+        *,
+        by_look_ups: bool = False,
+    ) -> None:
+        """With `by_look_ups` the BOOSTER finds first answers too, without a text."""
         self._store = store
+        self._asks_text = not by_look_ups
         self._members = Members(len(parameters))
         self._reach = Reach(general.patterns, parameters, self._members)
         self._booster = Booster(general.patterns, general.columns, parameters, self._members)
@@ -78,11 +87,11 @@ class JoinUnit:
             self._derivations.pop(key, None)
 
     def initial(self, spu: Spu) -> ResultsDelta:
-        """The whole answer: the first member's from the store, which checks the text as well."""
+        """The whole answer: the first member's from the store, unless that is to be looked up."""
         self.derive(spu)
         if self._derivations is not None:
             answer = Counter(dict.fromkeys(self._derivations[self._members.key(spu)], 1))
-        elif len(self._members) == 1:
+        elif self._asks_text and len(self._members) == 1:
             answer = evaluate(self._store, spu.subject)
         else:
             rows = self._booster.everything(self._store, self._members.values(spu))

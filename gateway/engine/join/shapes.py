@@ -52,8 +52,10 @@ class _Shared:
 class JoinUnits:
     """The units of all joins, by shape."""
 
-    def __init__(self, store: Source) -> None:
+    def __init__(self, store: Source, *, by_look_ups: bool = False) -> None:
+        """With `by_look_ups` first answers are looked up: see JoinUnit."""
         self._store = store
+        self._by_look_ups = by_look_ups
         self._shapes: dict[Shape, list[_Shared]] = {}
         self._shape_of: dict[Unit, Shape] = {}
 
@@ -93,7 +95,8 @@ class JoinUnits:
         )
         terms = {_name(at): term for at, term in enumerate(fixed) if term is not None}
         names = [_name(at) for at, term in enumerate(fixed) if term is None]
-        made = _Shared(JoinUnit(self._store, shape[0].put(terms), names), fixed)
+        join, by_look_ups = shape[0].put(terms), self._by_look_ups
+        made = _Shared(JoinUnit(self._store, join, names, by_look_ups=by_look_ups), fixed)
         for each in gone:
             for spu in each.unit.members:
                 made.unit.join(spu, made.values(each.constants(spu)), each.unit.hits(spu))

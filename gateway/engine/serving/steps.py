@@ -9,7 +9,7 @@ Place: under `Engine`, in its thread. A step has one place in the order of all a
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from pyoxigraph import Triple
@@ -47,6 +47,9 @@ log = logging.getLogger(__name__)
 
 _NO_CHANGE = Delta()
 
+_made: Callable[[type[Outcome], tuple[object, ...]], Outcome] = tuple.__new__
+"""A third of the time of calling the class."""
+
 RightsOf = Callable[[str], Rights]
 """The rights that an identity has now; raises a GatewayError for one that is known no more."""
 
@@ -66,13 +69,18 @@ class Steps:
     view: EntailedView | None
     windowed: WindowedView
     events: EventView
+    writing: AbstractContextManager[int] = field(init=False)
+    """The place of a step in the order of all, and its time; then workers get their part."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writing", _Writing(self))
 
     def update(self, request: UpdateRequest, bound: Sequence[BoundUpdate]) -> Outcome:
         """Execute a request, or let it wait for its time; nobody but who waits here is told yet.
 
         Raises a GatewayError when it cannot be done; then nothing has changed.
         """
-        with self.writing() as time:
+        with self.writing as time:
             if request.at is not None:
                 return self._delay(request, bound, request.at, time)
             is_stating = self.events.is_wanted and request.message is None
@@ -96,15 +104,16 @@ class Steps:
         distinct = tuple(map(canonical_triple, triples))
         if len(distinct) > 1:
             distinct = tuple(dict.fromkeys(distinct))
-        element = Element(distinct, time, is_gateway_time=time is None)
-        return self.let_in({stream: (element,)})
+        return self.let_in({stream: (Element(distinct, time, None, None, time is None),)})
 
     def let_in(self, arrived: Arrived = NOTHING) -> Outcome:
         """A step in which the store does not change: what elements and time alone do."""
-        with self.writing() as time:
-            if self.windowed.is_idle:
+        windowed = self.windowed
+        with self.writing as time:
+            if windowed.is_idle:
                 return Outcome(_NO_CHANGE, (), time)
-            return self.told(self.windowed.step(_NO_CHANGE, _NO_CHANGE, arrived), time)
+            changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
+            return self.told(changes, time) if changes else Outcome(_NO_CHANGE, (), time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
@@ -113,13 +122,13 @@ class Steps:
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
         view = self._require_view()
-        with self.writing() as time:
+        with self.writing as time:
             entailed = view.resume()
             return _outcome(_NO_CHANGE, self._notify(_NO_CHANGE, entailed, time), time)
 
     def cancel(self, id_: str) -> Outcome:
         """Take a delayed UPDATE back. Raises NotFoundError."""
-        with self.writing() as time:
+        with self.writing as time:
             self.delayed.require(id_)
             return self._change(self.delayed.without(id_), self.store.apply, time, id_)
 
@@ -129,7 +138,7 @@ class Steps:
         One that was due before `opened` counts as late; `rights_of` gives the rights that who sent
         it has now. Raises StorageError: then it still waits.
         """
-        with self.writing() as time:
+        with self.writing as time:
             first = self.delayed.first
             if first is None or first[0] > time:
                 return None
@@ -145,18 +154,14 @@ class Steps:
         if view is not None and view.is_unsettled:
             with self.clock.held(outcome.time):
                 told = view.settled(outcome.notifications, outcome.time)
-            outcome = replace(outcome, notifications=told)
+            outcome = outcome._replace(notifications=told)
             self.statistics.subscriptions = len(self.subscriptions)
         if outcome.shared:
             self.delivery.deliver_shared(outcome.shared)
         if not outcome.notifications or self.delivery.listener is None:
             return outcome
         self.delivery.deliver(outcome.notifications)
-        return replace(outcome, notifications=())
-
-    def writing(self) -> AbstractContextManager[int]:
-        """The place of a step in the order of all, and its time; then workers get their part."""
-        return _Writing(self)
+        return outcome._replace(notifications=())
 
     def pump(self) -> None:
         """Let workers have what they have not got yet."""
@@ -206,7 +211,7 @@ class Steps:
             require_where_first(bound)
         due = due_time(at, time)
         id_, delta = self.delayed.entry(LastingRequest.of(request, bound), due, time)
-        return replace(self._change(delta, self.store.apply, time, id_), due=due)
+        return self._change(delta, self.store.apply, time, id_)._replace(due=due)
 
     def _change(
         self,
@@ -248,12 +253,14 @@ class Steps:
         if self.view is None:
             apply(delta)
             return delta
-        return self.view.change(delta, apply, is_reading=apply == self.store.defer)
+        is_reading = apply == self.store.defer
+        is_awaited = self.windowed.is_inferring
+        return self.view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
 
     def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
         more = self.events.told(events, time).notifications
         self.statistics.notifications += len(more)
-        return Told([*told.notifications, *more], told.shared)
+        return Told([*told.notifications, *more], told.shared, told.deliveries + len(more))
 
     def _is_time_seen(self) -> bool:
         """Whether an answer may change by a step that changes no quad."""
@@ -309,30 +316,33 @@ class Steps:
 
     def _addressed(self, changes: Sequence[Change], time: int) -> Told:
         told = self.subscriptions.address(changes, time)
-        count = len(told.notifications)
-        for _, listeners in told.shared:
-            count += len(listeners)
-        self.statistics.notifications += count
+        self.statistics.notifications += told.deliveries
         return told
 
 
 class _Writing:
-    """A generator would take thrice the time, and each step has one."""
+    """One for all steps: a generator, or an object for each, would take thrice the time.
 
-    __slots__ = ("_held", "_steps")
+    Steps may be in one another; `_before` has what the clock is given back for each.
+    """
+
+    __slots__ = ("_before", "_clock", "_lock", "_steps")
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
+        self._lock = steps.store.writing
+        self._clock = steps.clock
+        self._before: list[int | None] = []
 
     def __enter__(self) -> int:
-        steps = self._steps
-        steps.store.writing.acquire()
+        self._lock.acquire()
         try:
-            self._held = steps.clock.held()
-            return self._held.__enter__()
+            time, before = self._clock.hold()
+            self._before.append(before)
         except BaseException:
-            steps.store.writing.release()
+            self._lock.release()
             raise
+        return time
 
     def __exit__(
         self,
@@ -340,15 +350,15 @@ class _Writing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        steps = self._steps
-        self._held.__exit__(kind, error, trace)
-        steps.store.writing.release()
-        if steps.workers is not None and kind is None:
-            steps.pump()
+        self._clock.release(self._before.pop())
+        self._lock.release()
+        if kind is None and self._steps.workers is not None:
+            self._steps.pump()
 
 
 def _outcome(delta: Delta, told: Told, time: int, id_: str | None = None) -> Outcome:
-    return Outcome(delta, tuple(told.notifications), time, id_, shared=told.shared)
+    notifications, shared, _ = told
+    return _made(Outcome, (delta, tuple(notifications), time, id_, None, shared))
 
 
 def _texts(request: UpdateRequest) -> Iterable[str]:

@@ -37,7 +37,7 @@ class Warming:
         self._steps = steps
         self._request = request
         self._spu: Spu | None = None
-        with steps.writing():
+        with steps.writing:
             self._spu, self._filling = served.begin(request, fillings)
 
     @property
@@ -51,7 +51,7 @@ class Warming:
         Raises WindowFullError: it is closed.
         """
         told: list[Change] = []
-        with self._steps.writing() as time, self._guarded():
+        with self._steps.writing as time, self._guarded():
             for content, filling in list(self._filling.items()):
                 told += self._steps.windowed.fill(content, filling, most)
                 if filling.is_done:
@@ -64,7 +64,7 @@ class Warming:
 
     def finish(self) -> Notification:
         """Subscribe, now that all is there: sequence 0 and the whole answer."""
-        with self._steps.writing(), self._guarded():
+        with self._steps.writing, self._guarded():
             self._steps.windowed.require_kept(self._known())
             first = self._served.finish(self._request, self._known())
         self._spu = None

@@ -33,6 +33,8 @@ from gateway.rdf.values import instant
 from gateway.sparql import algebra
 
 _STRING = NamedNode(XSD + "string")
+_INTEGER, _DECIMAL, _DOUBLE = Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE
+"""To look a member up takes as long as to add it."""
 _MOST = 2**62 * PLACES
 """Sums of magnitudes below it overflow in the store in no order."""
 
@@ -90,7 +92,7 @@ class Total:
         del value
         kind, places, real = known
         self._kinds[kind] += times
-        if kind is Kind.DOUBLE:
+        if kind is _DOUBLE:
             if isfinite(real):
                 self._sum_of_doubles += parts(real) * times
             else:
@@ -227,11 +229,11 @@ class Extremes:
 def _sort_key(value: Term, known: Measured) -> tuple[str, Any]:
     """Kind and value, the kind empty where the store's order is not surely ours."""
     kind, places, real = known
-    if kind is Kind.INTEGER or kind is Kind.DECIMAL:
+    if kind is _DECIMAL or kind is _INTEGER:
         return "number", places
     if isinstance(value, NamedNode):
         return "iri", value.value
-    if kind is Kind.DOUBLE:
+    if kind is _DOUBLE:
         return ("", 0) if isnan(real) else ("double", real)  # -0 and 0 are one key, two terms
     if isinstance(value, Literal):
         if value.datatype == _STRING:

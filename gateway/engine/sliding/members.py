@@ -23,6 +23,9 @@ from gateway.rdf.namespaces import XSD
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 
+_DECIMAL = Kind.DECIMAL
+"""To look a member up takes longer than to compare."""
+
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _TO_DOUBLE = expression(algebra.Call(NamedNode(XSD + "double"), (Variable("x"),)))
 
@@ -41,6 +44,8 @@ class Threshold:
         if value is None:
             return False
         kind, places, real = measured(value)
+        if kind is _DECIMAL:  # as means are
+            return _compared(self.operator, places, self.places)
         match kind:
             case Kind.ERROR:
                 return False
@@ -138,6 +143,9 @@ class _Sorted:
         if value is None:
             return
         kind, places, real = measured(value)
+        if kind is _DECIMAL:
+            yield from _slice(operator, self._exact, places)
+            return
         if kind is Kind.ERROR or (kind is Kind.DOUBLE and isnan(real)):
             return
         if kind is Kind.UNKNOWN:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from operator import is_, itemgetter
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pyoxigraph import Triple
 
@@ -24,10 +25,13 @@ class Several(tuple[Term, ...]):
 
 
 Entry = tuple[Any, ...]
-"""What each pattern has of a subject: a term, Several or None."""
+"""What each pattern has of a subject: a term, Several or None; and behind these the subject."""
 
 _MOST_SHARED = 65_536
 _FEW = 16
+
+_filled: WeakValueDictionary[tuple[Any, ...], "Star"] = WeakValueDictionary()
+"""By the predicates of a star, the one that was filled last: ranges of one stream have the same."""
 
 _last_read: dict[tuple[Any, ...], tuple[tuple[Triple, ...], list[tuple[Term, Entry]]]] = {}
 """By the predicates of a star, the triples that were read last, and what they say."""
@@ -43,7 +47,7 @@ class Star:
         subject = patterns[0].subject
         self._predicates = tuple(each.predicate for each in patterns)
         self._width = len(patterns)
-        self._nothing: Entry = (None,) * self._width
+        self._nothing: Entry = (None,) * (self._width + 1)
         self._held: dict[Term, Entry] = {}
         self._shared: dict[Term, Term] = {}
         self._wanted: dict[Term, list[int]] = {}
@@ -63,13 +67,24 @@ class Star:
         return len(self._held)
 
     def fill(self, triples: Iterable[Triple]) -> None:
-        """Begin with these."""
-        self._add(self._read(triples), {})
+        """Begin with these; what a star of the same predicates has of them is kept once."""
+        read = self._read(triples)
+        other = _filled.get(self._predicates)
+        if other is not None:
+            read = list(map(other._as_here, read))
+        self._add(read, {})
+        _filled[self._predicates] = self
+
+    def _as_here(self, read: tuple[Term, Entry]) -> tuple[Term, Entry]:
+        """A subject and what it has, the same objects where they are here."""
+        subject, entry = read
+        had = self._held.get(subject)
+        return read if had is None or had != entry else (had[-1], had)
 
     def rows(self) -> Iterator[Row]:
         """All rows."""
-        for subject, entry in self._held.items():
-            yield from self._rows(subject, entry)
+        for entry in self._held.values():
+            yield from self._rows(entry)
 
     def change(
         self, removed: Sequence[Triple], added: Sequence[Triple]
@@ -85,10 +100,10 @@ class Star:
         come: list[Row] = []
         for subject, before in touched.items():
             if before is not nothing:
-                gone += self._rows(subject, before)
-            after = held.get(subject, nothing)
-            if after is not nothing:
-                come += self._rows(subject, after)
+                gone += self._rows(before)
+            after = held.get(subject)
+            if after is not None:
+                come += self._rows(after)
         return gone, come
 
     def _read_once(self, triples: Sequence[Triple]) -> list[tuple[Term, Entry]]:
@@ -118,10 +133,14 @@ class Star:
                 if current is not None:
                     found.append((current, tuple(entry)))
                 current, entry = subject, list(self._nothing)
+                entry[-1] = subject
             object_ = triple.object
             object_ = shared.setdefault(object_, object_)
             for place in places:
-                _with(entry, place, object_)
+                if entry[place] is None:
+                    entry[place] = object_
+                else:
+                    _with(entry, place, object_)
         if current is not None:
             found.append((current, tuple(entry)))
         if len(shared) > _MOST_SHARED:
@@ -153,18 +172,18 @@ class Star:
                 entry = list(before)
             for place in places:
                 had = entry[place]
-                entry[place] = _left(had, triple.object) if isinstance(had, Several) else None
+                entry[place] = _left(had, triple.object) if type(had) is Several else None
         if current is not None:
             self._keep(current, entry)
 
     def _keep(self, subject: Term, entry: list[Any]) -> None:
-        for each in entry:
-            if each is not None:
+        for place in range(self._width):
+            if entry[place] is not None:
                 self._held[subject] = tuple(entry)
                 return
         self._held.pop(subject, None)
 
-    def _rows(self, subject: Term, entry: Entry) -> Iterable[Row]:
+    def _rows(self, entry: Entry) -> Iterable[Row]:
         is_single = True
         for each in entry:
             if each is None:
@@ -174,11 +193,9 @@ class Star:
         if is_single:
             if self._equal and not self._agrees(entry):
                 return ()
-            return (self._pick((*entry, subject)),)
+            return (self._pick(entry),)
         sides = [each if isinstance(each, Several) else (each,) for each in entry]
-        return [
-            self._pick((*chosen, subject)) for chosen in product(*sides) if self._agrees(chosen)
-        ]
+        return [self._pick(chosen) for chosen in product(*sides) if self._agrees(chosen)]
 
     def _agrees(self, entry: Sequence[Term | None]) -> bool:
         return all(entry[one] == entry[other] for one, other in self._equal)
@@ -196,7 +213,7 @@ def _with(entry: list[Any], place: int, object_: Term) -> None:
 
 def _both(one: Entry, other: Entry) -> Entry:
     entry = list(one)
-    for place, more in enumerate(other):
+    for place, more in enumerate(other[:-1]):
         if more is not None:
             for object_ in more if isinstance(more, Several) else (more,):
                 _with(entry, place, object_)

@@ -32,6 +32,7 @@ from gateway.reasoning.axioms import Axioms
 from gateway.reasoning.domains import Domain
 from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.heads import feeding
+from gateway.reasoning.postponed import Postponed
 from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof, proof
 from gateway.store.quad_store import QuadStore
@@ -63,7 +64,8 @@ class EntailedView:
         processings: Processings,
     ) -> None:
         """Raises OntologyError where it starts at once and the axioms cannot be read."""
-        self.reasoner = reasoning.make(store, reasoning.domains, bound=reasoning.derived)
+        made = reasoning.make(store, reasoning.domains, bound=reasoning.derived)
+        self.reasoner = Postponed(made, store.writing)
         self.reasoning = reasoning
         self.domains = reasoning.domains
         self._store = store
@@ -73,7 +75,7 @@ class EntailedView:
         self._subscriptions = subscriptions
         self._delivery = processings.delivery
         self._performance = processings.performance
-        self.processing, self.workers = processings.open(self.entailed)
+        self.processing, self.workers = processings.open(self.entailed, is_entailed=True)
         self._followers: dict[str, _Follower] = {}
         self._arriving: dict[str, SolutionBag] = {}
         self._suspended: set[Domain] = set()
@@ -139,8 +141,18 @@ class EntailedView:
 
     # an UPDATE ------------------------------------------------------------------------------
 
-    def change(self, delta: Delta, apply: Callable[[Delta], None], *, is_reading: bool) -> Delta:
+    def change(
+        self,
+        delta: Delta,
+        apply: Callable[[Delta], None],
+        *,
+        is_reading: bool,
+        is_awaited: bool = True,
+    ) -> Delta:
         """Derive, then have the store commit by `apply`; the entailed Delta.
+
+        Where nobody has subscribed with `infer`, a reading is derived from later, unless it
+        `is_awaited`: the Delta is then that of the store.
 
         Raises DerivedLimitError, OntologyError or ForbiddenError, and what the store raises: then
         nothing has changed.
@@ -148,6 +160,12 @@ class EntailedView:
         if not self.is_started:
             apply(delta)
             return Delta()
+        if is_reading and not is_awaited and self._is_unheard:
+            waiting = self.reasoner.looked_at(delta)
+            if waiting is not None:
+                apply(delta)
+                self.reasoner.postpone(waiting)
+                return delta
         if self._performance is not None:
             self._performance.evaluated()
         entailed = self.reasoner.step(delta, is_reading=is_reading)
@@ -166,6 +184,12 @@ class EntailedView:
             self._are_axioms_new = self.is_unsettled = True
         self._take(entailed, arriving)
         return entailed
+
+    @property
+    def _is_unheard(self) -> bool:
+        """Whether nobody would be told, and nothing is kept up to date, of what follows."""
+        is_alone = self.workers is None and not self._followers
+        return is_alone and self.processing.is_idle and not self.entailed.mirror.is_filled
 
     def resume(self) -> Delta:
         """Try suspended domains again; the entailed Delta."""

@@ -33,10 +33,13 @@ class Processings:
         self._options = options
         self._statistics = statistics
 
-    def open(self, source: SharedSource) -> tuple[Processing, Workers | None]:
+    def open(
+        self, source: SharedSource, *, is_entailed: bool = False
+    ) -> tuple[Processing, Workers | None]:
         """A view's processing, and its workers where it has some. Raises StorageError."""
         options, delivery = self._options, self.delivery
-        parts = (source, options.compiler, self._statistics)
+        compiler = options.entailed_compiler if is_entailed else options.compiler
+        parts = (source, compiler, self._statistics)
         performance = self.performance
         pool = None
         processing: Processing

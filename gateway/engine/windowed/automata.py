@@ -105,12 +105,16 @@ class Automata:
         }
 
     def step(self, changes: Iterable[Change]) -> list[Told]:
-        """What changed in the answers."""
+        """What changed in the answers; a list for whoever asks."""
         found: list[Told] = []
         for change in changes:
             automaton = self._automata.get(change.content)
             if automaton is not None:
-                found += automaton.step(change.removed, change.added)
+                told = automaton.step(change.removed, change.added)
+                if found:
+                    found += told
+                else:
+                    found = told  # mostly all there is
         return found
 
 

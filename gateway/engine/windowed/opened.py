@@ -44,7 +44,7 @@ def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
 class Opened:
     """`streams` has them, `clock` moves them; `past_of` tells what came before one is opened.
 
-    `matches` counts what an automaton found in one.
+    `matches` counts what an automaton found in one, `inferring` those who have them with `infer`.
     """
 
     def __init__(
@@ -55,18 +55,21 @@ class Opened:
         self.past_of: PastOf = _nothing
         self.names = Names(store)
         self.of: dict[Spu, Contents] = {}
+        self.inferring = 0
         self.counts = WindowCounts(self._counted, lambda name: name in self.names.declared.windows)
         self._matches = matches
 
     def keep(self, spu: Spu, contents: Contents) -> None:
         """From now on an SPU has these."""
         self.of[spu] = contents
+        self.inferring += spu.subject.infer
         self.counts.opened(_named(contents))
         self.names.opened(contents)
 
     def release(self, spu: Spu) -> None:
         """The reverse of `keep`, and of `open`."""
         contents = self.of.pop(spu)
+        self.inferring -= spu.subject.infer
         self.counts.closed(_named(contents))
         self.names.closed(contents)
         self.close(contents)

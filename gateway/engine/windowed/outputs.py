@@ -15,9 +15,13 @@ from gateway.rdf.solutions import ResultsDelta, SolutionBag
 
 
 class Outputs:
-    """What is kept for it: the answers of who is told them whole."""
+    """What is kept for it: the answers of who is told them whole.
+
+    `are_all_changes`: everybody is told what changed, just as it was found.
+    """
 
     def __init__(self) -> None:
+        self.are_all_changes = True
         self._whole: dict[Spu, SolutionBag] = {}
         self._partial: dict[Spu, str] = {}
 
@@ -31,6 +35,7 @@ class Outputs:
         output = spu.subject.output
         if not (is_told_all or output == "changes"):
             self._partial[spu] = output
+            self.are_all_changes = False
         if output == "whole":
             self._whole[spu] = Counter(answer.added)
 
@@ -38,6 +43,7 @@ class Outputs:
         """The reverse of `add`."""
         self._whole.pop(spu, None)
         self._partial.pop(spu, None)
+        self.are_all_changes = not self._partial
 
     def told(self, changes: Iterable[Change], boundary: Iterable[Spu]) -> list[Change]:
         """What is to be told of a step; `boundary` are the SPUs of which a window reached one."""

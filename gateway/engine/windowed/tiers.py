@@ -156,9 +156,13 @@ class Tiers:
     def step(self, asserted: Delta, entailed: Delta, changes: Sequence[Change]) -> list[Told]:
         """What changes of the views and of windows changed in the answers."""
         told = self.automata.step(changes) if changes else []
-        for infers, delta in ((False, asserted), (True, entailed)):
-            for processing in self._processings[infers]:
-                told += processing.step(delta, changes)
+        there = self._processings
+        if there[False] or there[True]:
+            by_content = {change.content: change for change in changes}
+            for processing in there[False]:
+                told += processing.step(asserted, by_content)
+            for processing in there[True]:
+                told += processing.step(entailed, by_content)
         return told
 
     def _count_automaton(self, difference: int) -> None:

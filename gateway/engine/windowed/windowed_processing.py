@@ -7,7 +7,7 @@ graph of the store, by a name that is taken here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pyoxigraph import NamedNode, Quad
 
@@ -30,6 +30,12 @@ from gateway.sparql.parser import parse_query
 from gateway.sparql.patterns import graphs_looked_at
 from gateway.store.quad_store import QuadStore
 from gateway.windows.content import Change, Content
+
+_NO_QUADS = Artq()
+"""The queue of units that nothing concerns but their window."""
+
+Changes = Mapping[Content, Change]
+"""What a step did to each window."""
 
 Contents = Mapping[NamedNode, Content]
 """The windows of a subscription, by their names."""
@@ -124,36 +130,34 @@ class WindowedProcessing(Processing):
             if not self._sliding[content]:
                 del self._sliding[content]
 
-    def step(self, delta: Delta, changes: Sequence[Change]) -> list[Told]:
+    def step(self, delta: Delta, changes: Changes) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
         if not delta.is_empty:
             delta = self._visible(delta)
-        moved: Sequence[SlidingUnit] = ()
+        queues: dict[Unit, Artq] = {}
         if changes:
             delta = self._with_windows(delta, changes)
-            moved = self._moved(changes) if self._sliding else ()
-        queues: dict[Unit, Artq] = {}
         if not delta.is_empty or self.reads_clock:
             self._source.take(delta)
             queues.update(self.match(delta))
-        elif not moved:
+        if changes and self._sliding:
+            self._move(changes, queues)
+        if not queues:
             return []
-        for unit in moved:
-            queues.setdefault(unit, Artq())
         told = self.process(queues)
         for each in queues if self._sliding else ():
             if isinstance(each, SlidingUnit) and each.fault is not None:
                 told += self._given_up(each, each.fault)
         return told
 
-    def _moved(self, changes: Sequence[Change]) -> list[SlidingUnit]:
-        """The units whose window changed; they are told how."""
-        found: dict[SlidingUnit, None] = {}
-        for change in changes:
-            for unit in self._sliding.get(change.content, ()):
-                unit.take(change.removed, change.added)
-                found[unit] = None
-        return list(found)
+    def _move(self, changes: Changes, queues: dict[Unit, Artq]) -> None:
+        """Tell the units whose window changed how, and queue them."""
+        for content, units in self._sliding.items():
+            if content in changes:
+                _, added, removed, _, _ = changes[content]
+                for unit in units:
+                    unit.take(removed, added)
+                    queues.setdefault(unit, _NO_QUADS)
 
     def _given_up(self, unit: SlidingUnit, fault: Exception) -> list[Told]:
         """Serve the members of a unit otherwise, which cannot say what they are to be told."""
@@ -176,15 +180,14 @@ class WindowedProcessing(Processing):
             told.append((spu, difference(spu.variables, before, now)))
         return [each for each in told if not each[1].is_empty]
 
-    def _with_windows(self, delta: Delta, changes: Sequence[Change]) -> Delta:
-        added: list[Quad] = []
-        removed: list[Quad] = []
+    def _with_windows(self, delta: Delta, changes: Changes) -> Delta:
         graphs = [graph for graph in self._source.graphs.values() if graph.is_wanted]
         if not graphs:
             return delta
-        by_content = {change.content: change for change in changes}
+        added: list[Quad] = []
+        removed: list[Quad] = []
         for graph in graphs:
-            change = by_content.get(graph.content)
+            change = changes.get(graph.content)
             if change is not None:
                 plus, minus = graph.take(change)
                 added += plus

@@ -135,6 +135,11 @@ class WindowedView:
         return not self._contents
 
     @property
+    def is_inferring(self) -> bool:
+        """Whether somebody's windows stand beside what follows."""
+        return self.opened.inferring > 0
+
+    @property
     def next_due(self) -> int | None:
         """When time alone changes something, µs since the epoch on the engine's clock."""
         if self.is_idle:
@@ -293,20 +298,24 @@ class WindowedView:
 
     def step(self, asserted: Delta, entailed: Delta, arrived: Arrived) -> list[Told]:
         """What an UPDATE, elements and the passing of time changed; view and store have it."""
+        streams, tiers = self.streams, self._tiers
         now, jumped = self.clock.reading()
-        due = self.streams.next_due()
+        due = streams.next_due()
         if due is not None and due <= now:
             self.lag = now - due
         if jumped:
             log.warning("clock_jumped", extra={"by_s": jumped / 1e6})
-            self.streams.jumped(jumped)
-        changes = self.streams.step(now, arrived)
-        if self.entailed is not None and self.entailed.reasoner.suspended:
+            streams.jumped(jumped)
+        changes = streams.step(now, arrived)
+        entailed_view = tiers.entailed
+        if self.is_inferring and entailed_view is not None and entailed_view.reasoner.suspended:
             self._end_suspended()
-        told = self._tiers.step(asserted, entailed, changes)
+        told = tiers.step(asserted, entailed, changes)
         for change in changes:
             if change.full is not None:
                 self._end_over(change.content, change.full)
+        if self._outputs.are_all_changes:
+            return told
         return self._outputs.told(told, self._at_boundary(changes))
 
     def _at_boundary(self, changes: Sequence[Change]) -> list[Spu]:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad
+from pyoxigraph import DefaultGraph, Quad
 
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.incremental.closure import Closure
 from gateway.reasoning.incremental.concluding import TYPE
-from gateway.reasoning.incremental.facts import ASSERTED, Individual, Relation
+from gateway.reasoning.incremental.facts import ASSERTED, OPAQUE, Individual, Relation
 from gateway.store.readable import GraphNode
 
 
@@ -95,18 +95,19 @@ class DerivedQuads:
         A look-up where subject or object is given; linear in the members of a class, or the facts
         of a property, where they are not.
         """
-        object_ = None if object_ is None else canonical(object_)
+        if isinstance(object_, OPAQUE):
+            object_ = canonical(object_)
         found: list[Quad] = []
-        for name, index in self._apart.items():
-            if graph is None or name == graph:
+        if graph is not None:
+            closure = self._closures().get(graph)
+            if closure is not None:
+                return _matches(closure, subject, predicate, object_)
+            if (index := self._apart.get(graph)) is not None:
                 found += index.match(subject, predicate, object_, None)
-        closures = self._closures()
-        if graph is None:
-            chosen: Iterable[Closure] = closures.values()
-        else:
-            one = closures.get(graph)
-            chosen = () if one is None else (one,)
-        for closure in chosen:
+            return found
+        for index in self._apart.values():
+            found += index.match(subject, predicate, object_, None)
+        for closure in self._closures().values():
             found += _matches(closure, subject, predicate, object_)
         return found
 
@@ -119,26 +120,27 @@ def _is_derived(relation: Relation, subject: Individual, object_: Individual) ->
 
 def _matches(
     closure: Closure, subject: Term | None, predicate: Term | None, object_: Term | None
-) -> Iterator[Quad]:
+) -> list[Quad]:
     one = None if subject is None else closure.individuals.get(subject)
     if subject is not None and one is None:
-        return
-    if predicate is None or predicate == TYPE:
-        yield from _types(closure, one, object_)
-    if predicate == TYPE:
-        return
-    other = None if object_ is None else closure.individuals.get(object_)
-    if object_ is not None and other is None:
-        return
-    if predicate is None:
-        relations = list(closure.relations.by_name.values())
-    elif isinstance(predicate, NamedNode) and (known := closure.relations.get(predicate)):
-        relations = [known]
+        return []
+    if predicate is not None:
+        if predicate == TYPE:
+            return [*_types(closure, one, object_)]
+        relation = closure.relations.by_name.get(predicate)  # type: ignore[arg-type]
+        if relation is None:
+            return []
+        relations = [relation]
+        found: list[Quad] = []
     else:
-        return
-    for relation in relations:
-        if relation.is_shown:
-            yield from _facts(closure, relation, one, other)
+        relations = list(closure.relations.by_name.values())
+        found = [*_types(closure, one, object_)]
+    other = None if object_ is None else closure.individuals.get(object_)
+    if object_ is None or other is not None:
+        for relation in relations:
+            if relation.is_shown:
+                found += _facts(closure, relation, one, other)
+    return found
 
 
 def _types(closure: Closure, one: Individual | None, cls: Term | None) -> Iterator[Quad]:

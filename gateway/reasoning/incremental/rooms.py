@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Set
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
+from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.axioms import READ_PREDICATES
 from gateway.reasoning.domains import Domain, Domains
@@ -77,6 +78,11 @@ class Parts:
         self.added = added
 
 
+_NOTHING = Delta()
+
+_SPECIAL = frozenset({ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH})
+"""Graphs of which a change means something by itself, or is refused."""
+
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
 
@@ -140,11 +146,20 @@ class Reading:
     def read(self, delta: Delta) -> Delta:
         """The quads of a change that can be read, be it as axioms: most readings have none."""
         may = self.may_be_read
-        removed, added = delta.removed, delta.added
-        return Delta(
-            tuple([quad for quad in added if quad.predicate in may]),
-            tuple([quad for quad in removed if quad.predicate in may]) if removed else (),
-        )
+        added = [quad for quad in delta.added if quad.predicate in may]
+        removed = [quad for quad in delta.removed if quad.predicate in may]
+        return Delta(tuple(added), tuple(removed)) if added or removed else _NOTHING
+
+    def waiting(self, delta: Delta) -> Delta | None:
+        """The same, if that may wait: None where graphs come or go, or may not be written so."""
+        if delta.graphs_created or delta.graphs_dropped:
+            return None
+        found = self.read(delta)
+        if not (found.added or found.removed):
+            return found
+        graphs = {quad.graph_name for quad in found.added}
+        graphs.update([quad.graph_name for quad in found.removed])
+        return found if graphs.isdisjoint(_SPECIAL) else None
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
         """What a store holds that is read, in batches, as it is with the change."""

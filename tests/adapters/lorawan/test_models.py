@@ -85,6 +85,51 @@ EXAMPLES = [
         "BAT_V 2.952, DOOR_OPEN_STATUS false, DOOR_OPEN_TIMES 9472, LAST_DOOR_OPEN_DURATION 65536",
     ),
     ("R718AB", 6, "0113012409EA1A90000000", "Volt 3.6, Temp 25.38, Humi 68.00"),
+    (
+        "Adeunis Comfort",
+        1,
+        "4C9600C51F00C72000C82100CA2200CC2300CD2414ABA3E9",
+        "low_battery true, temperature 19.7, humidity 31",
+    ),
+    (
+        "comfort-co2",
+        1,
+        "6A8001B33E01A401B43F01A5",
+        "low_battery false, temperature 43.5, humidity 62, co2 420",
+    ),
+    (
+        "temp-4",
+        1,
+        "579601B3FF9C01F4FFFF14ABA3E9",
+        "low_battery true, temperature_1 43.5, temperature_2 -10.0",
+    ),
+    (
+        "adeunis-pulse",
+        1,
+        "5A67000001270001000200030004" + "14ABA3E9",
+        "low_battery true, counter_a 295",
+    ),
+    (
+        "adeunis motion",
+        1,
+        "5C80011E320020",
+        "low_battery false, presence_now true, presence 30, luminosity 50",
+    ),
+    (
+        "adeunis-breath",
+        1,
+        "6D8001B3003E001E001401B3003E001E0014",
+        "low_battery false, tvoc 435, pm10 62, pm25 30, pm1 20",
+    ),
+    ("deltap", 1, "5320FE0CFF06000000FA01F4", "low_battery false, delta_pressure -500"),
+    (
+        "dry-contacts-2",
+        1,
+        "40C00001000200030004A5",
+        "low_battery false, counter_a 1, counter_b 2, counter_c 3, counter_d 4, contact_a true,"
+        " contact_b true, contact_c false, contact_d false",
+    ),
+    ("temp-4", 1, "1000216C00010001000C8001"[:22], ""),
 ]
 
 

@@ -1,11 +1,17 @@
 """The profile that ships: exactly these triples, and queries that find them again."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pyoxigraph import Literal, NamedNode, QuerySolutions, RdfFormat, Store, parse
 
 import jsap
+from adapters.values.observation import Observation
+from gateway.config.settings import Config
+from gateway.ingest.sosa import WKT, Identity, ObservationTemplates
+from gateway.journal import Position, Record
+from gateway.profiles import Profiles
 from jsap import load_profile
 from jsap.forced_bindings import Term
 from jsap.namespaces import XSD
@@ -91,6 +97,7 @@ def test_profile_has_no_warning() -> None:
     assert [*PROFILE.updates] == [
         "OBSERVE_QUANTITY",
         "OBSERVE_VALUE",
+        "STATE_GEOMETRY",
         "SUSPECT_CLOCK",
         "CLASSIFY_SENSOR",
         "FORGET_OBSERVATION",
@@ -145,6 +152,37 @@ def test_forgotten_observation_leaves_only_its_sensor() -> None:
     updated("FORGET_OBSERVATION", {name: QUANTITY[name] for name in forgotten}, store)
     left = "<urn:sensor> a sosa:Sensor ; sosa:observes <urn:property> ."
     assert set(store) == set(of_turtle(left))
+
+
+def test_position_is_a_geometry_that_is_forgotten_with_its_observation() -> None:
+    where = Literal("POINT(4.9 52.40)", datatype=NamedNode(WKT))
+    store = updated("OBSERVE_VALUE", {**VALUE, "result": where})
+    told: dict[str, Term] = {name: QUANTITY[name] for name in ("observation", "resultNode")}
+    updated("STATE_GEOMETRY", told | {"result": where}, store)
+    written = """
+    <urn:o> sosa:hasSimpleResult "POINT(4.9 52.40)"^^geo:wktLiteral ;
+        sosa:hasResult <urn:o/result> .
+    <urn:o/result> a geo:Geometry ; geo:asWKT "POINT(4.9 52.40)"^^geo:wktLiteral .
+    """
+    assert set(store) == set(of_turtle(OBSERVED + written))
+    forgotten = ("observation", "resultNode", "instant")
+    updated("FORGET_OBSERVATION", {name: QUANTITY[name] for name in forgotten}, store)
+    assert set(store) == set(
+        of_turtle("<urn:sensor> a sosa:Sensor ; sosa:observes <urn:property> .")
+    )
+
+
+def test_gateway_states_the_geometry_of_positions_alone() -> None:
+    templates = ObservationTemplates(
+        Profiles.load(Config().jsap.profiles), Identity("https://example.org/", "g")
+    )
+    kinds = {WKT: "POINT(4.9 52.40)", XSD + "string": "POINT(4.9 52.40)", XSD + "integer": "5"}
+    found = []
+    for datatype, lexical in kinds.items():
+        seen = Observation("urn:s", "urn:p", "urn:f", lexical, datatype)
+        record = Record(Position(7, 1), 1, seen, datetime(2026, 3, 2, tzinfo=UTC))
+        found.append(["asWKT" in plan.text for plan, _ in templates.observed(record)])
+    assert found == [[False, True], [False], [False]]
 
 
 def test_observations_tells_quantities_with_and_values_without_unit() -> None:

@@ -161,6 +161,12 @@ class NaiveReasoner:
         graphs = frozenset(graph for graph in self._into if self._store.contains_graph(graph))
         self._state = self._entailed(asserted, graphs, {}, frozenset(), refuses=False)
 
+    def looked_at(self, delta: Delta) -> Delta | None:
+        """All of a reading; None where it says axioms, or is to be refused."""
+        touched = {quad.graph_name for quad in (*delta.added, *delta.removed)}
+        special = self._into | {ONTOLOGY_GRAPH, *delta.graphs_created, *delta.graphs_dropped}
+        return delta if touched.isdisjoint(special) else None
+
     def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
         """The change of what is asserted and follows.
 

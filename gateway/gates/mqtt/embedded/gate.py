@@ -6,6 +6,7 @@ commit. What we publish is not ingested again: the broker never offers it.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from math import inf
 from time import monotonic
 
@@ -24,11 +25,21 @@ _COMMANDS = 1000
 """How many commands may wait to be sent; the next ones are dropped and counted."""
 
 
+def nobodys(topic: str) -> bool:
+    """Whether it is another gate alone that reads a topic: none is taken."""
+    del topic
+    return False
+
+
 class Readings:
     """The way to ingest, for messages of the embedded broker."""
 
-    def __init__(self, inbox: Inbox, loop_calls: LoopCalls) -> None:
+    def __init__(
+        self, inbox: Inbox, loop_calls: LoopCalls, is_taken: Callable[[str], bool] = nobodys
+    ) -> None:
+        """Messages of a topic that `is_taken` are acknowledged, and those of nobody."""
         self._inbox = inbox
+        self._is_taken = is_taken
         self._loop_calls = loop_calls
 
     def takes(self, topic: str) -> bool:
@@ -48,6 +59,8 @@ class Readings:
         await self._hand_over(message, payload_bytes)
 
     async def _hand_over(self, message: Message, too_large_bytes: int) -> None:
+        if self._is_taken(message.topic):
+            return
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def settle(error: Exception | None) -> None:

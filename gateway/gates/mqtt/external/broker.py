@@ -24,6 +24,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from adapters.values.message import Message
+from gateway.gates.mqtt.embedded.gate import nobodys
 from gateway.gates.mqtt.embedded.settings import Clock
 from gateway.gates.mqtt.external.acknowledgements import Acknowledgements
 from gateway.gates.mqtt.external.buffered_client import BufferedClient, BufferedSocket
@@ -56,7 +57,8 @@ class ExternalBroker:
     """Subscribes what mappings ask for, acknowledges after our commit.
 
     `set_filters` and `publish` may be called from any thread and do not wait. Commands beyond
-    1,000 are dropped and counted; at QoS 1 and 2 they are kept over a lost connection.
+    1,000 are dropped and counted; at QoS 1 and 2 they are kept over a lost connection. Messages of
+    a topic that `is_taken` by another gate are acknowledged, and those of nobody.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class ExternalBroker:
         inbox: Inbox,
         session: SessionFilters,
         now: Clock = SYSTEM_CLOCKS.now,
+        is_taken: Callable[[str], bool] = nobodys,
     ) -> None:
         self.echoes = 0
         self.copies = 0
@@ -73,6 +76,7 @@ class ExternalBroker:
         self._inbox = inbox
         self._now = now
         self._mark = settings.mark
+        self._is_taken = is_taken
         self._waker = Waker()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="mqtt", daemon=True)
@@ -316,6 +320,9 @@ class ExternalBroker:
             settle = partial(self._acknowledgements.settle, unsettled)
         if is_ours:
             self.echoes += 1
+            settle(None)
+            return
+        if self._is_taken(received.topic):
             settle(None)
             return
         if not received.retain and self._is_copy(received):

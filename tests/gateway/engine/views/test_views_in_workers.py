@@ -1,7 +1,6 @@
 """Workers of either view: each has the quads of one, and both tell what one process would tell."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from pyoxigraph import NamedNode
@@ -64,7 +63,7 @@ class Drained(Engine):
         self.drain()
         notifications = tuple(self.heard)
         self.heard.clear()
-        return replace(outcome, notifications=notifications)
+        return outcome._replace(notifications=notifications)
 
 
 @pytest.mark.property

@@ -60,6 +60,9 @@ export const FORMATS = [
   "ruuvi",
   "theengs",
   "fiware",
+  "ultralight",
+  "ngsi",
+  "influx",
   "sensorthings",
 ];
 

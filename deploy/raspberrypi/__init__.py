@@ -1,0 +1,1 @@
+"""Debian and Raspberry Pi OS: how the package is built, and what it holds beside the product."""

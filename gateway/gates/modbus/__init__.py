@@ -1,0 +1,1 @@
+"""Registers of Modbus devices, read as mappings say, written as actuations say."""

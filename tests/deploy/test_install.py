@@ -1,0 +1,245 @@
+"""install.sh in a root of its own, with commands that note how they were called."""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from deploy.raspberrypi.builder.archive import INSTALLER, complete
+from deploy.raspberrypi.builder.tree import configuration
+from tests.paths import ROOT
+
+OLD_UNIT = "[Service]\nExecStart=/opt/sosa-gateway/.venv/bin/sosa-gateway run --config X\n"
+NOTES = '#!/bin/sh\necho "$(basename "$0") $*" >> "$NOTES"\n'
+COMMANDS = {
+    "dpkg": 'test "$1" = --print-architecture && echo "$ARCHITECTURE" || exec /usr/bin/dpkg "$@"',
+    "dpkg-deb": 'basename "$2" | cut -d _ -f 2',
+    "dpkg-query": 'printf "%s" "$INSTALLED"',
+    "apt-get": NOTES + 'case "$1" in install) cp -n "$FRESH" "$SETTINGS" ;; esac',
+    "systemctl": NOTES,
+    "runuser": NOTES + '[ -n "$CLAIM" ] && echo "$CLAIM"',
+    "python3.13": "",
+}
+
+
+class Machine:
+    """A root with what a script finds on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.dist, self._notes = folder / "root", folder / "dist", folder / "notes"
+        self.settings = self.root / "etc/sosa-gateway/gateway.toml"
+        self.old_unit = self.root / "etc/systemd/system/sosa-gateway.service"
+        for path in (self.old_unit, self.settings, self.root / "usr/x", self.dist / "x"):
+            path.parent.mkdir(parents=True)
+        (self.root / "run/systemd/system").mkdir(parents=True)
+        (self.root / "etc/os-release").write_text("ID=debian\nVERSION_CODENAME=trixie\n")
+        fresh = folder / "fresh.toml"
+        fresh.write_text(configuration(ROOT))
+        self._commands = folder / "bin"
+        self._commands.mkdir()
+        for name, text in COMMANDS.items():
+            body = text if text.startswith("#!") else f"#!/bin/sh\n{text}\n"
+            (self._commands / name).write_text(body)
+            (self._commands / name).chmod(0o755)
+        self.environ = {
+            "PATH": f"{self._commands}:{os.environ['PATH']}",
+            "SOSA_GATEWAY_INSTALL_ROOT": str(self.root),
+            "NOTES": str(self._notes),
+            "ARCHITECTURE": "arm64",
+            "INSTALLED": "",
+            "FRESH": str(fresh),
+            "SETTINGS": str(self.settings),
+            "CLAIM": "K7PQM-4XWTD\ngood for 1 h",
+        }
+
+    def lay(self, *versions: str) -> None:
+        """Packages with their sums beside the script."""
+        for version in versions:
+            (self.dist / f"sosa-gateway_{version}_arm64.deb").write_text(version)
+        complete(self.dist)
+
+    def install(self, *options: str) -> subprocess.CompletedProcess[str]:
+        self._notes.write_text("")
+        return subprocess.run(
+            ("sh", str(self.dist / INSTALLER.name), *options),
+            check=False,
+            capture_output=True,
+            text=True,
+            env=self.environ,
+        )
+
+    def done(self, *options: str) -> str:
+        told = self.install(*options)
+        assert told.returncode == 0, told.stderr
+        return told.stdout
+
+    def refused(self, *options: str) -> str:
+        """What it says, having changed nothing."""
+        told = self.install(*options)
+        assert told.returncode == 1
+        assert told.stderr.count("\n") == 2
+        assert self.changes() == []
+        return told.stderr.partition("\n")[0]
+
+    def changes(self) -> Sequence[str]:
+        lines = self._notes.read_text().splitlines()
+        return [line for line in lines if line.startswith(("apt-get", "systemctl"))]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path)
+    made.lay("1.0-1~deb13")
+    return made
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="it installs as root alone")
+
+
+@needs_root
+def test_it_installs_opens_to_the_network_and_tells_how_to_get_in(machine: Machine) -> None:
+    told = machine.done()
+    assert told.endswith("for an hour: K7PQM-4XWTD\n")
+    assert ":8443/" in told
+    install, enable, restart = machine.changes()
+    assert install.startswith("apt-get install -y --no-install-recommends")
+    assert "--force-confold" in install
+    assert install.endswith("sosa-gateway_1.0-1~deb13_arm64.deb")
+    assert (enable, restart) == (
+        "systemctl enable sosa-gateway.service",
+        "systemctl restart sosa-gateway.service",
+    )
+    text = machine.settings.read_text()
+    assert text.count('host = "0.0.0.0"') == 2
+    assert 'mode = "own"' in text.partition("\n[tls]\n")[2].splitlines()[0]
+    assert "enabled = true" in text.partition("\n[security]\n")[2].splitlines()[0]
+
+
+@needs_root
+def test_locally_nothing_is_opened(machine: Machine) -> None:
+    told = machine.done("--local")
+    assert "http://127.0.0.1:8000/" in told
+    assert "0.0.0.0" not in machine.settings.read_text()
+
+
+@needs_root
+def test_again_it_changes_nothing(machine: Machine) -> None:
+    machine.done()
+    before = machine.settings.read_bytes()
+    machine.environ.update(INSTALLED="ii  1.0-1~deb13", CLAIM="")
+    told = machine.done()
+    assert "installed already" in told
+    assert "sign in" in told
+    assert not [line for line in machine.changes() if line.startswith("apt-get")]
+    assert machine.settings.read_bytes() == before
+
+
+@needs_root
+def test_an_installation_by_hand_is_taken_over(machine: Machine) -> None:
+    machine.old_unit.write_text(OLD_UNIT)
+    machine.settings.write_text('[gateway]\nid = "mine"\n[http]\nhost = "127.0.0.1"\nport = 8123\n')
+    before = machine.settings.read_bytes()
+    told = machine.done()
+    assert "taking over" in told
+    assert not machine.old_unit.exists()
+    assert machine.settings.read_bytes() == before
+    assert machine.changes()[0] == "systemctl disable --now sosa-gateway.service"
+
+
+@needs_root
+def test_a_unit_of_somebody_else_is_left_alone(machine: Machine) -> None:
+    machine.old_unit.write_text("[Service]\nExecStart=/usr/local/bin/mine\n")
+    machine.done()
+    assert machine.old_unit.exists()
+
+
+@needs_root
+def test_the_newest_of_several_is_taken(machine: Machine) -> None:
+    machine.lay("0.9-1~deb13", "1.10-1~deb13", "1.9-1~deb13", "2.0-1~deb12")
+    machine.done()
+    assert machine.changes()[0].endswith("sosa-gateway_1.10-1~deb13_arm64.deb")
+
+
+@needs_root
+def test_an_older_version_only_when_it_is_asked_for(machine: Machine) -> None:
+    machine.environ["INSTALLED"] = "ii  1.1-1~deb13"
+    assert "1.1-1~deb13 is installed, which is newer" in machine.refused()
+    machine.done("--allow-downgrade")
+    assert "--allow-downgrades" in machine.changes()[0]
+
+
+@needs_root
+def test_offline_nothing_is_fetched(machine: Machine) -> None:
+    machine.done("--offline")
+    assert "--no-download" in machine.changes()[0]
+
+
+def damage(machine: Machine) -> None:
+    (machine.dist / "sosa-gateway_1.0-1~deb13_arm64.deb").write_text("changed")
+
+
+def unlist(machine: Machine) -> None:
+    other = hashlib.sha256(b"").hexdigest()
+    (machine.dist / "SHA256SUMS").write_text(f"{other}  sosa-gateway_1.0-1~deb13_arm64.deb.old\n")
+
+
+def forget_sums(machine: Machine) -> None:
+    (machine.dist / "SHA256SUMS").unlink()
+
+
+def be_32_bit(machine: Machine) -> None:
+    machine.environ["ARCHITECTURE"] = "armhf"
+
+
+def be_old(machine: Machine) -> None:
+    (machine.root / "etc/os-release").write_text("VERSION_CODENAME=bullseye\n")
+
+
+def have_no_package(machine: Machine) -> None:
+    machine.environ["ARCHITECTURE"] = "amd64"
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (damage, "is not what SHA256SUMS says"),
+        (unlist, "does not list"),
+        (forget_sums, "no SHA256SUMS"),
+        (be_32_bit, "this system is armhf: sosa-gateway needs a 64-bit one"),
+        (be_old, "this is Debian bullseye"),
+        (have_no_package, "no package for Debian 13 on amd64"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_changes(
+    machine: Machine, wrong: Callable[[Machine], None], words: str
+) -> None:
+    wrong(machine)
+    assert words in machine.refused()
+
+
+def test_dry_run_says_and_does_nothing(machine: Machine) -> None:
+    told = machine.done("--dry-run")
+    assert "would run: env DEBIAN_FRONTEND=noninteractive apt-get install" in told
+    assert "would run: systemctl restart" in told
+    assert machine.changes() == []
+    assert not machine.settings.exists()
+
+
+@needs_root
+def test_it_leaves_and_keeps_the_data_unless_told_otherwise(machine: Machine) -> None:
+    assert "stay" in machine.done("--uninstall")
+    assert machine.changes() == ["apt-get remove -y sosa-gateway"]
+    machine.done("--uninstall", "--purge")
+    assert machine.changes() == ["apt-get purge -y sosa-gateway"]
+
+
+def test_purge_alone_is_refused(machine: Machine) -> None:
+    assert "--purge goes with --uninstall" in machine.refused("--purge", "--dry-run")
+
+
+def test_an_unknown_option_is_wrong_usage(machine: Machine) -> None:
+    assert machine.install("--ofline").returncode == 2

@@ -1,0 +1,81 @@
+"""docs/families/bridges.md: its flow in a Node-RED that runs, from an OPC UA server to the store.
+
+`make node-red` sets it up below build/; without it the test is skipped. The server is a node of the
+same package, in the same Node-RED: values go over the protocol all the same.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.app.gateway import Gateway
+from tests.kit.gateways import (
+    LOOPBACK,
+    PREFIXES,
+    Program,
+    free_port,
+    running,
+    settings,
+    watch,
+    write_profile,
+)
+from tests.paths import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.end_to_end, pytest.mark.timeout(300)]
+
+NODE_RED = ROOT / "build" / "interop" / "node-red"
+PAGE = (ROOT / "docs" / "families" / "bridges.md").read_text(encoding="utf-8")
+START_S = 120.0
+"""Node-RED loads hundreds of modules, and makes a certificate before it speaks OPC UA."""
+
+SETTINGS = """module.exports = {flowFile: "flows.json", httpAdminRoot: false, httpNodeRoot: false,
+  credentialSecret: false, externalModules: {autoInstall: false}};
+"""
+SEEN = PREFIXES + (
+    "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value ; "
+    "sosa:observedProperty <https://sosa-gateway.example/property/temperature> }"
+)
+
+
+def the_mapping() -> dict[str, object]:
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    found: dict[str, object] = json.loads(block)
+    return found
+
+
+def the_flow(opcua: int, gateway: Gateway) -> list[dict[str, Any]]:
+    """The flow of the page on the ports of this test, and a server for it to ask."""
+    block = re.findall(r"```javascript\n(.*?)```", PAGE, re.DOTALL)[0]
+    nodes: list[dict[str, Any]] = json.loads(block)
+    by_id = {node["id"]: node for node in nodes}
+    by_id["gw-endpoint"]["endpoint"] = f"opc.tcp://{LOOPBACK}:{opcua}/"
+    by_id["gw-broker"]["port"] = str(gateway.mqtt_port)
+    server = {"id": "plant", "type": "OpcUa-Server", "z": "gw-tab", "port": str(opcua)}
+    switched_on = ("constructDefaultAddressSpace", "allowAnonymous", "endpointNone")
+    sizes = {"maxConnectionsPerEndpoint": 20, "maxMessageSize": 8192, "maxBufferSize": 8192}
+    told = {**server, **dict.fromkeys(switched_on, True), **sizes, "maxSessions": 20}
+    return [*nodes, {**told, "users": "", "endpoint": "", "wires": [[]]}]
+
+
+async def test_what_an_opc_ua_server_tells_is_observed(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None or not (NODE_RED / ".ready").exists():
+        pytest.skip("node-red is not installed: make node-red, which needs apt and npm")
+    home = tmp_path / "bridge"
+    home.mkdir()
+    (home / "node_modules").symlink_to(NODE_RED / "node_modules")
+    (home / "package.json").write_text((NODE_RED / "package.json").read_text())
+    (home / "settings.js").write_text(SETTINGS)
+    async with running(settings(tmp_path, write_profile(tmp_path, [the_mapping()]))) as gateway:
+        (home / "flows.json").write_text(json.dumps(the_flow(free_port(), gateway)))
+        seen = await watch(gateway, SEEN)
+        red = str(NODE_RED / "node_modules" / "node-red" / "red.js")
+        alone = ("env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}")
+        with Program(*alone, node, red, "--userDir", str(home), "-s", str(home / "settings.js")):
+            await seen.until(lambda: seen.count_added > 0, START_S)
+        assert (seen.values(0), seen.values(1)) == (["urn:my:plant-1:MyVariable2"], ["10"])
