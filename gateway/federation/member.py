@@ -327,7 +327,7 @@ class Member:
         )
 
     def begin_events(self, subscription: EventSubscription) -> Notification:
-        """Its first notification, which says from where on members tell of events."""
+        """The first notification of one, which says from where on members tell of events."""
         positions = {}
         if subscription.is_about(self.name):
             positions[self.name] = str(self.position)
