@@ -12,7 +12,7 @@ from gateway.engine import SubscribeRequest
 from gateway.errors import ForbiddenError, WindowFullError
 from gateway.rdf.namespaces import OBSERVATIONS
 from gateway.rdf.rights import Rights
-from gateway.scheduler import scheduler
+from gateway.scheduler import bits
 from gateway.windows import Window
 from tests.gateway.app.windowed_gateway import (
     ALL,
@@ -126,7 +126,8 @@ async def test_a_window_begins_with_what_came_before(tmp_path: Path) -> None:
 async def test_a_window_that_is_being_filled_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "_FILLED", 1)
+    monkeypatch.setattr(bits, "_FIRST", 1)
+    monkeypatch.setattr(bits, "_MOST", 1)
     async with windowed(tmp_path) as house:
         for value in range(20):
             await house.tell("a", "t", value)
