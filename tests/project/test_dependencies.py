@@ -81,7 +81,7 @@ def imported_for_benchmarks() -> set[str]:
     return imported("spark_batch/bench") & declared("dev")
 
 
-@pytest.mark.parametrize("extra", ["try", "ship", "federation"])
+@pytest.mark.parametrize("extra", ["try", "ship", "federation", "modbus"])
 def test_what_is_loaded_by_name_is_in_its_extra(extra: str) -> None:
     assert declared(extra) - {"fsspec"} == IMPORTED_BY_NAME[extra]
 
