@@ -92,7 +92,8 @@ class InlineScheduler(Scheduler):
 
     def submit(self, submissions: Sequence[Submission]) -> None:
         """Execute them; none of the workload is refused."""
-        for request, done, _, _ in submissions:
+        for submission in submissions:
+            request = submission.updates
             with self._timing.stage("engine"):
                 outcome = self.engine.update(request, deferred=True)
             with self._timing.stage("wire"):
@@ -100,7 +101,7 @@ class InlineScheduler(Scheduler):
                     self._encoder.encode(notification)
             if len(self.requests) < self._keep:
                 self.requests.append(request)
-            done(outcome, outcome)
+            submission.done(outcome, outcome)
 
 
 @dataclass(frozen=True, slots=True)

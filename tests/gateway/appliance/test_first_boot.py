@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.app.security import identities_path
-from gateway.appliance import claim_code, secrets
+from gateway.appliance import claim_code, secrets, system_files
 from gateway.appliance import first_boot as module
 from gateway.appliance.first_boot import Places, first_boot
 from gateway.appliance.toml_text import toml_of
@@ -320,7 +320,7 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     places: Places, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     write(places, GOOD)
-    left, real = [writes], secrets.write_durably
+    left, real = [writes], system_files.write_durably
 
     def cut(path: Path, content: bytes, mode: int) -> None:
         left[0] -= 1
