@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from gateway.errors import ConfigurationError, GatewayError
 from gateway.rdf.canonical import canonical_quad
@@ -201,9 +201,19 @@ class UpdateTemplates:
         template, plan = self._templates[name]
         return plan, template.bind(values)
 
+    def bound(
+        self, name: str, values: Mapping[str, NamedNode | Literal]
+    ) -> Mapping[str, NamedNode | Literal | BlankNode]:
+        """Some of the forced bindings of one. Raises BindingError for a value of another kind."""
+        return self._templates[name][0].bound(values)
+
+    def text(self, name: str) -> str:
+        """The text of one of them."""
+        return self._templates[name][1].text
+
     def texts(self, names: Iterable[str]) -> tuple[str, ...]:
         """The texts of some of them."""
-        return tuple(self._templates[name][1].text for name in names)
+        return tuple(map(self.text, names))
 
 
 def _ontologies(listed: Listed, profiles: Iterable[Profile], opened: Opened | None) -> Ontologies:

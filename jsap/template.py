@@ -96,6 +96,13 @@ class Template:
         Raises BindingError for a variable that is not declared, a value that does not fit, and a
         declared variable of the text that has no value.
         """
+        terms = self.bound(values)
+        if len(terms) < len(self.forced_bindings):
+            self._require(terms)
+        return terms
+
+    def bound(self, values: Mapping[str, Value]) -> dict[str, Term]:
+        """As `bind`, for who wants some of the forced bindings: others may have no value."""
         terms = self._defaults.copy()
         iris, datatypes = self._iris, self._datatypes
         for name, value in values.items():
@@ -108,8 +115,6 @@ class Template:
                 terms[name] = value
             else:
                 terms[name] = self._term(name, value)
-        if len(terms) < len(self.forced_bindings):
-            self._require(terms)
         return terms
 
     def _term(self, name: str, value: Value) -> Term:

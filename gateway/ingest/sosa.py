@@ -6,11 +6,12 @@ overwritten.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
@@ -19,6 +20,7 @@ from adapters.values.observation import Observation, StreamKey, TimeSource
 from gateway.journal import Actuation, Position, Record
 from gateway.profiles import Profiles, UpdateTemplates
 from gateway.rdf.namespaces import GW, UNIT, XSD
+from gateway.rdf.terms import Term
 from gateway.store.retention import SeriesEnd
 from gateway.store.update import BoundUpdate
 from jsap.errors import BindingError
@@ -31,6 +33,9 @@ WKT = "http://www.opengis.net/ont/geosparql#wktLiteral"
 
 _UNITLESS = UNIT + "UNITLESS"
 _CLOCKS = {source: NamedNode(GW + source.value) for source in TimeSource}
+
+_node = lru_cache(maxsize=16_384)(NamedNode)
+"""What observations of a stream have in common is checked once: a third of the time of a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,59 @@ class Identity:
         return NamedNode(f"{self.base_iri}{self.gateway}")
 
 
+@lru_cache(maxsize=256)  # messages that came together have one time, and each has it thrice
+def _iso(time: datetime) -> str:
+    """UTC with Z and no trailing zeros: the canonical form of xsd:dateTime."""
+    text = time.isoformat().removesuffix("+00:00")
+    return (text.rstrip("0") if "." in text else text) + "Z"
+
+
+class Said(NamedTuple):
+    """What the UPDATE of one observation says, by its record; in the form of the graph.
+
+    `unit` is None for what is no number. Smaller than the record, for who keeps many.
+    """
+
+    epoch: int
+    sequence: int
+    message: int
+    sensor: str
+    observed_property: str
+    feature: str
+    lexical: str
+    datatype: str
+    unit: str | None
+    time: datetime
+    ingested_at: datetime
+    clock: TimeSource
+
+    @property
+    def position(self) -> str:
+        """The last part of the observation's IRI."""
+        return f"{self.epoch}-{self.sequence}"
+
+
+def said(record: Record, stream: StreamKey | None = None) -> Said:
+    """What the UPDATE of a record says; `stream` is its own, where somebody keeps that."""
+    seen, position, time = record.observation, record.position, result_time(record)
+    sensor, observed_property, feature = stream or seen.stream
+    is_ours = time is record.ingested_at
+    return Said(
+        position.epoch,
+        position.sequence,
+        record.message,
+        sensor,
+        observed_property,
+        feature,
+        seen.lexical,
+        seen.datatype,
+        unit_in_graph(seen),
+        time,
+        record.ingested_at,
+        TimeSource.GATEWAY if is_ours else seen.circumstances.time_source,
+    )
+
+
 def stream_id(stream: StreamKey) -> str:
     """The last part of a stream's IRI: 24 hexadecimal digits."""
     return blake2b("\n".join(stream).encode(), digest_size=12).hexdigest()
@@ -112,6 +170,31 @@ def told_unit(in_graph: str | None) -> str | None:
     return None if in_graph == _UNITLESS else in_graph
 
 
+_Make = Callable[[str, Said], NamedNode | Literal]
+"""A term of what an observation says; the first is `<base><gateway>`."""
+
+MINTED = ("observation", "resultNode", "instant")
+"""The names whose values no two observations have in common."""
+
+_VALUES: Mapping[str, _Make] = {
+    "observation": lambda base, said: NamedNode(f"{base}/observation/{said.position}"),
+    "message": lambda base, said: NamedNode(f"{base}/message/{said.epoch}-{said.message}"),
+    "sensor": lambda _, said: _node(said.sensor),
+    "property": lambda _, said: _node(said.observed_property),
+    "feature": lambda _, said: _node(said.feature),
+    "result": lambda _, said: Literal(said.lexical, datatype=_node(said.datatype)),
+    "instant": lambda base, said: NamedNode(f"{base}/observation/{said.position}/time"),
+    "phenomenonStamp": lambda _, said: Literal(_iso(said.time), datatype=_STAMP),
+    "resultTime": lambda _, said: Literal(_iso(said.time), datatype=_DATE_TIME),
+    "ingestedAt": lambda _, said: Literal(_iso(said.ingested_at), datatype=_DATE_TIME),
+    "timeSource": lambda _, said: _CLOCKS[said.clock],
+}
+_QUANTITIES: Mapping[str, _Make] = {
+    **_VALUES,
+    "resultNode": lambda base, said: NamedNode(f"{base}/observation/{said.position}/result"),
+    "unit": lambda _, said: _node(said.unit or _UNITLESS),
+}
+
 _OBSERVED = ("OBSERVE_QUANTITY", "OBSERVE_VALUE", "STATE_GEOMETRY", "SUSPECT_CLOCK")
 _TEMPLATES = (
     *_OBSERVED,
@@ -127,6 +210,7 @@ class ObservationTemplates:
     def __init__(self, profiles: Profiles, identity: Identity) -> None:
         """Raises ConfigurationError or SparqlSyntaxError for a template missing or wrong."""
         self._identity = identity
+        self._base = f"{identity.base_iri}{identity.gateway}"
         self._templates = UpdateTemplates(profiles, _TEMPLATES)
         try:
             self._bind_examples()
@@ -151,6 +235,11 @@ class ObservationTemplates:
         if seen.sensor_class is not None:
             yield self.classify(seen.sensor, seen.sensor_class)
 
+    @staticmethod
+    def is_observed_alone(record: Record) -> bool:
+        """Whether `observed` gives what `observe` does, and nothing beside it."""
+        return record.observation.datatype != WKT and not record.clock_suspect
+
     def observed(self, record: Record) -> Iterator[BoundUpdate]:
         """The UPDATEs that write one observation, which its record alone tells."""
         yield self.observe(record)
@@ -171,31 +260,21 @@ class ObservationTemplates:
 
     def observe(self, record: Record) -> BoundUpdate:
         """The UPDATE that writes one observation."""
-        seen = record.observation
-        unit = unit_in_graph(seen)
-        iri = self._identity.observation(record.position)
-        time = result_time(record)
-        told = TimeSource.GATEWAY if time is record.ingested_at else seen.circumstances.time_source
-        values: dict[str, NamedNode | Literal] = {
-            "observation": NamedNode(iri),
-            "message": NamedNode(
-                self._identity.message(Position(record.position.epoch, record.message))
-            ),
-            "sensor": NamedNode(seen.sensor),
-            "property": NamedNode(seen.observed_property),
-            "feature": NamedNode(seen.feature_of_interest),
-            "result": Literal(seen.lexical, datatype=NamedNode(seen.datatype)),
-            "instant": NamedNode(f"{iri}/time"),
-            "phenomenonStamp": Literal(_iso(time), datatype=_STAMP),
-            "resultTime": Literal(_iso(time), datatype=_DATE_TIME),
-            "ingestedAt": Literal(_iso(record.ingested_at), datatype=_DATE_TIME),
-            "timeSource": _CLOCKS[told],
-        }
-        if unit is None:
-            return self._templates.bind("OBSERVE_VALUE", values)
-        values["resultNode"] = NamedNode(f"{iri}/result")
-        values["unit"] = NamedNode(unit)
-        return self._templates.bind("OBSERVE_QUANTITY", values)
+        told = said(record)
+        base = self._base
+        makers = _makers(told)
+        values = {name: make(base, told) for name, make in makers.items()}
+        return self._templates.bind(_template(told), values)
+
+    def text(self, told: Said) -> str:
+        """The text of the UPDATE that writes one observation."""
+        return self._templates.text(_template(told))
+
+    def terms(self, told: Said, names: Iterable[str]) -> Mapping[str, Term]:
+        """Those of its forced bindings that have these names, and what the profile binds itself."""
+        base, makers = self._base, _makers(told)
+        values = {name: makers[name](base, told) for name in names if name in makers}
+        return self._templates.bound(_template(told), values)
 
     def geometry(self, record: Record) -> BoundUpdate:
         """The UPDATE that says of a position's result that it is a geometry."""
@@ -242,8 +321,9 @@ class ObservationTemplates:
         )
 
 
-@lru_cache(maxsize=256)  # messages that came together have one time, and each has it thrice
-def _iso(time: datetime) -> str:
-    """UTC with Z and no trailing zeros: the canonical form of xsd:dateTime."""
-    text = time.isoformat().removesuffix("+00:00")
-    return (text.rstrip("0") if "." in text else text) + "Z"
+def _template(told: Said) -> str:
+    return "OBSERVE_VALUE" if told.unit is None else "OBSERVE_QUANTITY"
+
+
+def _makers(told: Said) -> Mapping[str, _Make]:
+    return _VALUES if told.unit is None else _QUANTITIES

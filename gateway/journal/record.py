@@ -7,6 +7,7 @@ what each member of a line means; lines of journals before schema 1.0 have ISO t
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from sys import intern
 from typing import Self
 
 from adapters.values.observation import USUAL, Circumstances, Observation, TimeSource
@@ -108,14 +109,14 @@ class Record:
 
     @classmethod
     def _of(cls, epoch: int, fields: dict[str, object]) -> Self:
-        time = fields.get("t")
+        time, unit = fields.get("t"), fields.get("u")
         observation = Observation(
-            fields["s"],  # type: ignore[arg-type]  # what we wrote has the types that we wrote
-            fields["p"],  # type: ignore[arg-type]
-            fields["f"],  # type: ignore[arg-type]
+            intern(fields["s"]),  # type: ignore[call-overload]  # what we wrote has the types we wrote
+            intern(fields["p"]),  # type: ignore[call-overload]
+            intern(fields["f"]),  # type: ignore[call-overload]
             fields["v"],  # type: ignore[arg-type]
-            fields["d"],  # type: ignore[arg-type]
-            fields.get("u"),  # type: ignore[arg-type]
+            intern(fields["d"]),  # type: ignore[call-overload]
+            None if unit is None else intern(unit),  # type: ignore[call-overload]
             None if time is None else _time(time),
             fields.get("n"),  # type: ignore[arg-type]
             _circumstances(fields),

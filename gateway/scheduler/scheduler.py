@@ -35,6 +35,7 @@ from gateway.engine.serving.warming import Warming
 from gateway.errors import GatewayError, StorageError, TooManyRequestsError
 from gateway.rdf.delta import Delta
 from gateway.runtime.pulse import Pulse
+from gateway.scheduler.bits import Bits, give_up
 from gateway.scheduler.limits import SRQ, TICK_MS, URQ
 from gateway.scheduler.timers import Timers
 from gateway.store.update import BoundUpdate, change
@@ -62,9 +63,6 @@ the same, unless it was refused and had fallbacks."""
 
 Opening = Callable[[SubscribeRequest, Sink, Ended | None], Awaitable[str]]
 """How subscriptions begin; the spuid."""
-
-_FILLED = 100
-"""Elements that enter a window that is filled with one place in the queue: some 10 ms."""
 
 T = TypeVar("T")
 
@@ -242,23 +240,22 @@ class Scheduler:
         self, query: SubscribeRequest, *, sink: Sink, ended: Ended | None = None
     ) -> str:
         """The same, of windows that begin now."""
-        return await self._call(lambda: self._subscribe(query, sink, ended), is_update=False)
+        begin = partial(self._subscribe, query, sink, ended)
+        return await self._call(begin, is_update=False, undo=self._unsubscribe)
 
     async def warm(
         self, begin: Callable[[], Warming], *, sink: Sink, ended: Ended | None = None
     ) -> str:
         """The same, of windows that are filled bit by bit, each bit with a place of its own."""
-        warming = await self._call(begin, is_update=False)
+        warming = await self._call(begin, is_update=False, undo=give_up)
         try:
+            bits = Bits(warming)
             while not warming.is_done:
-                await self._call(lambda: warming.fill(_FILLED), is_update=False, is_own=True)
+                await self._call(bits.fill, is_update=False, is_own=True)
             told = partial(self._finish, warming, sink, ended)
-            return await self._call(told, is_update=False, is_own=True)
+            return await self._call(told, is_update=False, is_own=True, undo=self._unsubscribe)
         except BaseException:
-            with self._changed:
-                if not self._closing:
-                    closing: Future[None] = Future()
-                    self._enqueue(_Request(partial(_fulfil, closing, warming.close), False))
+            self._enqueue_undoing(warming.close)
             raise
 
     async def explain(self, query: QueryRequest) -> Explanation:
@@ -284,7 +281,15 @@ class Scheduler:
         """
         return await self._call(lambda: self.engine.update(updates), is_update=True, is_own=True)
 
-    async def _call(self, work: Callable[[], T], *, is_update: bool, is_own: bool = False) -> T:
+    async def _call(
+        self,
+        work: Callable[[], T],
+        *,
+        is_update: bool,
+        is_own: bool = False,
+        undo: Callable[[T], None] | None = None,
+    ) -> T:
+        """Have it done in its place; `undo` where it is done and nobody waits for it any more."""
         future: Future[T] = Future()
         impatient = future if is_update and not is_own else None
         with self._changed:
@@ -294,7 +299,24 @@ class Scheduler:
                 kind = "UPDATE" if is_update else "SUBSCRIBE"
                 raise TooManyRequestsError(f"the queue of {kind} requests is full")
             self._enqueue(_Request(partial(_fulfil, future, work), is_update, impatient))
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if undo is not None:
+                future.add_done_callback(partial(self._undo, undo))
+            raise
+
+    def _undo(self, undo: Callable[[T], None], done: Future[T]) -> None:
+        """Take back what was done for who had gone by then; in any thread."""
+        if not done.cancelled() and done.exception() is None:
+            self._enqueue_undoing(partial(undo, done.result()))
+
+    def _enqueue_undoing(self, work: Callable[[], None]) -> None:
+        """Behind what waits; at the end of the scheduler the engine closes, and all is undone."""
+        with self._changed:
+            if not self._closing:
+                undone: Future[None] = Future()
+                self._enqueue(_Request(partial(_fulfil, undone, work), False))
 
     def _enqueue(self, request: _Request) -> None:
         if self._closing:

@@ -1,13 +1,16 @@
 """`Content`: what a window has now, and `Change`: what a step did to it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import Literal, Triple
 
 from gateway.errors import WindowFullError
+from gateway.rdf.terms import Term
 from gateway.windows.info import WindowInfo
+from gateway.windows.parted import Predicates
 from gateway.windows.window import Window
 
 
@@ -16,7 +19,9 @@ class Content(ABC):
 
     `streams` makes it (`Streams.open`) and moves it (`Streams.step`). One that became full is empty
     from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
-    `WindowInfo`.
+    `WindowInfo`. `wanted` are the predicates that somebody has said to want, None before anybody
+    has: a `Change` has all triples of these, and of others what is made anyway. `kept`: what
+    somebody keeps a copy of, at first nothing; by this what is held is weighed.
     """
 
     def __init__(self, window: Window) -> None:
@@ -25,6 +30,39 @@ class Content(ABC):
         self.late = 0
         self.dropped = 0
         self.expired = 0
+        self.wanted: Predicates | None = None
+        self.kept: Predicates | None = frozenset()
+        self._wants: Counter[Term | None] = Counter()
+
+    def want(self, predicates: Iterable[Term | None]) -> None:
+        """Tell changes of these predicates from the next step on; None is all. Each is counted.
+
+        Linear in what is held where that changes what is wanted.
+        """
+        self._wants.update(predicates)
+        self._narrow()
+
+    def unwant(self, predicates: Iterable[Term | None]) -> None:
+        """The reverse of `want`."""
+        self._wants.subtract(predicates)
+        self._wants += Counter()
+        self._narrow()
+
+    def _narrow(self) -> None:
+        kept: Predicates | None = None
+        if None not in self._wants:
+            kept = frozenset(each for each in self._wants if each is not None)
+        if kept != self.kept or self.wanted is None:
+            self.wanted = self.kept = kept
+            self.weigh_again()
+
+    @abstractmethod
+    def weigh_again(self) -> None:
+        """Count what is held by what is kept of it."""
+
+    def having(self, wanted: Predicates | None) -> Iterator[Triple]:
+        """The triples of some predicates, each once, in no order; None is all."""
+        return iter(self) if wanted is None else (t for t in self if t.predicate in wanted)
 
     @abstractmethod
     def __iter__(self) -> Iterator[Triple]:

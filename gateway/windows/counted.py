@@ -6,15 +6,17 @@ included; `per: "stream"` counts, and steps, for each key by itself. No clock mo
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pyoxigraph import Triple
 
 from gateway.errors import WindowFullError
+from gateway.windows.before.filling import Arrival
 from gateway.windows.budget import Budget, limit_error
 from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.element import Element, Key
 from gateway.windows.info import WindowInfo
+from gateway.windows.parted import Parted
 from gateway.windows.window import Window
 
 _Item = tuple[tuple[Triple, ...], Element, int, int, int]
@@ -60,6 +62,7 @@ class Counted(Content):
         self._lost: list[Triple] = []
         self._moves = 0
         self._is_boundary = False
+        self._behind: deque[Arrival | Key] | None = None
 
     @property
     def holder(self) -> "Counted":
@@ -77,15 +80,41 @@ class Counted(Content):
 
     def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
         """An element arrives that this window sees."""
-        if not self.contents:
-            return
+        if self._behind is not None:
+            self._behind.append((element, now, order, weight))
+        elif self.contents:
+            self._let_in(element, now, order, weight)
+
+    def wait(self, behind: deque[Arrival | Key] | None) -> None:
+        """Put what arrives behind that, until it is filled (None)."""
+        self._behind = behind
+
+    def fill(self, taken: Iterable[tuple[Element, int, int]]) -> None:
+        """Let in what came before."""
+        for element, time, order in taken:
+            if self.contents:
+                self._let_in(element, time, order, element.weight())
+
+    def catch_up(self, most: int) -> None:
+        """Let in the next of what waits behind all that came before."""
+        behind = self._behind or deque()
+        for _ in range(min(most, len(behind))):
+            match behind.popleft():
+                case (Element(), _, _, _) as waited if self.contents:
+                    self._let_in(*waited)
+                case (str(), _, _) as key if self.contents:
+                    self._end_series(key)
+
+    def _let_in(self, element: Element, now: int, order: int, weight: int) -> None:
         time = now if element.time is None else element.time
         window = self.window
+        triples = element.triples
+        if isinstance(triples, Parted):
+            triples = tuple(triples)
         if window.triples is None:
             run = self._run if window.per is None else self._run_of(element.key)
-            self._push(run, (element.triples, element, time, weight, order))
+            self._push(run, (triples, element, time, weight, order))
             return
-        triples = element.triples
         share = weight // (len(triples) or 1)
         if window.step is None and len(triples) > self._size:
             self._run.told += len(triples) - self._size
@@ -93,12 +122,21 @@ class Counted(Content):
         for triple in triples:
             self._push(self._run, ((triple,), element, time, share, order))
 
+    def weigh_again(self) -> None:
+        """Nothing: what it holds is made."""
+
     def drop(self) -> None:
         """An element arrives that does not enter."""
         self.dropped += 1
 
     def end_series(self, key: Key) -> None:
         """Let the numbers of a key go, since its next one is in another unit."""
+        if self._behind is not None:
+            self._behind.append(key)
+        else:
+            self._end_series(key)
+
+    def _end_series(self, key: Key) -> None:
         run = self._run if self.window.per is None else self._run_of(key)
         run.waiting, withdrawn = _divided(run.waiting, key)
         for item in withdrawn:
@@ -256,11 +294,11 @@ class Counted(Content):
 class LastTriples(Counted):
     """A window by `triples` that moves with each of them, without a limit: the usual one."""
 
-    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
+    def _let_in(self, element: Element, now: int, order: int, weight: int) -> None:
         """As of any, written out for an element of one triple: it comes, perhaps another goes."""
         triples = element.triples
-        if len(triples) != 1 or not self.contents:
-            super().arrive(element, now, order, weight)
+        if isinstance(triples, Parted) or len(triples) != 1:
+            super()._let_in(element, now, order, weight)
             return
         run, counts, budget = self._run, self._counts, self._budget
         held = run.held

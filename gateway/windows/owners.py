@@ -1,4 +1,4 @@
-"""`Owners`: which element a triple goes with, where several elements have it.
+"""`Owners`: which element a triple goes with, where several elements may have it.
 
 A triple leaves a window with the last element that has it, its owner; whatever the range of the
 window, it is the same one, since windows that end together are beginnings of one sequence. So the
@@ -14,7 +14,9 @@ from gateway.windows.element import Element
 
 
 class Record:
-    """An element in its place; `own`: triples that go with it, None while it waits or is gone."""
+    """An element in its place; `own`: of its triples that others may have too, those that go with
+    it, None while it waits or is gone.
+    """
 
     __slots__ = ("element", "order", "own", "time", "weight")
 
@@ -31,12 +33,35 @@ class Record:
         return self.time, self.order
 
 
+class _Others:
+    """The elements that have a triple beside its owner, as they lost it."""
+
+    __slots__ = ("is_sorted", "records")
+
+    def __init__(self) -> None:
+        self.records: dict[Record, None] = {}
+        self.is_sorted = True
+
+    def add(self, record: Record) -> None:
+        """One more."""
+        records = self.records
+        if records and self.is_sorted:
+            self.is_sorted = next(reversed(records)).key < record.key
+        records[record] = None
+
+    def newest(self) -> Record:
+        """The last one in time; at no cost where they lost it in the order of their times."""
+        if self.is_sorted:
+            return next(reversed(self.records))
+        return max(self.records, key=lambda record: record.key)
+
+
 class Owners:
     """The owners of all triples of the elements that have entered."""
 
     def __init__(self) -> None:
         self._owners: dict[Triple, Record] = {}
-        self._repeated: dict[Triple, int] = {}
+        self._others: dict[Triple, _Others] = {}
 
     def get(self, triple: Triple) -> Record | None:
         """The owner of a triple."""
@@ -45,7 +70,7 @@ class Owners:
     def enter(self, record: Record) -> tuple[tuple[Triple, ...], list[tuple[Triple, Record]]]:
         """Let an element in: its triples that nobody had, and those that others owned, by whom."""
         owners = self._owners
-        triples = record.element.triples
+        triples = record.element.shared
         size, setdefault = len(owners), owners.setdefault
         found = [
             (triple, owner)
@@ -67,69 +92,61 @@ class Owners:
         owners = self._owners
         for triple in own:
             del owners[triple]
-        if len(own) < len(record.element.triples):
-            self._forget(set(record.element.triples).difference(own))
+        shared = record.element.shared
+        if len(own) < len(shared):
+            self._forget(record, set(shared).difference(own))
         record.own = None
 
-    def remove(
-        self, record: Record, entered: Iterable[Record]
-    ) -> list[tuple[Triple, Record | None]]:
-        """Take an element out; who owns each of its own triples now, None: nobody has it.
-
-        `entered` are all, the newest first; looked through only for triples that others have.
-        """
+    def remove(self, record: Record) -> list[tuple[Triple, Record | None]]:
+        """Take an element out; who owns each of its own triples now, None: nobody has it."""
         own = record.own
         if own is None:
             return []
-        self._forget(set(record.element.triples).difference(own))
+        self._forget(record, set(record.element.shared).difference(own))
         record.own = None
-        orphans = {triple for triple in own if triple in self._repeated}
         heirs: list[tuple[Triple, Record | None]] = []
         for triple in own:
-            if triple not in orphans:
+            others = self._others.get(triple)
+            heir = None if others is None else others.newest()
+            heirs.append((triple, heir))
+            if heir is None:
                 del self._owners[triple]
-                heirs.append((triple, None))
-        heirs += self._inherit(orphans, entered)
+            else:
+                self._forget(heir, (triple,))
+                self._owners[triple] = heir
+                heir.own = (*(heir.own or ()), triple)
         return heirs
 
     def _share(self, record: Record, found: list[tuple[Triple, Record]]) -> tuple[Triple, ...]:
         """Settle who owns what another one owned; the triples that nobody had."""
-        lost: dict[Record, set[Triple]] = {}
+        own = record.own or ()
+        lost: dict[Record, list[Triple]] = {}
         for triple, owner in found:
-            self._repeated[triple] = self._repeated.get(triple, 0) + 1
-            is_newer = record.key > owner.key
-            lost.setdefault(owner if is_newer else record, set()).add(triple)
+            is_newer = record.time > owner.time or record.key > owner.key
+            loser = owner if is_newer else record
+            lost.setdefault(loser, []).append(triple)
+            others = self._others.get(triple)
+            if others is None:
+                others = self._others[triple] = _Others()
+            others.add(loser)
             if is_newer:
                 self._owners[triple] = record
-        known = {triple for triple, _ in found}
-        fresh = tuple([triple for triple in record.own or () if triple not in known])
         for loser, triples in lost.items():
-            loser.own = tuple([each for each in loser.own or () if each not in triples])
-        return fresh
+            loser.own = _without(loser.own or (), triples)
+        return _without(own, [triple for triple, _ in found])
 
-    def _inherit(
-        self, orphans: set[Triple], entered: Iterable[Record]
-    ) -> Iterable[tuple[Triple, Record]]:
-        for record in entered:
-            if not orphans:
-                return
-            if record.own is None:
-                continue
-            inherited = orphans.intersection(record.element.triples)
-            if inherited:
-                self._forget(inherited)
-                orphans -= inherited
-                record.own = (*record.own, *inherited)
-                for triple in inherited:
-                    self._owners[triple] = record
-                    yield triple, record
-
-    def _forget(self, triples: Iterable[Triple]) -> None:
-        """One element less has each of these beside its owner."""
-        repeated = self._repeated
+    def _forget(self, record: Record, triples: Iterable[Triple]) -> None:
+        """An element has these no longer beside their owners."""
         for triple in triples:
-            times = repeated[triple]
-            if times > 1:
-                repeated[triple] = times - 1
-            else:
-                del repeated[triple]
+            others = self._others[triple]
+            del others.records[record]
+            if not others.records:
+                del self._others[triple]
+
+
+def _without(triples: tuple[Triple, ...], gone: list[Triple]) -> tuple[Triple, ...]:
+    """All but these, which are among them."""
+    if len(gone) == len(triples):
+        return ()
+    left = set(triples).difference(gone)
+    return tuple([each for each in triples if each in left])

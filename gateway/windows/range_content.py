@@ -13,6 +13,8 @@ from gateway.windows.budget import overfilled
 from gateway.windows.content import Change, Content, net
 from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowInfo
+from gateway.windows.owners import Record
+from gateway.windows.parted import Parted, Predicates
 from gateway.windows.window import Window
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ _LEAST, _LEAST_S = 100, 10.0
 """Elements, and seconds: less says nothing of how fast they come."""
 
 _DATE_TIME = NamedNode(XSD + "dateTime")
+
+
+Shown = tuple[set[Triple], set[Parted]]
+"""Triples that several elements may have, and those of one alone."""
 
 
 class RangeContent(Content):
@@ -44,19 +50,63 @@ class RangeContent(Content):
         self.is_mixed = False
 
     def __iter__(self) -> Iterator[Triple]:
+        return self.having(None)
+
+    def having(self, wanted: Predicates | None) -> Iterator[Triple]:
+        """The triples of some predicates; linear in the elements and in those that are made."""
         if self.full is None:
             timeline = self.holder
             for record in timeline.records[self.start : timeline.end]:
-                yield from record.own or ()
+                for triple in record.own or ():
+                    if wanted is None or triple.predicate in wanted:
+                        yield triple
+                triples = record.element.triples
+                if isinstance(triples, Parted):
+                    yield from triples.unique(wanted)
 
     def __contains__(self, triple: object) -> bool:
+        """Linear for one that only one element can have."""
         if self.full is not None or not isinstance(triple, Triple):
             return False
         owner = self.holder.owners.get(triple)
-        return owner is not None and owner.time >= self.low
+        if owner is not None:
+            return owner.time >= self.low
+        return triple in self.having(frozenset({triple.predicate}))
 
     def __len__(self) -> int:
         return self.size
+
+    def gain(self, triples: Parted) -> None:
+        """What no other element has came."""
+        made = triples.unique(self.wanted)
+        self.gained += made
+        self.size += triples.unique_of(None) - len(made)
+
+    def lose(self, record: Record) -> None:
+        """An element that had entered leaves, with what goes with it."""
+        self.lost += record.own or ()
+        if isinstance(record.element.triples, Parted):
+            self.lose_unique(record.element.triples)
+
+    def lose_unique(self, triples: Parted) -> None:
+        """What no other element has goes."""
+        made = triples.unique(self.wanted)
+        self.lost += made
+        self.size -= triples.unique_of(None) - len(made)
+
+    def show(self, before: Shown, after: Shown) -> None:
+        """Its elements are others now."""
+        self.gained, self.lost = [*(after[0] - before[0])], [*(before[0] - after[0])]
+        self.is_mixed = True
+        for triples in after[1] - before[1]:
+            self.gain(triples)
+        for triples in before[1] - after[1]:
+            self.lose_unique(triples)
+
+    def weigh_again(self) -> None:
+        """Count what is held by what all contents of the timeline keep of it."""
+        if self.full is None:
+            self.holder.weigh_again()
 
     def settle(self, is_boundary: bool) -> Change | None:
         """End a step: what it did, None: nothing."""

@@ -4,17 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from gateway.windows.before.filling import BEFORE, Filling
-from gateway.windows.before.past import PastElement, missing_in, past_of
+from gateway.windows.before.past import PastElement, known_since, missing_in, past_of
 from gateway.windows.budget import Budget
 from gateway.windows.content import Change, Content
 from gateway.windows.counted import Counted, counted
 from gateway.windows.element import Element, Key
 from gateway.windows.jumps import put_forward
-from gateway.windows.owners import Record
 from gateway.windows.range_content import RangeContent
 from gateway.windows.timeline import Timeline
 from gateway.windows.units import Units, Verdict
-from gateway.windows.watermark import Watermark
 from gateway.windows.window import Window
 
 
@@ -67,6 +65,7 @@ class Stream:
         self._budget = budget
         self._units = Units()
         self._order = 0
+        self._fillings: dict[Holder, Filling] = {}
         self._clocked: list[Timeline] = []
         self._shared: dict[object, list[Timeline]] = {}
         self._matching: dict[Key | None, tuple[Holder, ...]] = {}
@@ -86,30 +85,52 @@ class Stream:
             self._look_up()
         return content
 
-    def open_filling(self, filling: Filling, now: int) -> RangeContent:
-        """A new content, empty as yet, on a timeline that nobody shares before it is filled."""
+    def open_filling(self, filling: Filling, now: int) -> RangeContent | Counted:
+        """A new content, empty as yet, that shares with nobody before it is filled."""
         window = filling.window
         self._units.learn(filling.units)
-        timeline = Timeline(Watermark(window), self._budget)
-        content = RangeContent(window, timeline, now if filling.since is None else filling.since)
-        timeline.place(content, (), now)
-        self.holders[timeline] = window
+        filling.present = self._units.copy()
+        content: RangeContent | Counted
+        if window.range is None:
+            content = counted(window, self._budget, filling.since)
+            content.wait(filling.behind)
+        else:
+            timeline = Timeline(filling.watermark.clone(), self._budget)
+            since = known_since(filling.since, timeline.watermark, now)
+            content = RangeContent(window, timeline, since)
+            timeline.place(content, (), now)
+        self.holders[content.holder] = window
+        self._fillings[content.holder] = filling
         self._look_up()
+        if filling.is_done:
+            self._filled(content)
         return content
 
-    def fill(self, content: RangeContent, filling: Filling, most: int) -> None:
-        """Let the next of its past in; told by the next `finish` of its holder."""
-        timeline = content.holder
-        timeline.fill(
-            Record(element, time, order, element.weight())
-            for element, time, order in filling.take(most, self._units)
-        )
+    def fill(self, content: RangeContent | Counted, filling: Filling, most: int) -> None:
+        """Let the next of its past in, unless it is filled; told by the next `finish`."""
+        holder = content.holder
+        if self._fillings.get(holder) is not filling:
+            return
+        if isinstance(holder, Timeline):
+            holder.fill(holder.record(*each) for each in filling.take(most))
+        elif filling.has_past:
+            holder.fill(filling.take(most))
+        else:
+            holder.catch_up(most)
         if filling.is_done:
-            self._shared.setdefault(_sharing(content.window), []).append(timeline)
+            self._filled(content)
+
+    def _filled(self, content: RangeContent | Counted) -> None:
+        del self._fillings[content.holder]
+        if isinstance(content, RangeContent):
+            self._shared.setdefault(_sharing(content.window), []).append(content.holder)
+        else:
+            content.wait(None)
 
     def remove(self, holder: Holder) -> None:
         """Nobody sees it by this holder any more."""
         window = self.holders.pop(holder, None)
+        self._fillings.pop(holder, None)
         holder.scheduled = None
         if window is not None and isinstance(holder, Timeline):
             alike = self._shared.get(_sharing(window), [])
@@ -142,10 +163,15 @@ class Stream:
         timelines = []
         for holder, window in list(self.holders.items()):
             if isinstance(holder, Timeline):
+                filling = self._fillings.get(holder)
                 self.remove(holder)
                 for timeline in put_forward(holder, by):
                     self.holders[timeline] = window
-                    self._shared.setdefault(_sharing(window), []).append(timeline)
+                    if filling is not None:
+                        filling.jump(by)
+                        self._fillings[timeline] = filling
+                    else:
+                        self._shared.setdefault(_sharing(window), []).append(timeline)
                     timelines.append(timeline)
         self._look_up()
         return timelines
@@ -164,9 +190,12 @@ class Stream:
         for holder in holders:
             if verdict is Verdict.LATE:
                 holder.drop()
-            else:
-                holder.end_series(key)
-                touched[holder] = None
+                continue
+            holder.end_series(key)
+            touched[holder] = None
+            filling = self._fillings.get(holder) if self._fillings else None
+            if filling is not None and isinstance(holder, Timeline):
+                filling.end_series(key)
         return verdict is Verdict.CHANGES
 
     def _past(self, window: Window, past: Iterable[Element], now: int) -> list[PastElement]:

@@ -24,6 +24,9 @@ OTHERS = "other"
 _MOST_COUNTED = 64
 """Streams that are counted one by one."""
 
+_MOST_BEGUN = 10_000
+"""So many names of streams are remembered; beyond, any other may have begun."""
+
 _FEW = 64
 """So many outdated entries of the schedule are not worth being cleared away."""
 
@@ -48,6 +51,7 @@ class Streams:
         self._budget = Budget(limits or WindowLimits())
         self._streams: dict[str, Stream] = {}
         self._seen: dict[Window, _Seen] = {}
+        self._begun: set[str] = set()
         self._now: int | None = None
         self._schedule: list[tuple[int, int, Holder]] = []
         self._entries = 0
@@ -86,6 +90,10 @@ class Streams:
     def wants(self, stream: str) -> bool:
         """Whether somebody has a window of the stream."""
         return stream in self._streams
+
+    def has_begun(self, stream: str) -> bool:
+        """Whether an element may have come into a stream, seen by somebody or not."""
+        return stream in self._begun or len(self._begun) >= _MOST_BEGUN
 
     def open(
         self,
@@ -127,7 +135,7 @@ class Streams:
         return window in self._seen
 
     def open_filling(self, filling: Filling, now: int) -> Content:
-        """As `open`, of a window by range whose past is put into it by `fill`."""
+        """As `open`, of a window whose past is put into it by `fill`. It is not open yet."""
         now = self._clock(now)
         window = filling.window
         stream = self._streams.get(window.stream)
@@ -142,8 +150,9 @@ class Streams:
     def fill(self, content: Content, filling: Filling, most: int) -> list[Change]:
         """Let the next `most` of its past in, between two steps; what that did, as of a step."""
         seen = self._seen.get(content.window)
-        if seen is None or seen.content is not content or not isinstance(content, RangeContent):
+        if seen is None or seen.content is not content:
             return []
+        content = seen.content
         holder = content.holder
         if self._now is not None:
             holder.advance(self._now)  # steps that did not concern it have passed
@@ -172,12 +181,7 @@ class Streams:
         Contents that reached a boundary or are full are in the answer too; these are closed.
         """
         now = self._clock(now)
-        arriving: dict[Holder, None] = {}
-        streams = self._streams
-        for name, elements in arrived.items():
-            if name in streams:
-                streams[name].arrive(elements, now, arriving)
-                self._count(name, len(elements))
+        arriving = self._arriving(now, arrived) if arrived else {}
         schedule = self._schedule
         touched = arriving
         if schedule and schedule[0][0] <= now:
@@ -212,6 +216,18 @@ class Streams:
             for holder in stream.jump(by):
                 holder.due = self._now
                 self._plan(holder)
+
+    def _arriving(self, now: int, arrived: Mapping[str, Sequence[Element]]) -> dict[Holder, None]:
+        """Whom it concerns that these arrive."""
+        arriving: dict[Holder, None] = {}
+        for name, elements in arrived.items():
+            stream = self._streams.get(name)
+            if stream is not None:
+                stream.arrive(elements, now, arriving)
+                self._count(name, len(elements))
+            if elements and len(self._begun) < _MOST_BEGUN:
+                self._begun.add(name)
+        return arriving
 
     def _count(self, name: str, elements: int) -> None:
         counts = self._arrived

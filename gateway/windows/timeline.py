@@ -12,16 +12,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable
 
 from gateway.errors import WindowFullError
+from gateway.rdf.terms import Term
 from gateway.windows.budget import Budget, limit_error
 from gateway.windows.content import Change, Content
 from gateway.windows.element import Element, Key
 from gateway.windows.owners import Owners, Record
-from gateway.windows.range_content import RangeContent
+from gateway.windows.parted import Parted, Predicates
+from gateway.windows.range_content import RangeContent, Shown
 from gateway.windows.watermark import Watermark
 
 _RELEASED = Record(Element(()), 0, 0, 0)
 _FEW = 64
 """So many released places are not worth being closed up."""
+
+_MANY = 64
+"""Beyond so many it is quicker to keep the others than to take out one after the other."""
 
 
 class Timeline:
@@ -30,7 +35,7 @@ class Timeline:
     `records` and `times` are parallel: what is before `base` is released, before `end` has entered,
     which is what is before `upper`. `due`: when time alone changes something, µs on the clock.
     `lowest`: what is before this nobody sees. `reached`: W at the last step. `jumped_by`: how far
-    the clock was put forward since then.
+    the clock was put forward since then. `kept`: what is kept of elements for some content.
     """
 
     def __init__(self, watermark: Watermark, budget: Budget) -> None:
@@ -49,6 +54,8 @@ class Timeline:
         self.owners = Owners()
         self.weight = 0
         self.budget = budget
+        self.kept: Predicates | None = frozenset()
+        self._numbers: dict[Key, dict[Record, None]] = {}
         self._arriving: list[Record] = []
         self._ended: set[Key] = set()
         self._failed: list[RangeContent] = []
@@ -72,7 +79,32 @@ class Timeline:
         if self.watermark.is_dropped(time, now):
             self.drop()
         else:
-            self._arriving.append(Record(element, time, order, weight))
+            self._arriving.append(self.record(element, time, order, weight))
+
+    def record(self, element: Element, time: int, order: int, weight: int | None = None) -> Record:
+        """An element, and what it takes where so much of it is wanted as here."""
+        return Record(element, time, order, self._weight(element, weight))
+
+    def _weight(self, element: Element, weight: int | None) -> int:
+        triples = element.triples
+        if isinstance(triples, Parted):
+            return triples.bytes(self.kept)
+        return element.weight() if weight is None else weight
+
+    def weigh_again(self) -> None:
+        """Count what is held by what is kept of it for its contents now."""
+        keeps = [content.kept for content in self.contents]
+        kept = None if None in keeps else frozenset[Term]().union(*filter(None, keeps))
+        if kept == self.kept or not keeps:
+            return
+        self.kept = kept
+        for record in self.records[self.base :]:
+            triples = record.element.triples
+            if isinstance(triples, Parted):
+                more = triples.bytes(kept) - record.weight
+                record.weight += more
+                self.weight += more
+                self.budget.bytes += more
 
     def drop(self) -> None:
         """An element arrives that does not enter."""
@@ -145,6 +177,7 @@ class Timeline:
         if isinstance(content, RangeContent) and content in self.contents:
             self.contents.remove(content)
             self.release()
+            self.weigh_again()
             self.look_ahead()
 
     def look_ahead(self) -> None:
@@ -170,11 +203,16 @@ class Timeline:
         self.records[: self.base] = records
         self.times[: self.base] = [record.time for record in records]
         self.base = 0
+        upper = self.watermark.upper(now)
+        if upper is not None and self.contents and upper != self.upper:
+            self._expire(upper)  # steps that did not concern them have passed
         self.contents.append(content)
-        upper = self.upper = self.watermark.upper(now)
+        self.weigh_again()
+        self.upper = upper
         self.reached = self.watermark.value(now)
         for record in records:
-            self._weigh(record, 1)
+            record.weight = self._weight(record.element, record.weight)
+            self._hold(record)
             if upper is not None and record.time < upper:
                 self.owners.enter(record)
         if upper is not None:
@@ -182,7 +220,7 @@ class Timeline:
             content.low = self.watermark.low(upper, content.length)
             content.start = bisect_left(self.times, content.low)
         self.lowest = min([each.low for each in self.contents])
-        content.size = sum(1 for _ in content)
+        content.size = sum(map(_count, self.records[content.start : self.end]))
         self._limit()
 
     def fill(self, records: Iterable[Record]) -> None:
@@ -200,7 +238,7 @@ class Timeline:
             copied = Record(record.element, record.time, record.order, record.weight)
             self.records.append(copied)
             self.times.append(copied.time)
-            self._weigh(copied, 1)
+            self._hold(copied)
         self.end = max(other.end - content.start, 0)
         for record in self.records[: self.end]:
             self.owners.enter(record)
@@ -219,7 +257,9 @@ class Timeline:
         """Put the elements in the order of their times as they are now; look what that changed."""
         by, self.jumped_by = self.jumped_by, 0
         self._is_boundary = self._is_reached(upper)
-        before = [(set(content), len(self.records) - content.start) for content in self.contents]
+        before = [
+            (self._shown(content), len(self.records) - content.start) for content in self.contents
+        ]
         self.records = self.records[self.base :]
         for record in self.records:
             record.own = None
@@ -235,12 +275,17 @@ class Timeline:
         self.owners = Owners()
         for record in self.records[min(content.start for content in self.contents) : self.end]:
             self.owners.enter(record)
-        for content, (triples, held) in zip(self.contents, before, strict=True):
-            after = set(content)
-            content.gained, content.lost = [*(after - triples)], [*(triples - after)]
-            content.is_mixed = True
+        for content, (shown, held) in zip(self.contents, before, strict=True):
+            content.show(shown, self._shown(content))
             content.expired += held - (len(self.records) - content.start)
         self.lowest = min([content.low for content in self.contents])
+
+    def _shown(self, content: RangeContent) -> Shown:
+        """What a content has now."""
+        records = self.records[content.start : self.end]
+        shared = {triple for record in records for triple in record.own or ()}
+        found = {each.element.triples for each in records}
+        return shared, {triples for triples in found if isinstance(triples, Parted)}
 
     def _begin(self) -> None:
         """The stream's clock has a time now: from its first one on everything is known."""
@@ -258,7 +303,7 @@ class Timeline:
             start = content.start
             while start < last and times[start] < low:
                 if start < end:
-                    content.lost += self.records[start].own or ()
+                    content.lose(self.records[start])
                     content.expired += 1
                 else:
                     content.dropped += 1
@@ -292,7 +337,7 @@ class Timeline:
             place = bisect_right(times, time, self.base)
             times.insert(place, time)
             self.records.insert(place, record)
-        self._weigh(record, 1)
+        self._hold(record)
         is_in = self.upper is not None and time < self.upper
         self.end += is_in
         return is_in
@@ -300,11 +345,14 @@ class Timeline:
     def _enter(self, records: list[Record]) -> None:
         for record in records:
             fresh, found = self.owners.enter(record)
+            triples = record.element.triples
             for content in self.contents:
                 low = content.low
                 if record.time < low:
                     continue
                 content.gained += fresh
+                if isinstance(triples, Parted):
+                    content.gain(triples)
                 for triple, owner in found:
                     if owner.time < low:
                         content.gained.append(triple)
@@ -323,7 +371,7 @@ class Timeline:
     def _drop_oldest(self, content: RangeContent) -> None:
         record = self.records[content.start]
         if content.start < self.end:
-            content.lost += record.own or ()
+            content.lose(record)
             content.is_mixed = True
         content.start += 1
         content.expired += 1
@@ -331,20 +379,39 @@ class Timeline:
 
     def _remove_series(self) -> None:
         """Take out the numbers of the keys whose unit changed; owners may hand their triples on."""
-        held = self.records[self.base :]
-        newest_first = self.records[self.base : self.end][::-1]
-        doomed = [record for record in held if _is_number_of(record, self._ended)]
-        for record in doomed:
-            for triple, heir in self.owners.remove(record, newest_first):
-                for content in self.contents:
-                    low = content.low
-                    if record.time >= low and (heir is None or heir.time < low):
-                        content.lost.append(triple)
-        if doomed:
-            self._close_up(doomed)
-            for content in self.contents:
-                content.is_mixed = True
+        doomed = [record for key in self._ended for record in self._numbers.get(key, ())]
         self._ended.clear()
+        for record in doomed:
+            has_entered = record.own is not None
+            heirs = self.owners.remove(record)
+            for content in self.contents:
+                content.is_mixed = True  # what is over may now come as what nobody has
+                if record.time < content.low:
+                    continue
+                for triple, heir in heirs:
+                    if heir is None or heir.time < content.low:
+                        content.lost.append(triple)
+                if has_entered and isinstance(record.element.triples, Parted):
+                    content.lose_unique(record.element.triples)
+        if len(doomed) > _MANY:
+            self._close_up(doomed)
+        else:
+            for record in doomed:
+                self._take_out(record)
+
+    def _take_out(self, record: Record) -> None:
+        """Be without one; what is behind it moves up, a few bytes each."""
+        place = bisect_left(self.times, record.time, self.base)
+        while self.records[place] is not record:
+            place += 1
+        del self.records[place], self.times[place]
+        self.end -= place < self.end
+        for content in self.contents:
+            if place < content.start:
+                content.start -= 1
+            else:
+                content.expired += 1
+        self._let_go(record)
 
     def _close_up(self, doomed: list[Record]) -> None:
         """Keep all records but these, each pointer where it was."""
@@ -365,7 +432,22 @@ class Timeline:
         ]
         self.records, self.times = kept, times
         for record in doomed:
-            self._weigh(record, -1)
+            self._let_go(record)
+
+    def _hold(self, record: Record) -> None:
+        element = record.element
+        if element.unit is not None and element.key is not None:
+            self._numbers.setdefault(element.key, {})[record] = None
+        self._weigh(record, 1)
+
+    def _let_go(self, record: Record) -> None:
+        element = record.element
+        if element.unit is not None and element.key is not None:
+            numbers = self._numbers[element.key]
+            del numbers[record]
+            if not numbers:
+                del self._numbers[element.key]
+        self._weigh(record, -1)
 
     def _weigh(self, record: Record, times: int) -> None:
         self.weight += times * record.weight
@@ -381,7 +463,7 @@ class Timeline:
         for place in range(self.base, first):
             record = self.records[place]
             self.owners.leave(record)
-            self._weigh(record, -1)
+            self._let_go(record)
             self.records[place] = _RELEASED
         self.base = first
         self.end = max(self.end, first)
@@ -391,6 +473,12 @@ class Timeline:
             self.end -= first
             for content in self.contents:
                 content.start -= first
+
+
+def _count(record: Record) -> int:
+    """The triples that go with an element."""
+    triples = record.element.triples
+    return len(record.own or ()) + (triples.unique_of(None) if isinstance(triples, Parted) else 0)
 
 
 def _is_number_of(record: Record, keys: Container[Key | None]) -> bool:

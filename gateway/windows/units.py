@@ -65,6 +65,13 @@ class Units:
         present = None if series is None else series.unit
         return None not in (unit, present) and unit != present
 
+    def copy(self) -> "Units":
+        """The units as they are now; without times."""
+        found = Units()
+        for key, each in self._series.items():
+            found._series.setdefault(key, _Series()).unit = each.unit
+        return found
+
     def learn(self, past: "Units") -> None:
         """What is known of before, where nothing newer is known."""
         for key, before in past._series.items():

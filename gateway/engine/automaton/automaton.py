@@ -151,8 +151,7 @@ class Automaton:
         self._numbers = count()
         self._patterns: int | None = 0
         self.matches = 0
-        for triple in triples:
-            self._index.add(*self._terms.ids(triple))
+        self.know(triples)
 
     # queries --------------------------------------------------------------------------------
 
@@ -240,6 +239,11 @@ class Automaton:
         )
 
     # triples --------------------------------------------------------------------------------
+
+    def know(self, triples: Iterable[Triple]) -> None:
+        """Take up triples that the window has, of predicates that no query has looked at so far."""
+        for triple in triples:
+            self._index.add(*self._terms.ids(triple))
 
     def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.

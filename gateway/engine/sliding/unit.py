@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pyoxigraph import NamedNode, Triple
 
+from gateway.engine.incremental.plan import CorePattern
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sliding.feed import Feed, Sides
@@ -23,6 +24,7 @@ from gateway.engine.sliding.surroundings import Rows, Surroundings
 from gateway.engine.spu import Change, Spu
 from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
+from gateway.rdf.terms import Term
 from gateway.store.readable import Source
 from gateway.windows.content import Content
 
@@ -31,7 +33,8 @@ class SlidingUnit:
     """The members of one shape over one window.
 
     `fault` is why it can say no more: an UnsureError or a defect. Then the members, of which it
-    still knows what they were told, are to be served by another unit.
+    still knows what they were told, are to be served by another unit. `predicates` are those of the
+    window that it looks at.
     """
 
     tier = "sliding"
@@ -39,6 +42,7 @@ class SlidingUnit:
     def __init__(self, store: Source, query: SlidingQuery, lutt: tuple[LuttEntry, ...]) -> None:
         self.lutt = lutt
         self.node: NamedNode = query.rows.node
+        self.predicates = predicates_of(query.rows.patterns)
         self.fault: Exception | None = None
         self._variables = query.variables
         self._members: dict[Row, Members] = {}
@@ -75,7 +79,7 @@ class SlidingUnit:
 
     def fill(self, content: Content) -> None:
         """Begin with what the window has; to be called before there are members."""
-        self._feed.fill(content)
+        self._feed.fill(content.having(self.predicates))
 
     def add(self, spu: Spu, constants: Row, checks: Checks) -> None:
         """A further member, with its values of the parameters.
@@ -217,6 +221,11 @@ class SlidingUnit:
         group.shown = now
         if now is None:
             self._groups.forget(group)
+
+
+def predicates_of(patterns: Iterable[CorePattern]) -> frozenset[Term]:
+    """The predicates of a star: all are constant."""
+    return frozenset(each.predicate for each in patterns if isinstance(each.predicate, NamedNode))
 
 
 class _Became(NamedTuple):

@@ -21,6 +21,7 @@ from gateway.engine.limits import bounded
 from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu, Subject
 from gateway.rdf.solutions import ResultsDelta
+from gateway.rdf.terms import Term
 from gateway.sparql.algebra import Query
 from gateway.windows.content import Change, Content
 
@@ -30,10 +31,11 @@ class Automata:
 
     def __init__(self) -> None:
         self._automata: dict[Content, Automaton] = {}
+        self._wanted: dict[Content, set[Term | None]] = {}
         self._numbers: dict[Spu, tuple[Content, int]] = {}
         self._matches: WeakKeyDictionary[Content, int] = WeakKeyDictionary()
         self._homes: dict[Hashable, Subject] = {}
-        self._alike: dict[Subject, Hashable] = {}
+        self._alike: dict[Spu, Hashable] = {}
         self._asked: tuple[Subject | None, Hashable] = None, None
 
     def __contains__(self, spu: Spu) -> bool:
@@ -51,9 +53,7 @@ class Automata:
 
     def add(self, spu: Spu, query: AutomatonQuery, content: Content) -> ResultsDelta:
         """Serve an SPU; its whole answer. Raises what a limit in force raises."""
-        automaton = self._automata.get(content)
-        if automaton is None:
-            automaton = self._automata[content] = Automaton(content)
+        automaton = self._knowing(query, content)
         number = automaton.add(
             query,
             removals=spu.subject.output != "added",
@@ -64,13 +64,32 @@ class Automata:
         asked, alike = self._asked
         if asked is not spu.subject:
             alike = _likeness(spu.subject, query)
-        self._alike[spu.subject] = alike
+        self._alike[spu] = alike
         self._homes.setdefault(alike, spu.subject)
         try:
             return self.initial(spu)
         except Exception:
             self.remove(spu)
             raise
+
+    def _knowing(self, query: AutomatonQuery, content: Content) -> Automaton:
+        """The automaton of a window, which has the triples that a query looks at.
+
+        What is looked at is known as long as there is an automaton, whoever has gone.
+        """
+        automaton = self._automata.get(content)
+        if automaton is None:
+            automaton = self._automata[content] = Automaton()
+            self._wanted[content] = set()
+        wanted = self._wanted[content]
+        looked_at = {None if isinstance(each[1], str) else each[1] for each in query.patterns}
+        new = looked_at - wanted
+        if new and None not in wanted:
+            known = frozenset(each for each in new if each is not None)
+            automaton.know(content.having(None if None in new else known))
+        content.want(new)
+        wanted |= new
+        return automaton
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer now."""
@@ -81,13 +100,14 @@ class Automata:
     def remove(self, spu: Spu) -> None:
         """The reverse of `add`."""
         content, number = self._numbers.pop(spu)
-        alike = self._alike.pop(spu.subject)
+        alike = self._alike.pop(spu)
         if self._homes.get(alike) is spu.subject:
             del self._homes[alike]
         self._automata[content].remove(number)
         if not self._automata[content].queries:
             self._matches[content] = self.matches(content)
             del self._automata[content]
+            content.unwant(self._wanted.pop(content))
 
     def matches(self, content: Content) -> int:
         """How many matches were found in a window, by automata that are gone too."""
@@ -109,12 +129,20 @@ class Automata:
         found: list[Told] = []
         for change in changes:
             automaton = self._automata.get(change.content)
-            if automaton is not None:
-                told = automaton.step(change.removed, change.added)
-                if found:
-                    found += told
-                else:
-                    found = told  # mostly all there is
+            if automaton is None:
+                continue
+            removed, added = change.removed, change.added
+            wanted = self._wanted[change.content]
+            if None not in wanted:
+                removed = [each for each in removed if each.predicate in wanted]
+                added = [each for each in added if each.predicate in wanted]
+                if not removed and not added:
+                    continue
+            told = automaton.step(removed, added)
+            if found:
+                found += told
+            else:
+                found = told  # mostly all there is
         return found
 
 

@@ -6,7 +6,7 @@ Place: under `WindowedView`, which asks for them and closes them.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pyoxigraph import NamedNode
 
@@ -21,7 +21,6 @@ from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.store.quad_store import QuadStore
 from gateway.windows.before.filling import Filling
 from gateway.windows.content import Content
-from gateway.windows.element import Element
 from gateway.windows.streams import Streams
 from gateway.windows.window import Window
 from gateway.windows.window_clock import WindowClock
@@ -33,16 +32,10 @@ Fillings = Mapping[Window, Filling]
 
 NOT_FILLED: Fillings = {}
 
-PastOf = Callable[[Window], tuple[Iterable[Element], int | None]]
-"""What came before a window is opened, and from when on that is everything, None: from nothing."""
-
-
-def _nothing(_: Window) -> tuple[Iterable[Element], int | None]:
-    return (), None
-
 
 class Opened:
-    """`streams` has them, `clock` moves them; `past_of` tells what came before one is opened.
+    """`streams` has them, `clock` moves them. `begins_empty` knows a stream that was nothing before
+    the engine; it is to be replaced where a stream may have been.
 
     `matches` counts what an automaton found in one, `inferring` those who have them with `infer`.
     """
@@ -52,7 +45,7 @@ class Opened:
     ) -> None:
         self.streams = Streams(options.windows)
         self.clock = WindowClock(store.clock, options.steady_clock, jump_s=options.jump_s)
-        self.past_of: PastOf = _nothing
+        self.begins_empty: Callable[[str], bool] = lambda _: True
         self.names = Names(store)
         self.of: dict[Spu, Contents] = {}
         self.inferring = 0
@@ -110,8 +103,9 @@ class Opened:
 
     def _open(self, window: Window, now: int, filling: Filling | None) -> Content:
         if filling is None or self.streams.is_open(window):
-            past, since = self.past_of(window)
-            return self.streams.open(window, now, past, complete_since=since)
+            stream = window.stream
+            knows_all = self.begins_empty(stream) and not self.streams.has_begun(stream)
+            return self.streams.open(window, now, complete_since=0 if knows_all else None)
         return self.streams.open_filling(filling, now)
 
     def close(self, contents: Contents) -> None:

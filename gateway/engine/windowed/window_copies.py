@@ -19,7 +19,7 @@ from gateway.engine.windowed.beside_store import WindowCopies
 from gateway.engine.windowed.window_graph import bound_quads
 from gateway.engine.windowed.windowed_processing import Contents, evaluated_text
 from gateway.errors import TooLargeError
-from gateway.rdf.terms import Term
+from gateway.windows.parted import Predicates
 
 MOST_TRIPLES = 1_000_000
 """Of all windows of a query: to list so many takes 50 ms of the engine's thread."""
@@ -36,12 +36,16 @@ class WindowsSeen:
     bounds: tuple[Quad, ...]
 
 
-def seen(contents: Contents) -> WindowsSeen:
-    """What windows have now; in the engine's thread. Raises TooLargeError beyond MOST_TRIPLES."""
+def seen(request: SubscribeRequest, contents: Contents) -> WindowsSeen:
+    """What windows have now of what a request looks at; in the engine's thread.
+
+    Raises TooLargeError beyond MOST_TRIPLES, and as parsing the text does.
+    """
+    wanted = lutt_of(_subject(request))
     found: dict[NamedNode, Sequence[Triple]] = {}
     left = MOST_TRIPLES
     for node, content in contents.items():
-        found[node] = list(islice(content, left + 1))
+        found[node] = list(islice(content.having(_predicates(wanted, node)), left + 1))
         left -= len(found[node])
         if left < 0:
             raise _too_large(f"more than {MOST_TRIPLES} triples")
@@ -55,9 +59,7 @@ def copies(request: SubscribeRequest, there: WindowsSeen, most_bytes: int) -> Wi
     Raises TooLargeError where that is more than so many bytes, and as parsing the text does.
     """
     windows = tuple(there.triples)
-    subject = Subject(
-        request.text, request.dataset, readable=request.readable, windows=request.windows
-    )
+    subject = _subject(request)
     text = evaluated_text(subject, windows)
     wanted = lutt_of(subject)
     parts: list[bytes] = []
@@ -72,16 +74,25 @@ def copies(request: SubscribeRequest, there: WindowsSeen, most_bytes: int) -> Wi
     return WindowCopies(text, windows, wanted, tuple(parts))
 
 
+def _subject(request: SubscribeRequest) -> Subject:
+    return Subject(
+        request.text, request.dataset, readable=request.readable, windows=request.windows
+    )
+
+
+def _predicates(wanted: Iterable[LuttEntry], node: NamedNode) -> Predicates | None:
+    """Those of a window that the patterns name; None: any."""
+    found = {entry.predicate for entry in wanted if entry.graph in {None, node}}
+    return None if None in found else frozenset(each for each in found if each is not None)
+
+
 def _quads(there: WindowsSeen, wanted: Iterable[LuttEntry]) -> Iterator[Quad]:
     """What a window's graph keeps: the triples of predicates that the patterns name."""
     yield from there.bounds
     for node, triples in there.triples.items():
-        predicates: set[Term | None] = {
-            entry.predicate for entry in wanted if entry.graph in {None, node}
-        }
-        is_any = None in predicates
+        predicates = _predicates(wanted, node)
         for triple in triples:
-            if is_any or triple.predicate in predicates:
+            if predicates is None or triple.predicate in predicates:
                 yield Quad(triple.subject, triple.predicate, triple.object, node)
 
 

@@ -43,18 +43,19 @@ class WindowGraph:
         predicates = [entry.predicate for entry in entries if self._is_of(entry)]
         new = {each for each in predicates if not self._keeps(each)}
         self._wanted.update(predicates)
+        self.content.want(predicates)
         if new:
-            self._index.add(
-                quad
-                for quad in (*map(self._quad, self.content), *self._bounds)
-                if None in new or quad.predicate in new
-            )
+            of = None if None in new else frozenset(each for each in new if each is not None)
+            self._index.add(map(self._quad, self.content.having(of)))
+            self._index.add(quad for quad in self._bounds if of is None or quad.predicate in of)
         return bool(new)
 
     def unwant(self, entries: Iterable[LuttEntry]) -> None:
         """The reverse of `want`."""
-        self._wanted.subtract(entry.predicate for entry in entries if self._is_of(entry))
+        predicates = [entry.predicate for entry in entries if self._is_of(entry)]
+        self._wanted.subtract(predicates)
         self._wanted += Counter()
+        self.content.unwant(predicates)
         for quad in [each for each in self._index.quads if not self._keeps(each.predicate)]:
             self._index.discard(quad)
 

@@ -117,7 +117,9 @@ class WindowedProcessing(Processing):
 
     def _register(self, unit: Unit) -> None:
         if isinstance(unit, SlidingUnit):
-            self._sliding.setdefault(self._content(unit.node), {})[unit] = None
+            content = self._content(unit.node)
+            self._sliding.setdefault(content, {})[unit] = None
+            content.want(unit.predicates)
         self._source.want(unit.lutt)
         super()._register(unit)
 
@@ -126,14 +128,15 @@ class WindowedProcessing(Processing):
         self._source.unwant(unit.lutt)
         if isinstance(unit, SlidingUnit):
             content = self._content(unit.node)
+            content.unwant(unit.predicates)
             del self._sliding[content][unit]
             if not self._sliding[content]:
                 del self._sliding[content]
 
     def step(self, delta: Delta, changes: Changes) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
-        if not delta.is_empty:
-            delta = self._visible(delta)
+        if not delta.is_empty:  # aggregates alone, as a rule, look at nothing of the store
+            delta = self._visible(delta) if self._source.entries else Delta()
         queues: dict[Unit, Artq] = {}
         if changes:
             delta = self._with_windows(delta, changes)

@@ -206,12 +206,13 @@ class WindowedView:
 
     def begin(self, subject: Subject, fillings: Fillings) -> tuple[Spu, dict[Content, Filling]]:
         """As `add`, over windows that are still to be filled, and which these are."""
-        contents = self._opened(subject, fillings)
+        empty = {w: each for w, each in fillings.items() if not self.streams.is_open(w)}
+        contents = self._opened(subject, empty)
         spu, _ = self._added(subject, contents)
         return spu, {
-            content: fillings[content.window]
+            content: empty[content.window]
             for content in contents.values()
-            if content.window in fillings and not fillings[content.window].is_done
+            if content.window in empty and not empty[content.window].is_done
         }
 
     def fill(self, content: Content, filling: Filling, most: int) -> list[Told]:

@@ -55,7 +55,7 @@ class OpenWindows:
     async def _copied(self, query: SubscribeRequest, spuid: str) -> WindowCopies | None:
         look = self._scheduler.look
         try:
-            there = await look(lambda engine: seen(engine.windowed.contents_of(spuid)))
+            there = await look(lambda engine: seen(query, engine.windowed.contents_of(spuid)))
             return await asyncio.to_thread(copies, query, there, self._most_bytes)
         except TooLargeError:
             if await look(lambda engine: engine.explain(query).tier) == "sliding":

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 
 from pyoxigraph import Triple
 
-from gateway.ingest.sosa import ObservationTemplates, result_time, unit_in_graph
+from adapters.values.observation import StreamKey
+from gateway.ingest.sosa import ObservationTemplates, Said, said
+from gateway.ingest.windows.observed_triples import ObservedTriples, Recipe
 from gateway.ingest.windows.stream_names import MappedStreams
 from gateway.ingest.windows.template_triples import TemplateTriples
 from gateway.journal import Position, Record
@@ -27,6 +29,8 @@ _STAMPS = ("phenomenonStamp", "resultTime", "ingestedAt")
 """What `ObservationTemplates` gives as times, in the form of the store."""
 
 _TEXTS = 16
+_KEYS = 50_000
+_UNKNOWN = object()
 
 
 class ObservationElements:
@@ -40,6 +44,8 @@ class ObservationElements:
         self.entered: Position | None = None
         self._noted: list[list[Record]] = []
         self._triples: dict[str, TemplateTriples] = {}
+        self._recipes: dict[tuple[ObservationTemplates, str], Recipe | None] = {}
+        self._keys: dict[StreamKey, StreamKey] = {}
 
     def entering(
         self, records: Sequence[Record], templates: ObservationTemplates, wants: Wants
@@ -80,22 +86,49 @@ class ObservationElements:
     def element(self, record: Record, templates: ObservationTemplates) -> Element:
         """One observation."""
         seen = record.observation
+        key = self._known(seen.stream)
+        told = said(record, key)
+        recipe = self._recipe(told, templates) if templates.is_observed_alone(record) else None
+        triples, size = self._made(record, templates) if recipe is None else (None, None)
+        return Element(
+            ObservedTriples(recipe, told) if recipe is not None else triples or (),
+            micros(told.time),
+            key,
+            told.unit,
+            is_gateway_time=told.time is told.ingested_at,
+            arrival=micros(told.ingested_at),
+            size=size,
+        )
+
+    def _known(self, key: StreamKey) -> StreamKey:
+        """The same object for equal ones, as every element keeps its own."""
+        if len(self._keys) >= _KEYS:
+            self._keys.clear()
+        return self._keys.setdefault(key, key)
+
+    def _recipe(self, told: Said, templates: ObservationTemplates) -> Recipe | None:
+        """How its triples are made when they are asked for; None where they have to be made now."""
+        text = templates.text(told)
+        found = self._recipes.get((templates, text), _UNKNOWN)
+        if isinstance(found, Recipe | None):
+            return found
+        recipe = Recipe(self._of(text), templates, text)
+        if len(self._recipes) >= _TEXTS:
+            self._recipes.clear()
+        found = self._recipes[templates, text] = recipe if recipe.is_exact(told) else None
+        return found
+
+    def _made(
+        self, record: Record, templates: ObservationTemplates
+    ) -> tuple[tuple[Triple, ...], int]:
+        """The triples of a record and the size of their text."""
         triples: tuple[Triple, ...] = ()
         size = 0
         for plan, bindings in templates.observed(record):
             template = self._of(plan.text)
             triples += template.of(bindings)
             size += template.size(bindings)
-        time, key = result_time(record), seen.stream
-        return Element(
-            triples,
-            micros(time),
-            key,
-            unit_in_graph(seen),
-            is_gateway_time=time is record.ingested_at,
-            arrival=micros(record.ingested_at),
-            size=size,
-        )
+        return triples, size
 
     def written(self, stream: str, templates: ObservationTemplates) -> frozenset[GraphName] | None:
         """The graphs that a stream of observations is written to; None: it is another stream.
@@ -114,5 +147,5 @@ class ObservationElements:
         if found is None:
             if len(self._triples) >= _TEXTS:
                 self._triples.clear()
-            found = self._triples[text] = TemplateTriples(text, _STAMPS)
+            found = self._triples[text] = TemplateTriples.parse(text, _STAMPS)
         return found

@@ -23,21 +23,6 @@ _AHEAD = int(AHEAD.total_seconds() * 1_000_000)
 _NEVER = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """By window: those that are filled bit by bit, and what enters others as they are opened."""
-
-    fillings: Mapping[Window, Filling]
-    at_once: dict[Window, tuple[list[Element], int | None]]
-
-    def add(self, window: Window, elements: Sequence[Element]) -> None:
-        """What came after it was read."""
-        if window in self.fillings:
-            self.fillings[window].add(elements)
-        else:
-            self.at_once[window][0].extend(elements)
-
-
 def needed_s(windows: Iterable[Window]) -> float:
     """How long the journal has to keep what is sealed for windows that may be opened, s."""
     return max(((_reach(each) + _AHEAD) / 1e6 for each in windows if each.range), default=0.0)
@@ -119,7 +104,7 @@ class Journalled:
         now: int,
         templates: ObservationTemplates,
         keys: Sequence[StreamKey],
-    ) -> Past:
+    ) -> Mapping[Window, Filling]:
         """The past of each up to a position; `keys` are the streams that there are.
 
         Raises StorageError.
@@ -127,14 +112,7 @@ class Journalled:
         wanted = [self._wanted(window, now, keys) for window in windows]
         if until is not None:
             self._walk(wanted, until, templates)
-        fillings, at_once = {}, {}
-        for each in wanted:
-            window = each.window
-            if window.range is not None and window.clock == "wall":
-                fillings[window] = Filling(window, each.past(), each.since)
-            else:
-                at_once[window] = (list(each.past()), each.since)
-        return Past(fillings, at_once)
+        return {each.window: Filling(each.window, each.past(), each.since) for each in wanted}
 
     def _walk(
         self, wanted: Sequence[_Wanted], until: Position, templates: ObservationTemplates

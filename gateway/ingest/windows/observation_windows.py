@@ -43,6 +43,7 @@ class ObservationWindows:
         mappings.on_change(self._rename_streams)
         windowed = scheduler.engine.windowed
         windowed.written = self._written
+        windowed.opened.begins_empty = lambda stream: stream not in self._elements.streams
         windowed.on_declared = self._keep_for
         self._keep_for(windowed.declared)
         scheduler.opening = self._opening.subscribe

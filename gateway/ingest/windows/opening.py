@@ -7,9 +7,9 @@ while the journal is read is noted, so past and present join at one position of 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from time import monotonic
 from weakref import WeakValueDictionary
 
@@ -18,11 +18,11 @@ from gateway.engine.serving.warming import Warming
 from gateway.errors import StorageError
 from gateway.ingest.current_state import CurrentState
 from gateway.ingest.windows.elements import ObservationElements
-from gateway.ingest.windows.journalled import Journalled, Past
+from gateway.ingest.windows.journalled import Journalled
 from gateway.journal import Position, Record
 from gateway.runtime.measures import Measure
 from gateway.scheduler.scheduler import Ended, Scheduler, Sink
-from gateway.windows import Element, Window
+from gateway.windows import Element, Filling, Window
 
 _TOGETHER = 2
 """So many fill windows at once, and of one client one: what comes meanwhile is kept for each."""
@@ -72,7 +72,7 @@ class Opening:
             return await self._scheduler.subscribe_at_once(request, sink=sink, ended=ended)
         windowed.require_readable(request)
         async with AsyncExitStack() as turns:
-            keys: list[Window | str] = [request.owner, *self._unfilled(request)]
+            keys: list[Window | str] = [request.owner, *self._observed(request)]
             for key in keys:
                 turn = self._turns.setdefault(key, asyncio.Lock())
                 await turns.enter_async_context(turn)
@@ -87,17 +87,21 @@ class Opening:
             return spuid
 
     def _unfilled(self, request: SubscribeRequest) -> Sequence[Window]:
-        """The windows over observations that nobody has opened, in an order that all keep to.
+        """The windows over observations that nobody has opened, in that order.
 
         One that is being filled is not open yet: what it has meanwhile is no answer.
         """
         streams = self._scheduler.engine.windowed.streams
-        found = {
+        return [
             window
-            for _, window in request.windows
-            if window in self._filling
-            or (window.stream in self._elements.streams and not streams.is_open(window))
-        }
+            for window in self._observed(request)
+            if window in self._filling or not streams.is_open(window)
+        ]
+
+    def _observed(self, request: SubscribeRequest) -> Sequence[Window]:
+        """The windows over observations, in an order that all keep to."""
+        streams = self._elements.streams
+        found = {window for _, window in request.windows if window.stream in streams}
         return sorted(found, key=repr)
 
     async def _filled(
@@ -110,14 +114,14 @@ class Opening:
         if self._is_closed:
             raise StorageError("the gateway is stopping", "try again when it is up")
         with self._elements.noting() as meanwhile:
-            until, now = await self._scheduler.look(self._begin(meanwhile))
+            until, now, moved = await self._scheduler.look(self._begin(meanwhile))
             templates, keys = self._state.templates, self._state.streams()
             past = await asyncio.get_running_loop().run_in_executor(
                 self._reading, self._journalled.read, windows, until, now, templates, keys
             )
 
             def begin() -> Warming:
-                return self._warmed(request, past, meanwhile)
+                return self._warmed(request, past, meanwhile, moved)
 
             self._filling.update(windows)  # nobody else fills one of these
             try:
@@ -125,31 +129,34 @@ class Opening:
             finally:
                 self._filling.difference_update(windows)
 
-    def _begin(self, meanwhile: list[Record]) -> Callable[[Engine], tuple[Position | None, int]]:
-        def begin(engine: Engine) -> tuple[Position | None, int]:
+    def _begin(
+        self, meanwhile: list[Record]
+    ) -> Callable[[Engine], tuple[Position | None, int, int]]:
+        def begin(engine: Engine) -> tuple[Position | None, int, int]:
             """In the scheduler's thread: what has entered by now is in the journal."""
             meanwhile.clear()
-            return self._elements.entered, engine.windowed.opened.now()
+            opened = engine.windowed.opened
+            return self._elements.entered, opened.now(), opened.clock.moved
 
         return begin
 
-    def _warmed(self, request: SubscribeRequest, past: Past, meanwhile: list[Record]) -> Warming:
+    def _warmed(
+        self,
+        request: SubscribeRequest,
+        past: Mapping[Window, Filling],
+        meanwhile: list[Record],
+        moved: int,
+    ) -> Warming:
         """In the scheduler's thread: open them, with what came while the journal was read."""
         engine = self._scheduler.engine
-        for window in (*past.fillings, *past.at_once):
-            past.add(window, self._came(window, meanwhile))
+        engine.windowed.opened.now()
+        jumped = engine.windowed.clock.moved - moved
+        for window, filling in past.items():
+            if jumped:
+                filling.jump(jumped)
+            filling.add(self._came(window, meanwhile))
         meanwhile.clear()
-        with self._opened_with(past):
-            return engine.warm(request, past.fillings)
-
-    @contextmanager
-    def _opened_with(self, past: Past) -> Iterator[None]:
-        opened = self._scheduler.engine.windowed.opened
-        before, opened.past_of = opened.past_of, lambda each: past.at_once.get(each, ((), None))
-        try:
-            yield
-        finally:
-            opened.past_of = before
+        return engine.warm(request, past)
 
     def _came(self, window: Window, meanwhile: Sequence[Record]) -> Sequence[Element]:
         found = self._elements.by_stream(

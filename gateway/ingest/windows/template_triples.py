@@ -5,8 +5,9 @@ the store takes the UPDATE.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Self
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
@@ -26,14 +27,15 @@ class TemplateTriples:
 
     `graphs` are those that it names to write, the default graph where it names none; `is_named` is
     false where a variable stands for one. What is bound to the names in `canonical_names` is in the
-    form of the store already.
+    form of the store already. `names` are those that it has values of; `is_fixed`: as long as all
+    of them are bound, it makes as many triples as it has rows, the same ones for the same values.
     """
 
-    def __init__(self, text: str, canonical_names: Container[str] = ()) -> None:
-        """Raises SparqlSyntaxError."""
-        quads = [
-            quad for operation in parse_update(text).operations for quad in inserted(operation)
-        ]
+    def __init__(
+        self, quads: Sequence[algebra.QuadPattern], canonical_names: Container[str] = ()
+    ) -> None:
+        self._quads = quads
+        self._canonical_names = canonical_names
         rows = [(quad.subject, quad.predicate, quad.object) for quad in quads]
         nodes = dict.fromkeys(node for row in rows for node in row)
         variables = [node for node in nodes if isinstance(node, Variable)]
@@ -47,23 +49,38 @@ class TemplateTriples:
             if not isinstance(quad.graph, Variable)
         )
         self.is_named = not any(isinstance(quad.graph, Variable) for quad in quads)
-        self._names = tuple(variable.value for variable in variables)
-        self._foreign = [at for at, n in enumerate(self._names) if n not in canonical_names]
+        self.names = tuple(variable.value for variable in variables)
+        self._foreign = [at for at, n in enumerate(self.names) if n not in canonical_names]
         fixed_places = {place[node] for node in constants}
         self._is_distinct = not any(
             _may_be_equal(one, other, fixed_places) for one, other in combinations(self._rows, 2)
         )
         self._constants = tuple(canonical(node) for node in constants)
         self._blanks = len(blanks)
+        self.is_fixed = self._is_distinct and not blanks
         self._columns = tuple(zip(*self._rows, strict=True))
         uses = Counter(at for row in self._rows for at in row)
         self._uses = [uses[at] for at in range(len(variables))]
         fixed = [(place[node], node) for node in (*constants, *blanks)]
         self._size = sum(uses[at] * len(str(node)) for at, node in fixed) + 3 * len(rows)
 
+    @classmethod
+    def parse(cls, text: str, canonical_names: Container[str] = ()) -> Self:
+        """What an UPDATE inserts. Raises SparqlSyntaxError."""
+        operations = parse_update(text).operations
+        return cls([quad for each in operations for quad in inserted(each)], canonical_names)
+
+    def __len__(self) -> int:
+        """How many triples it makes where all names are bound, equal ones counted twice."""
+        return len(self._rows)
+
+    def part(self, keeps: Callable[[algebra.QuadPattern], bool]) -> "TemplateTriples":
+        """The same of some of its rows alone."""
+        return TemplateTriples([quad for quad in self._quads if keeps(quad)], self._canonical_names)
+
     def of(self, bindings: Mapping[str, Term]) -> tuple[Triple, ...]:
         """The triples in the form of the store, each once, in the order of the text."""
-        values: list[Term | None] = [bindings.get(name) for name in self._names]
+        values: list[Term | None] = [bindings.get(name) for name in self.names]
         for at in self._foreign:
             term = values[at]
             if isinstance(term, Literal):
@@ -83,7 +100,7 @@ class TemplateTriples:
     def size(self, bindings: Mapping[str, Term]) -> int:
         """About how long the text of the triples is, much quicker than writing it."""
         size = self._size
-        for name, uses in zip(self._names, self._uses, strict=True):
+        for name, uses in zip(self.names, self._uses, strict=True):
             term = bindings.get(name)
             if isinstance(term, NamedNode):
                 size += uses * (len(term.value) + 2)

@@ -46,9 +46,14 @@ def past_of(window: Window, elements: Sequence[PastElement], now: int, since: in
     if upper is not None:
         low = watermark.low(upper, window.range or 0)
         records = [record for record in records if record.time >= low]
-    if since is None:
-        since = watermark.greatest if watermark.is_of_stream else now
-    return Past(watermark, records, since)
+    return Past(watermark, records, known_since(since, watermark, now))
+
+
+def known_since(since: int | None, watermark: Watermark, now: int) -> int | None:
+    """From when on everything is known, where it is not known of before; None: not yet."""
+    if since is not None:
+        return since
+    return watermark.greatest if watermark.is_of_stream else now
 
 
 def missing_in(timeline: Timeline, past: Past, window: Window, now: int) -> list[Record] | None:

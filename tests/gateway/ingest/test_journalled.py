@@ -10,7 +10,7 @@ from adapters.values.observation import XSD, Observation
 from gateway.config.settings import SHIPPED_PROFILES
 from gateway.ingest.sosa import Identity, ObservationTemplates
 from gateway.ingest.windows.elements import ObservationElements
-from gateway.ingest.windows.journalled import Journalled, Past, needed_s
+from gateway.ingest.windows.journalled import Journalled, needed_s
 from gateway.journal import Journal, JournalLimits, Position, Record
 from gateway.journal.record import micros
 from gateway.profiles import Profiles
@@ -47,12 +47,8 @@ def read(
     """The seconds of the past of a window, and since when it is complete."""
     journalled = Journalled(journal, ObservationElements(), 1_000, first)
     position = Position(journal.epoch, until)
-    past: Past = journalled.read([window], position, micros(NOW), TEMPLATES, KEYS)
-    if window in past.at_once:
-        elements, since = past.at_once[window]
-        return seconds(elements), since
-    filling = past.fillings[window]
-    taken = [element for element, _, _ in filling.take(1_000, filling.units)]
+    filling = journalled.read([window], position, micros(NOW), TEMPLATES, KEYS)[window]
+    taken = [element for element, _, _ in filling.take(1_000)]
     return seconds(taken), filling.since
 
 

@@ -190,7 +190,7 @@ class CountModel:
 
     def take(self, known: Known, now: int) -> None:
         key = known.element.key if self.window.per else None
-        triples = known.element.triples
+        triples = tuple(known.element.triples)
         parts = [(each,) for each in triples] if self.window.triples else [triples]
         step = self.window.step or 1
         for part in parts:

@@ -1,11 +1,14 @@
 """Random windows, and random lives of streams, as data."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from gateway.windows import Element, Window
+from gateway.windows.parted import Parted, Predicates
 
 STREAMS = ("urn:a", "urn:b")
 HOUR = 3_600_000_000
@@ -13,6 +16,7 @@ NODE = NamedNode("urn:n")
 TRIPLES = [Triple(NODE, NODE, NamedNode(f"urn:{each}")) for each in range(7)]
 KEYS = [("urn:s1", "urn:p", "urn:f"), ("urn:s2", "urn:p", "urn:f"), ("urn:s1", "urn:q", "urn:g")]
 UNITS = ("urn:C", "urn:F")
+OWN = (NamedNode("urn:p:even"), NamedNode("urn:p:odd"))
 
 
 @dataclass(frozen=True)
@@ -42,10 +46,41 @@ class Draft:
     key: tuple[str, str, str] | None
     unit: str | None
     is_gateway_time: bool
+    own: int | None = None
+    """How many triples nobody else has; None: it does not tell them apart."""
 
     def element(self, now: int) -> Element:
         time = None if self.ahead is None else now + self.ahead
-        return Element(self.triples, time, self.key, self.unit, self.is_gateway_time)
+        triples = self.triples if self.own is None else Apart(dict.fromkeys(self.triples), self.own)
+        return Element(triples, time, self.key, self.unit, self.is_gateway_time)
+
+
+class Apart(Parted):
+    """Some triples, each once, and some more that are made when asked for; of two predicates."""
+
+    _numbers = count()
+
+    def __init__(self, shared: Iterable[Triple], own: int) -> None:
+        self._shared = tuple(shared)
+        self._node = NamedNode(f"urn:own:{next(self._numbers)}")
+        self._own = own
+
+    def __len__(self) -> int:
+        return len(self._shared) + self._own
+
+    def __iter__(self) -> Iterator[Triple]:
+        return iter((*self._shared, *self.unique(None)))
+
+    @property
+    def shared(self) -> tuple[Triple, ...]:
+        return self._shared
+
+    def unique(self, wanted: Predicates | None) -> tuple[Triple, ...]:
+        own = [Triple(self._node, OWN[each % 2], Literal(each)) for each in range(self._own)]
+        return tuple([each for each in own if wanted is None or each.predicate in wanted])
+
+    def unique_of(self, wanted: Predicates | None) -> int:
+        return len(self.unique(wanted))
 
 
 @dataclass(frozen=True)
@@ -63,7 +98,8 @@ def drafts(scale: int) -> st.SearchStrategy[Draft]:
     key = st.sampled_from((None, None, *KEYS, *KEYS[:1]))
     ahead = st.one_of(st.none(), st.integers(-14, 9).map(lambda n: n * scale))
     unit = st.sampled_from((None, *UNITS))
-    return st.builds(Draft, _triples, ahead, key, unit, st.booleans())
+    own = st.sampled_from((None, None, 0, 1, 3))
+    return st.builds(Draft, _triples, ahead, key, unit, st.booleans(), own)
 
 
 @st.composite

@@ -87,7 +87,7 @@ def test_copies_have_what_the_first_answer_is_made_of(
         hand.now += 2_000_000
         engine.advance()
         first = engine.subscribe(request)
-        copied = copies(request, seen(engine.windowed.contents_of(holder.spuid)), 1 << 20)
+        copied = copies(request, seen(request, engine.windowed.contents_of(holder.spuid)), 1 << 20)
         beside = copied.beside(engine.store)
         source = beside if readable is None else Readable(beside, readable | request.beside)
         results = source.query(copied.text, request.dataset)
@@ -101,8 +101,8 @@ def test_what_the_query_does_not_look_at_is_not_copied() -> None:
         holder = engine.subscribe("ASK { GRAPH <urn:w> { ?x ?x ?x } }", windows={W: window})
         for number in range(12):
             engine.push(STREAM, told(number))
-        there = seen(engine.windowed.contents_of(holder.spuid))
         request = SubscribeRequest(CROSS, windows=((W, window),))
+        there = seen(request, engine.windowed.contents_of(holder.spuid))
         store = copies(request, there, 1 << 20).beside(QuadStore(Store()))
         assert len(store) == 12
         with pytest.raises(TooLargeError, match="more than 100 bytes"):

@@ -1,0 +1,145 @@
+"""`ObservedTriples`: the triples of an observation, made when a window is asked for them.
+
+    what an observation says -> Recipe of its template -> triples of wanted predicates
+
+Place: in the elements of observations. Nearly all triples of the usual templates have the IRI of
+the observation, of its result or of its instant, which no other observation has; of these a window
+needs what its subscriptions look at, often two in twenty.
+"""
+
+from collections.abc import Callable, Iterator
+
+from pyoxigraph import Triple, Variable
+
+from adapters.values.observation import StreamKey
+from gateway.ingest.sosa import MINTED, ObservationTemplates, Said
+from gateway.ingest.windows.template_triples import TemplateTriples
+from gateway.sparql.algebra import QuadPattern
+from gateway.windows.parted import Parted, Predicates
+
+_REMEMBERED = 10_000
+_PARTS = 64
+
+_STREAM = frozenset({"sensor", "property", "feature"})
+"""Names that have one value in all observations of a stream."""
+
+
+class Recipe:
+    """How the triples of observations are made that one template writes; `text` is its text.
+
+    To be used where `is_exact` says that it makes as many as the template has.
+    """
+
+    def __init__(
+        self, template: TemplateTriples, templates: ObservationTemplates, text: str
+    ) -> None:
+        self.text = text
+        self.whole = template
+        self._templates = templates
+        self._shared = template.part(lambda quad: not _is_minted(quad))
+        self._unique = template.part(_is_minted)
+        self._parts: dict[Predicates | None, TemplateTriples] = {None: self._unique}
+        self._is_of_stream = _STREAM.issuperset(self._shared.names)
+        self._made: dict[StreamKey, tuple[Triple, ...]] = {}
+        self._last: dict[TemplateTriples, tuple[Said, tuple[Triple, ...]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def is_exact(self, told: Said) -> bool:
+        """Whether its rows are triples, each another, in whatever observation; by one of them."""
+        terms = self._templates.terms(told, self.whole.names)
+        return self.whole.is_fixed and len(self.whole.of(terms)) == len(self.whole)
+
+    def all(self, told: Said) -> tuple[Triple, ...]:
+        """All triples, in the order of the text."""
+        return self._of(self.whole, told)
+
+    def shared(self, told: Said) -> tuple[Triple, ...]:
+        """Those that other observations may have; of one stream the same object, mostly."""
+        if not self._is_of_stream:
+            return self._shared.of(self._templates.terms(told, self._shared.names))
+        key = told.sensor, told.observed_property, told.feature
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _REMEMBERED:
+                self._made.clear()
+            made = self._shared.of(self._templates.terms(told, self._shared.names))
+            self._made[key] = made
+        return made
+
+    def unique(self, told: Said, wanted: Predicates | None) -> tuple[Triple, ...]:
+        """Those that no other observation has, of wanted predicates."""
+        part = self.part(wanted)
+        return self._of(part, told) if len(part) else ()
+
+    def part(self, wanted: Predicates | None) -> TemplateTriples:
+        """The rows that only one observation has, of wanted predicates."""
+        part = self._parts.get(wanted)
+        if part is None:
+            if len(self._parts) >= _PARTS:
+                self._parts = {None: self._unique}
+            part = self._parts[wanted] = self._unique.part(_has_predicate(wanted))
+        return part
+
+    def _of(self, part: TemplateTriples, told: Said) -> tuple[Triple, ...]:
+        """The triples of some rows; windows of one stream ask for the same one after the other."""
+        last = self._last.get(part)
+        if last is not None and last[0] is told:
+            return last[1]
+        made = part.of(self._templates.terms(told, part.names))
+        if len(self._last) >= _PARTS:
+            self._last.clear()
+        self._last[part] = told, made
+        return made
+
+
+class ObservedTriples(Parted):
+    """The triples of one observation."""
+
+    __slots__ = ("_recipe", "_shared", "_told")
+
+    def __init__(self, recipe: Recipe, told: Said) -> None:
+        self._recipe = recipe
+        self._told = told
+        self._shared: tuple[Triple, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._recipe)
+
+    def __iter__(self) -> Iterator[Triple]:
+        return iter(self._recipe.all(self._told))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObservedTriples):
+            return NotImplemented
+        return self._told == other._told and self._recipe.text == other._recipe.text
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @property
+    def shared(self) -> tuple[Triple, ...]:
+        """What is said of the sensor, as a rule."""
+        if self._shared is None:
+            self._shared = self._recipe.shared(self._told)
+        return self._shared
+
+    def unique(self, wanted: Predicates | None) -> tuple[Triple, ...]:
+        """What is said of the observation, its result and its instant."""
+        return self._recipe.unique(self._told, wanted)
+
+    def unique_of(self, wanted: Predicates | None) -> int:
+        """How many that are."""
+        return len(self._recipe.part(wanted))
+
+
+def _is_minted(quad: QuadPattern) -> bool:
+    places = (quad.subject, quad.object)
+    return any(isinstance(each, Variable) and each.value in MINTED for each in places)
+
+
+def _has_predicate(wanted: Predicates | None) -> Callable[[QuadPattern], bool]:
+    return lambda quad: (
+        wanted is None or isinstance(quad.predicate, Variable) or quad.predicate in wanted
+    )

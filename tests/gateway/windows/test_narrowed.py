@@ -1,0 +1,131 @@
+"""A window that is told what is wanted of it tells that, and what several elements may have."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode, Triple
+
+from gateway.windows import Change, Content, Streams, Window
+from gateway.windows.parted import MADE_BYTES
+from gateway.windows.timeline import Timeline
+from tests.gateway.windows.script import (
+    KEYS,
+    OWN,
+    STREAMS,
+    TRIPLES,
+    UNITS,
+    Apart,
+    Arrive,
+    Draft,
+    Jump,
+    Operation,
+    plain_ranges,
+    scripts,
+)
+
+pytestmark = pytest.mark.property
+
+BEGIN = 1_000
+
+
+@given(
+    st.lists(plain_ranges(), min_size=2, max_size=2, unique=True),
+    scripts(2),
+    st.lists(st.sets(st.sampled_from((*OWN, None)))),
+)
+@settings(max_examples=150, deadline=None)
+def test_of_what_one_element_has_the_wanted_is_told(
+    windows: list[Window], script: list[Operation], wanted: list[set[NamedNode | None]]
+) -> None:
+    whole, narrowed = Streams(), Streams()
+    pairs = [(whole.open(w, BEGIN), narrowed.open(w, BEGIN)) for w in windows]
+    now, turns = BEGIN, iter(wanted)
+    wants: list[set[NamedNode | None]] = [set() for _ in windows]
+    for operation in script:
+        for number, (_, content) in enumerate(pairs):
+            content.want(more := next(turns, set()))
+            content.unwant(wants[number])
+            wants[number] = more
+        if isinstance(operation, Jump):
+            now = max(now + operation.by, 1)
+            whole.jumped(operation.by)
+            narrowed.jumped(operation.by)
+        elif isinstance(operation, Arrive):
+            now += operation.after
+        arrived = _arrived(operation, now)
+        expected = {each.content: each for each in whole.step(now, arrived)}
+        told = {each.content: each for each in narrowed.step(now, arrived)}
+        for (of_all, content), each in zip(pairs, wants, strict=True):
+            assert _sides(told.get(content)) == _sides(expected.get(of_all), each)
+            assert set(content) == set(of_all)
+            assert len(content) == len(of_all)
+            assert set(content.having(frozenset(OWN[:1]))) == {
+                triple for triple in of_all if triple.predicate == OWN[0]
+            }
+    for of_all, content in pairs:
+        whole.close(of_all)
+        narrowed.close(content)
+    assert (narrowed.elements, narrowed.bytes) == (0, 0)
+
+
+def _arrived(operation: Operation, now: int) -> dict[str, list]:  # type: ignore[type-arg]
+    arrived: dict[str, list] = {}  # type: ignore[type-arg]
+    if isinstance(operation, Arrive):
+        for stream, draft in operation.elements:
+            arrived.setdefault(stream, []).append(draft.element(now))
+    return arrived
+
+
+def _sides(
+    change: Change | None, wanted: set[NamedNode | None] | None = None
+) -> tuple[list[str], list[str]]:
+    sides: list[list[str]] = [[], []]
+    if change is not None:
+        for side, triples in zip(sides, (change.added, change.removed), strict=True):
+            side += [str(each) for each in triples if _is_told(each, wanted)]
+    return sorted(sides[0]), sorted(sides[1])
+
+
+def _is_told(triple: Triple, wanted: set[NamedNode | None] | None) -> bool:
+    return wanted is None or None in wanted or triple.predicate in {*wanted, NamedNode("urn:n")}
+
+
+def test_what_is_wanted_is_weighed() -> None:
+    streams = Streams()
+    content: Content = streams.open(Window(STREAMS[0], 10), BEGIN)
+    element = Draft((), None, None, None, False, own=4).element(BEGIN)
+    assert isinstance(element.triples, Apart)
+    streams.step(BEGIN, {STREAMS[0]: [element]})
+    held = streams.bytes
+    content.want([OWN[0]])
+    assert streams.bytes == held + 2 * MADE_BYTES
+    content.want([None])
+    assert streams.bytes == held + 4 * MADE_BYTES
+    content.unwant([None, OWN[0]])
+    assert streams.bytes == held
+
+
+def test_a_unit_that_changes_costs_what_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = Streams()
+    content = streams.open(Window(STREAMS[0], 1_000), BEGIN, complete_since=0)
+    others = [Draft(tuple(TRIPLES[:1]), -1, KEYS[2], "urn:C", False, own=1) for _ in range(300)]
+    streams.step(BEGIN, {STREAMS[0]: [each.element(BEGIN) for each in others]})
+    monkeypatch.setattr(Timeline, "_close_up", lambda *_: pytest.fail("all are looked at"))
+    for turn in range(40):
+        element = Draft(tuple(TRIPLES[:2]), 0, KEYS[0], UNITS[turn % 2], False, own=1).element(
+            BEGIN
+        )
+        streams.step(BEGIN, {STREAMS[0]: [element]})
+        assert content.info().elements == len(others) + 1
+        assert set(element.triples) <= set(content)
+        assert len(content) == len(others) + len(element.triples)
+    assert content.expired == 39
+
+
+def test_windows_that_are_opened_later_leave_others_where_the_clock_is() -> None:
+    streams = Streams()
+    early = streams.open(Window(STREAMS[0], 1), BEGIN, complete_since=0)
+    streams.open(Window(STREAMS[0], 2), BEGIN + 1, complete_since=0)
+    late = Draft((), -1, None, None, False).element(BEGIN + 1)
+    streams.step(BEGIN + 1, {STREAMS[0]: [late]})
+    assert early.info().elements == 0
