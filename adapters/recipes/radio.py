@@ -5,7 +5,7 @@ with a condition, so that people take theirs and leave the others.
 
 Sources: merbanan/rtl_433, its page DATA_FORMAT (names and units of members, battery_ok) and
 src/output_mqtt.c (decimals have a point, but for 0); OpenMQTTGateway, what it hears by ZgatewayRF
-(1technophile/OpenMQTTGateway, config_RF.h and issue 467); Meshtastic,
+(1technophile/OpenMQTTGateway, main/config_RF.h); Meshtastic,
 documentation of the MQTT integration (from, type, id), and its Telemetry and Position messages.
 """
 

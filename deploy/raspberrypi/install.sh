@@ -8,18 +8,22 @@ set -eu
 root=${SOSA_GATEWAY_INSTALL_ROOT:-}
 settings=$root/etc/sosa-gateway/gateway.toml
 data=$root/var/lib/sosa-gateway
+installed_key=$root/usr/share/sosa-gateway/release-key.pem
 old_unit=$root/etc/systemd/system/sosa-gateway.service
 needed_kib=409600
 
+key=''
 from=$(cd "$(dirname "$0")" && pwd)
 dry_run='' offline='' uninstall='' purge='' downgrade='' serve=lan
 
 usage() {
   cat <<'END'
-usage: install.sh [--from FOLDER] [--local] [--offline] [--allow-downgrade] [--dry-run]
+usage: install.sh [--from FOLDER] [--key FILE] [--local] [--offline] [--allow-downgrade] [--dry-run]
        install.sh --uninstall [--purge] [--dry-run]
 
   --from FOLDER      where the packages and SHA256SUMS are; default: beside this script
+  --key FILE         the public key (PEM) that must have signed them; default: that of the
+                     gateway that is installed, if it has one
   --local            a new installation serves this machine only, and asks nobody who they are;
                      otherwise it serves the network, over TLS, and clients need an identity
   --offline          install without asking Debian's mirrors
@@ -49,6 +53,7 @@ arguments() {
   while [ $# -gt 0 ]; do
     case "$1" in
       --from) [ $# -ge 2 ] || { usage >&2; exit 2; }; from=$2; shift ;;
+      --key) [ $# -ge 2 ] || { usage >&2; exit 2; }; key=$2; shift ;;
       --local) serve=local ;;
       --offline) offline=yes ;;
       --allow-downgrade) downgrade=yes ;;
@@ -95,7 +100,7 @@ require_python() {
 }
 
 require_space() {
-  free=$(df -Pk "$root/usr" | awk 'NR == 2 { print $4 }')
+  free=$(df -Pk "$root/usr" 2>/dev/null | awk 'NR == 2 { print $4 }')
   [ "$free" -ge "$needed_kib" ] || \
     fail "$((free / 1024)) MB are free, $((needed_kib / 1024)) are needed" "make room on the disk of /usr"
 }
@@ -108,9 +113,23 @@ find_package() {
   version=$(dpkg-deb --field "$package" Version)
 }
 
+# An installed gateway takes packages of the hand alone that made it; --key names another one.
+verify_signature() {
+  [ -n "$key" ] || [ ! -f "$installed_key" ] || key=$installed_key
+  [ -n "$key" ] || return 0
+  command -v openssl >/dev/null || fail "there is no openssl to verify the signature" "apt install openssl"
+  [ -f "$from/SHA256SUMS.sig" ] || fail "the packages in $from are not signed" \
+    "get them with SHA256SUMS.sig, or say whose you trust: --key FILE"
+  openssl pkeyutl -verify -pubin -inkey "$key" -rawin -in "$from/SHA256SUMS" \
+    -sigfile "$from/SHA256SUMS.sig" >/dev/null 2>&1 || \
+    fail "SHA256SUMS is not signed by the key in $key" "get it from whoever made the gateway that is installed"
+  say "verified: signed by the key in $key"
+}
+
 verify() {
   name=$(basename "$package")
   [ -f "$from/SHA256SUMS" ] || fail "there is no SHA256SUMS beside $name" "copy it from where the package was"
+  verify_signature
   listed=$(awk -v name="$name" '$2 == name { print $1 }' "$from/SHA256SUMS")
   [ -n "$listed" ] || fail "SHA256SUMS does not list $name" "copy both again from where they were"
   [ "$(sha256sum "$package" | cut -d ' ' -f 1)" = "$listed" ] || \
@@ -131,14 +150,18 @@ require_newer() {
   fi
 }
 
+# Not so in a root that is being built.
+systemd_runs() { [ -d "$root/run/systemd/system" ]; }
+
 # The page of before the package had people make this unit by hand, for a checkout in /opt. It would
 # hide that of the package. Settings and data are where the package has them too: they stay.
 take_over() {
   [ -f "$old_unit" ] && grep -q '^ExecStart=/opt/sosa-gateway/' "$old_unit" || return 0
   say "taking over the installation in /opt/sosa-gateway; its settings and data stay"
-  run systemctl disable --now sosa-gateway.service
+  ! systemd_runs || run systemctl stop sosa-gateway.service
+  run systemctl disable sosa-gateway.service
   run mv "$old_unit" "$old_unit.before-package"
-  run systemctl daemon-reload
+  ! systemd_runs || run systemctl daemon-reload
 }
 
 install_package() {
@@ -163,9 +186,12 @@ open_to_network() {
 }
 
 start() {
-  [ -n "$dry_run" ] || [ -d "$root/run/systemd/system" ] || { say "no systemd runs here: not started"; return 0; }
   run systemctl enable sosa-gateway.service
-  run systemctl restart sosa-gateway.service
+  if systemd_runs; then
+    run systemctl restart sosa-gateway.service
+  else
+    say "no systemd runs here: not started"
+  fi
 }
 
 value_of() { # section, key: as gateway.toml has it, without quotes

@@ -120,7 +120,7 @@ class Consumer:
             self._woken.set()
 
     def refuse(self, actuation: str, reason: str) -> None:
-        """Its device did not take it."""
+        """An actuation that the device did not take ends at once."""
         self._refusals.append((actuation, reason))
         self._woken.set()
 

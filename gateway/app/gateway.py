@@ -150,8 +150,6 @@ class Gateway:
         self.mqtt_port = broker.port
         await enter(modbus.running(reception.mappings, loop_calls, tasks.task))
         await self._serve(starting, guarded)
-        storage.scheduler.start_timers()
-        await onboarding.warn()
 
     async def _serve(self, starting: AsyncExitStack, guarded: Security) -> None:
         """Watch over all that has started, and let people in."""
@@ -163,6 +161,8 @@ class Gateway:
         self._starting("HTTP and WebSocket")
         ports = await enter(serving(config, stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
+        stages.storage.scheduler.start_timers()
+        await stages.onboarding.warn()
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gateway.app.security import Security
 from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
-from gateway.engine import Engine
+from gateway.engine import Engine, Limits
 from gateway.errors import UnauthorizedError
 from gateway.federation.member import MemberSettings
 from gateway.federation.service import FederationService
@@ -108,7 +108,8 @@ async def federating(
     endpoints = Endpoints((settings.listen,), tuple(peer.at for peer in peers.values()))
     carrier = ZenohCarrier(name, peers, endpoints)
     read = {peer: each.graphs() for peer, each in peers.items()}
-    member = MemberSettings(read, settings.outgoing(), settings.replica_quads)
+    answers = Limits(config.limits.query_solutions, config.limits.query_s)
+    member = MemberSettings(read, settings.outgoing(), settings.replica_quads, limits=answers)
     limits = settings.service()
     service = FederationService(name, peers, scheduler, carrier, settings=member, limits=limits)
     async with service.running():

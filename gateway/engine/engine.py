@@ -28,7 +28,6 @@ from gateway.engine.request import (
     UpdateRequest,
 )
 from gateway.engine.serving.parts import Parts
-from gateway.engine.serving.steps import RightsOf
 from gateway.engine.serving.warming import Fillings, Warming
 from gateway.engine.spu import Subject
 from gateway.engine.views.entailed_view import EntailedView
@@ -39,10 +38,9 @@ from gateway.engine.workers.workers import (
     WorkersStatistics,
 )
 from gateway.errors import NoReasoningError
-from gateway.rdf.rights import ALL_RIGHTS, Rights
+from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
 from gateway.rdf.terms import Term
-from gateway.reasoning.postponed import Postponed
-from gateway.reasoning.reasoning import Reasoning
+from gateway.reasoning.reasoning import LateReasoner, Reasoning
 from gateway.reasoning.why import Proof
 from gateway.store.clock import microseconds
 from gateway.store.quad_store import QuadStore, QueryResults
@@ -149,7 +147,7 @@ class Engine:
         return self._clock()
 
     @property
-    def reasoner(self) -> Postponed | None:
+    def reasoner(self) -> LateReasoner | None:
         """What derives; None where reasoning is off."""
         return None if self.view is None else self.view.reasoner
 

@@ -75,7 +75,7 @@ class EventHome:
     def first(
         self, subscription: EventSubscription, time: int, positions: Mapping[str, str]
     ) -> Notification:
-        """Its first notification, which says where members stood when it began."""
+        """The first notification of one, which says where members stood when it began."""
         query = subscription.query
         known_as = (subscription.spuid, 0, subscription.request.alias)
         results = ResultsDelta(query.spu.variables)

@@ -87,7 +87,7 @@ class IncomingEvents:
         self._asked[id_] = self._needs.after(id_, self._member)
 
     def told(self, ids: Sequence[int]) -> list[list[object]]:
-        """Those of these queries that are for the member, as needs have them."""
+        """The queries among these that are for the member, as needs have them."""
         texts = self._needs.of(self._member)
         return [[id_, texts[id_], self._after(id_)] for id_ in ids if id_ in texts]
 

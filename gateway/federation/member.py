@@ -49,8 +49,8 @@ class MemberSettings:
     """What others may read of this gateway, by their names; the default graph where none stands.
 
     `outgoing` bounds what is on its way to one of them, `replica_quads` what is known of one, and
-    `limits` the answers to events. `history` knows earlier events of this gateway, None where none
-    are kept.
+    `limits` first answers and those to events. `history` knows earlier events of this gateway, None
+    where none are kept.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
@@ -162,6 +162,7 @@ class Member:
             self.away.add(member)
             return
         self.away.discard(member)
+        self.links_closed.pop(member, None)  # it may be another program by now
         self._replica(member).hello()
 
     def receive(self, message: Received) -> None:
@@ -326,7 +327,7 @@ class Member:
         )
 
     def begin_events(self, subscription: EventSubscription) -> Notification:
-        """Its first notification, which says from where on members tell of events."""
+        """The first notification of one, which says from where on members tell of events."""
         positions = {}
         if subscription.is_about(self.name):
             positions[self.name] = str(self.position)
@@ -354,7 +355,7 @@ class Member:
             if mirror.members.isdisjoint(missing):
                 self._complete(mirror, asked)
                 return mirror
-        mirror = Mirror(Engine.open(clock=self._engine.time))
+        mirror = Mirror(Engine.open(clock=self._engine.time, limits=self._settings.limits))
         mirrors.append(mirror)
         self._complete(mirror, asked)
         return mirror

@@ -31,7 +31,7 @@ class History(Protocol):
 
 
 class OutgoingEvents:
-    """Those of one member, who may read `graphs`; `history` is None where none is kept."""
+    """The events of one member, who may read `graphs`; `history` is None where none is kept."""
 
     def __init__(
         self,

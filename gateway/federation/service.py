@@ -169,7 +169,7 @@ class FederationService:
             ended(error)
 
     def _away(self, missing: frozenset[str]) -> frozenset[str]:
-        """Those that are worth waiting for."""
+        """Who of them is worth waiting for."""
         return missing - self._member.away - self._member.links_closed.keys()
 
     async def _until(self, is_there: Callable[[], bool]) -> None:

@@ -4,6 +4,7 @@ Place: made at a gate from who asks, or by whoever embeds the engine; kept by th
 (gateway/store/readable.py, working.py).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.rdf.terms import GraphName
@@ -65,6 +66,9 @@ def _both(some: Graphs, others: Graphs) -> Graphs:
         return others if some is None else some
     return some & others
 
+
+RightsOf = Callable[[str], Rights]
+"""The rights that an identity has now; raises a GatewayError for one that is known no more."""
 
 ALL_RIGHTS = Rights()
 """Everything may be read and written."""

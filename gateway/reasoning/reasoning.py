@@ -108,6 +108,20 @@ class AnyReasoner(Protocol):
         """How many derived quads each axiom supports."""
 
 
+class LateReasoner(AnyReasoner, Protocol):
+    """A reasoner behind which readings may wait (gateway/reasoning/postponed.py)."""
+
+    @property
+    def lately(self) -> AnyReasoner:
+        """As it was when somebody looked last, for figures that must not wait."""
+
+    def __len__(self) -> int:
+        """The quads that wait."""
+
+    def catch_up(self) -> None:
+        """Derive from what waits; for any thread."""
+
+
 class MakeReasoner(Protocol):
     """Makes a reasoner that has not started."""
 

@@ -2,13 +2,18 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from deploy.raspberrypi.builder.archive import INSTALLER, complete
+from deploy.raspberrypi.builder.errors import BuildError
+from deploy.raspberrypi.builder.signing import private_key, public_pem, sign
 from deploy.raspberrypi.builder.tree import configuration
 from tests.paths import ROOT
 
@@ -146,7 +151,23 @@ def test_an_installation_by_hand_is_taken_over(machine: Machine) -> None:
     assert "taking over" in told
     assert not machine.old_unit.exists()
     assert machine.settings.read_bytes() == before
-    assert machine.changes()[0] == "systemctl disable --now sosa-gateway.service"
+    assert machine.changes()[:3] == [
+        "systemctl stop sosa-gateway.service",
+        "systemctl disable sosa-gateway.service",
+        "systemctl daemon-reload",
+    ]
+
+
+@needs_root
+def test_in_a_root_that_is_being_built_nothing_is_started(machine: Machine) -> None:
+    (machine.root / "run/systemd/system").rmdir()
+    machine.old_unit.write_text(OLD_UNIT)
+    assert "not started" in machine.done()
+    systemctl = [line for line in machine.changes() if line.startswith("systemctl")]
+    assert systemctl == [
+        "systemctl disable sosa-gateway.service",
+        "systemctl enable sosa-gateway.service",
+    ]
 
 
 @needs_root
@@ -219,6 +240,58 @@ def test_what_is_wrong_is_told_before_anything_changes(
 ) -> None:
     wrong(machine)
     assert words in machine.refused()
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> tuple[Path, Path]:
+    """A pair of whoever releases: private, public."""
+    private, public = tmp_path / "release.key", tmp_path / "release.pem"
+    key = Ed25519PrivateKey.generate()
+    form = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private.write_bytes(key.private_bytes(*form))
+    public.write_bytes(public_pem(private_key(private)))
+    return private, public
+
+
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl")
+
+
+@needs_root
+@needs_openssl
+def test_signed_packages_are_taken_from_the_hand_that_is_trusted(
+    machine: Machine, keys: tuple[Path, Path]
+) -> None:
+    private, public = keys
+    assert "not signed" in machine.refused("--key", str(public))
+    sign(machine.dist, private_key(private))
+    assert "verified: signed" in machine.done("--key", str(public))
+    sums = machine.dist / "SHA256SUMS"
+    sums.write_text(sums.read_text() + f"{'0' * 64}  another.deb\n")
+    assert "not signed by the key" in machine.refused("--key", str(public))
+
+
+@needs_root
+@needs_openssl
+def test_an_installed_gateway_takes_nothing_from_another_hand(
+    machine: Machine, keys: tuple[Path, Path]
+) -> None:
+    known = machine.root / "usr/share/sosa-gateway/release-key.pem"
+    known.parent.mkdir(parents=True)
+    known.write_bytes(public_pem(Ed25519PrivateKey.generate()))
+    assert "not signed" in machine.refused()
+    sign(machine.dist, private_key(keys[0]))
+    assert "not signed by the key" in machine.refused()
+    known.write_bytes(keys[1].read_bytes())
+    machine.done()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"]
+)
+def test_what_is_no_key_signs_nothing(tmp_path: Path, content: str) -> None:
+    (tmp_path / "key").write_text(content)
+    with pytest.raises(BuildError, match="openssl genpkey"):
+        private_key(tmp_path / "key")
 
 
 def test_dry_run_says_and_does_nothing(machine: Machine) -> None:

@@ -29,7 +29,7 @@ MINE = '[gateway]\nid = "mine"\ndata_dir = "/var/lib/sosa-gateway"\n'
 
 def built(suite: str, folder: Path) -> Path:
     options = argparse.Namespace(
-        wheels=CHECKOUT / "build" / "wheels", output=folder / "dist", offline=False
+        wheels=CHECKOUT / "build" / "wheels", output=folder / "dist", offline=False, release_key=b""
     )
     try:
         return build_deb(host_target(suite), 1_700_000_000, options)

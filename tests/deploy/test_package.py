@@ -19,7 +19,7 @@ from deploy.raspberrypi.builder.tree import (
     lay_out,
     site_packages,
 )
-from deploy.raspberrypi.builder.wheels import requirements, unmet
+from deploy.raspberrypi.builder.wheels import of_another_machine, requirements, unmet
 from gateway.cli.command import documented
 from gateway.cli.options import Documented
 from gateway.cli.verbs import VERBS
@@ -135,6 +135,16 @@ def test_the_settings_are_the_defaults_but_for_the_folder_of_data() -> None:
     assert config == Config().model_copy(update={"gateway": config.gateway})
 
 
+def test_a_signed_release_brings_the_key_of_those_that_follow(
+    tmp_path: Path, commands: list[Documented]
+) -> None:
+    contents = Contents(TRIXIE, VERSION, EPOCH, ROOT, commands, b"-----BEGIN PUBLIC KEY-----\n")
+    (tmp_path / site_packages(TRIXIE)).mkdir(parents=True)
+    lay_out(tmp_path, contents)
+    key = tmp_path / "usr/share/sosa-gateway/release-key.pem"
+    assert key.read_text() == "-----BEGIN PUBLIC KEY-----\n"
+
+
 def test_settings_without_a_folder_of_data_are_refused(tmp_path: Path) -> None:
     (tmp_path / "gateway.example.toml").write_text("[gateway]\n")
     with pytest.raises(BuildError, match="no data_dir"):
@@ -184,9 +194,26 @@ def test_what_the_target_needs_is_asked_by_its_own_environment(tmp_path: Path) -
     assert list(unmet(tmp_path, Target("trixie", "amd64"))) == ["old>=3 (asked for by picky)"]
 
 
+def native(machine: int) -> bytes:
+    return b"\x7fELF\x02\x01".ljust(18, b"\0") + machine.to_bytes(2, "little")
+
+
+def test_native_modules_of_another_machine_are_found(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "one.cpython-313-aarch64-linux-gnu.so").write_bytes(native(183))
+    assert list(of_another_machine(tmp_path, Target("trixie", "arm64"))) == []
+    assert list(of_another_machine(tmp_path, Target("trixie", "amd64"))) == [
+        "deep/one.cpython-313-aarch64-linux-gnu.so"
+    ]
+    (tmp_path / "short.so.1").write_bytes(b"\x7fELF")
+    assert list(of_another_machine(tmp_path, Target("trixie", "arm64"))) == ["short.so.1"]
+
+
 def test_a_device_gets_base_and_extras_but_not_spark() -> None:
     names = " ".join(requirements(ROOT, TRIXIE))
-    assert all(name in names for name in ("pyoxigraph", "uvloop", "pyshacl", "s3fs", "sshfs"))
+    assert all(
+        name in names for name in ("pyoxigraph", "uvloop", "pyshacl", "s3fs", "sshfs", "pymodbus")
+    )
     assert "pyspark" not in names
     assert "pytest" not in names
 

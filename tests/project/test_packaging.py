@@ -88,8 +88,8 @@ def test_who_asks_for_an_extra_asks_for_one_that_there_is() -> None:
     own = [
         Requirement(line) for extra in extras.values() for line in extra if PROJECT["name"] in line
     ]
-    assert {name for each in own for name in each.extras} == {"modbus", "ship", "try"}
-    assert {"modbus", "ship", "try"} <= extras.keys()
+    assert {name for each in own for name in each.extras} == {"federation", "modbus", "ship", "try"}
+    assert {"federation", "modbus", "ship", "try"} <= extras.keys()
 
 
 def alone(*command: str | Path) -> tuple[str, ...]:

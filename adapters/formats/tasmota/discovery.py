@@ -156,12 +156,7 @@ def _readings(
     for path, name, value in leaves(dict(document)):
         steps = [step for step in JsonPath.compile(path).steps if isinstance(step, str)]
         shape = _shape(steps, value)
-        if (
-            name in _NOT_SENSORS
-            or _ANSWERS.intersection(steps)
-            or shape is None
-            or count == MAX_SENSORS
-        ):
+        if name in _NOT_SENSORS or shape is None or count == MAX_SENSORS:
             continue
         count += 1
         symbol = unit_symbol(dict(document), steps)
@@ -206,7 +201,9 @@ def _observed(symbol: str | None) -> str | None:
 
 
 def _shape(steps: Sequence[str], value: Json) -> Shape | None:
-    """None for what is no reading: texts but those that are known, and bits that are neither."""
+    """None for what is no reading: answers, texts but those known, bits that are neither."""
+    if _ANSWERS.intersection(steps):
+        return None
     if is_bit(steps):
         return Shape.TRUTH if str(value) in {"0", "1", "True", "False"} else None
     if isinstance(value, bool) or value in ("ON", "OFF"):

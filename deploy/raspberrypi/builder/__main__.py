@@ -14,6 +14,7 @@ from pathlib import Path
 
 from deploy.raspberrypi.builder.archive import complete, pack
 from deploy.raspberrypi.builder.errors import BuildError
+from deploy.raspberrypi.builder.signing import private_key, public_pem, sign
 from deploy.raspberrypi.builder.site import add_product
 from deploy.raspberrypi.builder.targets import MACHINES, RELEASES, Target
 from deploy.raspberrypi.builder.tree import Contents, installed_kib, lay_out, site_packages
@@ -30,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build; the exit code."""
     options = _parser().parse_args(arguments)
     try:
+        key = private_key(options.sign) if options.sign else None
+        options.release_key = public_pem(key) if key else b""
         epoch = source_date_epoch(CHECKOUT)
         build = partial(build_deb, epoch=epoch, options=options)
         for suite in options.suite:
@@ -37,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 package = build(Target(suite, architecture))
                 sys.stdout.write(f"{package} {package.stat().st_size / 1e6:.1f} MB\n")
         complete(options.output)
+        if key is not None:
+            sign(options.output, key)
     except BuildError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
@@ -52,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     wheels = CHECKOUT / "build" / "wheels"
     add("--wheels", type=Path, default=wheels, metavar="FOLDER", help="default: build/wheels")
     add("--offline", action="store_true", help="ask no index: take the wheels of an earlier build")
+    add("--sign", type=Path, metavar="FILE", help="the Ed25519 key (PEM) that signs the packages")
     return parser
 
 
@@ -72,7 +78,8 @@ def source_date_epoch(checkout: Path) -> int:
 def build_deb(target: Target, epoch: int, options: argparse.Namespace) -> Path:
     """The package of one target. Raises BuildError, and leaves nothing behind but wheels."""
     wheels = fetch(CHECKOUT, target, options.wheels, offline=options.offline)
-    contents = Contents(target, __version__, epoch, CHECKOUT, list(documented()))
+    commands = list(documented())
+    contents = Contents(target, __version__, epoch, CHECKOUT, commands, options.release_key)
     with tempfile.TemporaryDirectory(prefix="sosa-gateway-deb-") as folder:
         root = Path(folder, "root")
         site = root / site_packages(target)

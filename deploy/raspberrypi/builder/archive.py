@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
+from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS
 from deploy.raspberrypi.builder.targets import Target
 from deploy.raspberrypi.builder.tree import CONFIGURATION, DEBIAN, NAME, Contents, installed_kib
 
@@ -47,10 +48,11 @@ def pack(root: Path, contents: Contents, output: Path) -> Path:
 
 
 def complete(output: Path) -> None:
-    """Put beside the packages what installs them, and the sums that it verifies."""
+    """Put beside the packages what installs them, and the sums that it verifies; not signed."""
+    (output / SIGNATURE).unlink(missing_ok=True)
     shutil.copy(INSTALLER, output / INSTALLER.name)
     lines = [f"{_sha256(path)}  {path.name}\n" for path in sorted(output.glob("*.deb"))]
-    (output / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    (output / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def _sha256(path: Path) -> str:

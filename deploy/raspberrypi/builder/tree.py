@@ -29,6 +29,7 @@ DEBIAN = Path(__file__).parents[1] / "debian"
 NAME = "sosa-gateway"
 LIB = Path("usr/lib", NAME)
 VENV = LIB / "venv"
+RELEASE_KEY = Path("usr/share", NAME, "release-key.pem")
 CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
 _LAUNCHER = """\
@@ -40,13 +41,17 @@ exec /usr/lib/sosa-gateway/venv/bin/python3 -I -m gateway "$@"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What is said of a package: its version, when it was made, where, what commands it has."""
+    """What is said of a package: its version, when it was made, where, what commands it has.
+
+    `release_key` is PEM, of whoever signs releases; b"" for nobody.
+    """
 
     target: Target
     version: str
     epoch: int
     checkout: Path
     commands: Sequence[Documented]
+    release_key: bytes = b""
 
 
 def site_packages(target: Target) -> Path:
@@ -62,6 +67,8 @@ def lay_out(root: Path, contents: Contents) -> None:
     _put(root / CONFIGURATION, configuration(contents.checkout))
     _systemd(root)
     _documents(root, contents)
+    if contents.release_key:
+        _put(root / RELEASE_KEY, contents.release_key.decode("ascii"))
     _manual(root, contents)
     for path in root.rglob("*"):
         if not path.is_symlink():

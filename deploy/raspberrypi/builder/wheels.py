@@ -19,8 +19,12 @@ from packaging.version import Version
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.targets import Target
 
-EXTRAS = ("try", "ship")
+EXTRAS = ("try", "ship", "modbus")
 """What a device can use beyond the base; Spark and its Java belong to the archive's machine."""
+
+_ELF_64_LITTLE = b"\x7fELF\x02\x01"
+_E_MACHINE = {"x86_64": 62, "aarch64": 183}
+"""System V Application Binary Interface, "ELF Header"; its supplements for both processors."""
 
 _PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
@@ -72,6 +76,12 @@ def install(wheels: Sequence[Path], target: Target, site: Path) -> None:
             f"the target needs what is not there: {', '.join(missing)}",
             "name it in pyproject.toml or pin it in constraints.txt",
         )
+    foreign = list(of_another_machine(site, target))
+    if foreign:
+        raise BuildError(
+            f"not made for {target.machine}: {', '.join(foreign)}",
+            "remove the folder of wheels (build/wheels) and build again",
+        )
 
 
 def unmet(site: Path, target: Target) -> Iterator[str]:
@@ -84,6 +94,16 @@ def unmet(site: Path, target: Target) -> Iterator[str]:
             version = there.get(canonicalize_name(asked.name))
             if _holds(asked, target) and (version is None or version not in asked.specifier):
                 yield f"{_bare(asked)} (asked for by {head['Name']})"
+
+
+def of_another_machine(site: Path, target: Target) -> Iterator[str]:
+    """Native modules that the target could not load, by the head of each (ELF, e_machine)."""
+    for path in sorted(site.rglob("*.so*")):
+        with path.open("rb") as file:
+            head = file.read(20)
+        is_native = head.startswith(_ELF_64_LITTLE) and len(head) == 20
+        if not is_native or int.from_bytes(head[18:], "little") != _E_MACHINE[target.machine]:
+            yield str(path.relative_to(site))
 
 
 def _metadata(site: Path) -> list[Path]:

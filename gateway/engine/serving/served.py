@@ -152,6 +152,11 @@ class Served:
         """
         if not isinstance(query, SubscribeRequest):
             query = SubscribeRequest(query.text, query.dataset, query.rights, infer=query.infer)
+        if query.gateways is not None:
+            raise BadRequestError(
+                "this subscription is asked of gateways, and it is served by one alone",
+                "leave out `gateways`, or set up [federation]",
+            )
         if query.mode == EVENT:
             return _of_events(query)
         query = self._windows.names.completed(query)

@@ -31,7 +31,7 @@ from gateway.engine.workers.workers import Workers
 from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
-from gateway.rdf.rights import ALL_RIGHTS, Rights
+from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
@@ -49,9 +49,6 @@ _NO_CHANGE = Delta()
 
 _made: Callable[[type[Outcome], tuple[object, ...]], Outcome] = tuple.__new__
 """A third of the time of calling the class."""
-
-RightsOf = Callable[[str], Rights]
-"""The rights that an identity has now; raises a GatewayError for one that is known no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,9 @@ class _Kept:
         if new:
             self._ends |= self._rest.ends(self._store, new)
         for key, row in zip(keys, rows, strict=True):
-            held = self._rows.setdefault(key, {})
+            held = self._rows.get(key)
+            if held is None:
+                held = self._rows[key] = {}
             left = held.get(row, 0) + times
             if left:
                 held[row] = left
@@ -144,7 +146,9 @@ class _Kept:
                 del held[row]
                 if not held:
                     self._left.add(key)
-            groups.move([row + end for end in self._ends[key]], times, touched)
+            ends = self._ends[key]
+            if ends:
+                groups.move([row + end for end in ends], times, touched)
 
     def take(self, artq: Artq, groups: Groups, touched: list[Group]) -> None:
         """Move the rows that a change of the store concerns."""

@@ -7,7 +7,7 @@ them: with a double, the other side is made one.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -23,7 +23,7 @@ from gateway.rdf.namespaces import XSD
 from gateway.rdf.terms import Term
 from gateway.sparql import algebra
 
-_DECIMAL = Kind.DECIMAL
+_INTEGER, _DECIMAL = Kind.INTEGER, Kind.DECIMAL
 """To look a member up takes longer than to compare."""
 
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -138,29 +138,28 @@ class _Sorted:
     def __bool__(self) -> bool:
         return bool(self._exact)
 
-    def passing(self, operator: str, value: Term | None) -> Iterator[Spu]:
-        """Members whose threshold the value meets; where only the store can say, all."""
+    def passing(self, operator: str, value: Term | None) -> tuple[list[Spu], bool]:
+        """Members whose threshold the value meets, and whether that is sure.
+
+        Where only the store can say, these are all.
+        """
         if value is None:
-            return
+            return [], True
         kind, places, real = measured(value)
-        if kind is _DECIMAL:
-            yield from _slice(operator, self._exact, places)
-            return
+        if kind is _DECIMAL or kind is _INTEGER:
+            return _slice(operator, self._exact, places), True
         if kind is Kind.ERROR or (kind is Kind.DOUBLE and isnan(real)):
-            return
+            return [], True
         if kind is Kind.UNKNOWN:
-            yield from (spu for _, spu in self._exact)
-        elif kind is Kind.DOUBLE:
-            yield from _slice(operator, self._real, real)
-        else:
-            yield from _slice(operator, self._exact, places)
+            return [spu for _, spu in self._exact], False
+        return _slice(operator, self._real, real), True
 
 
 def _constant(entry: tuple[Any, Spu]) -> Any:
     return entry[0]
 
 
-def _slice(operator: str, entries: list[Any], value: float) -> Iterator[Spu]:
+def _slice(operator: str, entries: list[Any], value: float) -> list[Spu]:
     match operator:
         case ">":
             found = range(bisect_left(entries, value, key=_constant))
@@ -170,7 +169,7 @@ def _slice(operator: str, entries: list[Any], value: float) -> Iterator[Spu]:
             found = range(bisect_right(entries, value, key=_constant), len(entries))
         case _:
             found = range(bisect_left(entries, value, key=_constant), len(entries))
-    return (entries[place][1] for place in found)
+    return [entries[place][1] for place in found]
 
 
 class Members:
@@ -225,8 +224,11 @@ class Members:
                 found.append(spu)  # noqa: PERF401 - mostly there are none
         for (is_outer, name, operator), members in self._sorted.items():
             solution = shown.columns if is_outer else shown.seen
-            candidates = members.passing(operator, solution.get(name))
-            found += [spu for spu in candidates if self.passes(spu, shown)]
+            candidates, is_sure = members.passing(operator, solution.get(name))
+            for spu in candidates:
+                checks = self._checks[spu]
+                if (is_sure and len(checks) == 1) or all(each.passes(shown) for each in checks):
+                    found.append(spu)
         return found
 
     def passes(self, spu: Spu, shown: Shown) -> bool:

@@ -207,7 +207,7 @@ class Bus:
             await self._deliver(polling, reading_payload(polling.key.device, runs, refused))
 
     def _is_heard(self, device: Device) -> None:
-        """It answers: what was told before it was silent is told again."""
+        """What a device told before it was silent is told again."""
         if not self._health_of(device).answered():
             return
         log.info("modbus_answers", extra={"device": str(device)})

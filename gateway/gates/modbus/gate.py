@@ -116,9 +116,9 @@ class ModbusGate:
             reading = read_command(message)
         except ValueError as error:
             return str(error)
-        bus = self.buses.get(reading.device.bus)
-        if bus is None:
-            return _no_bus(reading.device.bus)
+        if why := self._why_lost(reading.device):
+            return why
+        bus = self.buses[reading.device.bus]
         table, address = min(reading.words)
         words = [reading.words[table, place] for _, place in sorted(reading.words)]
         command = Command(message.topic, reading.device, table, address, words, expires_s, refused)

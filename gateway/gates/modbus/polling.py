@@ -77,7 +77,7 @@ class Block:
     def news(
         self, words: Sequence[int], now_s: float, unchanged_s: float
     ) -> Iterator[tuple[int, Sequence[int]]]:
-        """Of what was read, each address with the words to tell: all of them where that is 0.
+        """Addresses with the words to tell, of those read: all where `unchanged_s` is 0.
 
         Else the values that changed, and those that were told last longer ago.
         """
@@ -121,7 +121,7 @@ class Polling:
         self.due_s = max(self.due_s, not_before_s)
 
     def blocks_due(self, now_s: float) -> Iterator[Block]:
-        """Those that are asked now; the deque may be changed meanwhile."""
+        """What is asked now; the deque may be changed meanwhile."""
         return iter([block for block in self.blocks if block.retry_s <= now_s])
 
     def refuse(self, block: Block, answer: Answer, now_s: float) -> bool:

@@ -19,6 +19,7 @@ from gateway.engine import Explanation, QueryRequest, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import UNION
 from gateway.engine.windowed.over import told
+from gateway.errors import BadRequestError
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
@@ -71,6 +72,11 @@ class ExplainGate:
         rights = caller.principal.policy.subscribe_rights
         over = operation.over
         infer = operation.infer
+        if over.gateways is not None:
+            raise BadRequestError(
+                "how a query is served by several gateways is not told yet",
+                "leave out `gateways`: each explains its own part",
+            )
         if infer is None:
             infer = self._infer and over.mode == UNION
         explanation = await self._engine.explain(

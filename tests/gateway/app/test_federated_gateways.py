@@ -151,3 +151,12 @@ def test_settings_that_cannot_be_are_said() -> None:
         FederationSettings.model_validate(
             {"listen": "127.0.0.1:1", "peers": {"attic": {"at": "http://x"}}}
         )
+
+
+async def test_explain_is_about_one_gateway(tmp_path: Path) -> None:
+    alone = settings(tmp_path, write_profile(tmp_path))
+    async with running(alone) as opened, http(opened) as client:
+        asked = {"query": "ASK { ?s <urn:p> ?o }", "gateways": "all"}
+        refused = await client.get("/explain", params=asked)
+        assert refused.status_code == 400
+        assert "leave out `gateways`" in refused.json()["error_description"]

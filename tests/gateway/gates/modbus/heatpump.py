@@ -31,6 +31,19 @@ VALUES = f"""{PREFIXES} SELECT ?property ?value {{
 ABSENT = f"""{PREFIXES} SELECT ?property {{
   ?s gw:absentSince ?since ; gw:ofProperty ?property }}"""
 
+ACTUATOR: JsonObject = {
+    "id": "urn:actuator:setpoint",
+    "name": "setpoint",
+    "format": "modbus",
+    "topic": "modbus/heatpump/set",
+    "payload": "cellar/1 holding 5 int16 scale 0.1 = {value}",
+    "minimum": 15,
+    "maximum": 25,
+    "property": "urn:property:setpoint",
+    "feature": "urn:room:1",
+    "timeLimit": 5,
+}
+
 
 def register(name: str, selector: str, **members: str | float) -> JsonObject:
     """A register of the heat pump, at bus cellar and unit 1 where it names no other."""
@@ -56,13 +69,14 @@ def config_of(
     buses: Sequence[BusSettings],
     mappings: Sequence[JsonObject],
     actuators: Sequence[JsonObject] = (),
+    mosquitto: int | None = None,
 ) -> Config:
     """The settings of a gateway with these buses."""
     profile = write_profile(folder, mappings)
     document = json.loads(profile.read_text())
     document["extended"]["actuators"] = list(actuators)
     profile.write_text(json.dumps(document))
-    config = settings(folder, profile)
+    config = settings(folder, profile, mosquitto=mosquitto)
     return config.model_copy(update={"modbus": ModbusSettings(buses=tuple(buses))})
 
 

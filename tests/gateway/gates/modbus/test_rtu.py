@@ -3,9 +3,11 @@
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from tests.gateway.actuation.lamps import command, until_last
 from tests.gateway.gates.modbus.devices import Device, cable, rtu
 from tests.gateway.gates.modbus.heatpump import (
     ABSENT,
+    ACTUATOR,
     VALUES,
     alarms,
     config_of,
@@ -73,3 +75,15 @@ async def test_a_unit_for_everybody_is_not_asked(tmp_path: Path) -> None:
         async with running(config) as gateway:
             [alarm] = alarms(gateway)
             assert alarm.what == "cellar/0: a serial line has the units 1 to 247"
+
+
+async def test_a_command_to_everybody_is_not_written(tmp_path: Path) -> None:
+    device = Device(1, registers={5: 200})
+    actuator = {**ACTUATOR, "payload": "cellar/0 holding 5 int16 = {value}"}
+    with cable() as wire:
+        config = config_of(tmp_path, [line(wire.ends[1])], [], [actuator])
+        async with rtu([device], wire.ends[0]), running(config) as gateway:
+            await command(gateway, 20, "setpoint")
+            entry = await until_last(gateway, "failed", "setpoint")
+            assert "units 1 to 247" in entry["reason"]
+            assert not device.asked

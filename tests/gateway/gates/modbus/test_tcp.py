@@ -1,5 +1,6 @@
 """Registers over Modbus TCP through a whole gateway: read, refused, late, silent, cut."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -18,8 +19,16 @@ from tests.gateway.gates.modbus.heatpump import (
     until_alarms,
     until_quarantined,
 )
-from tests.kit.gateways import MAPPINGS, free_port, publish, running, update, watch
-from tests.kit.metrics import metrics, until_metric
+from tests.kit.gateways import (
+    MAPPINGS,
+    free_port,
+    mosquitto,
+    publish,
+    running,
+    update,
+    watch,
+)
+from tests.kit.metrics import until_metric
 
 
 async def test_registers_become_observations(tmp_path: Path) -> None:
@@ -174,14 +183,25 @@ async def test_a_cable_that_is_cut_and_mended(tmp_path: Path) -> None:
             await absent.until(lambda: not absent.answer)
 
 
-async def test_what_a_broker_has_in_the_name_of_a_device_is_not_taken(tmp_path: Path) -> None:
-    device = Device(registers={0: 1})
+@pytest.mark.parametrize("mode", ["embedded", "mosquitto"])
+async def test_what_a_broker_has_in_the_name_of_a_device_is_not_taken(
+    tmp_path: Path, mode: str
+) -> None:
+    device, flow = Device(registers={0: 1}), register("flow", "holding 0 int16")
     forged = b'{"bus":"cellar","unit":1,"holding":{"0":[7]}}'
-    async with reading(tmp_path, device, register("flow", "holding 0 int16")) as gateway:
+    async with AsyncExitStack() as there:
+        modbus_port = await there.enter_async_context(tcp([device]))
+        broker = there.enter_context(mosquitto(tmp_path)) if mode == "mosquitto" else None
+        config = config_of(
+            tmp_path, [bus(modbus_port)], [flow], mosquitto=broker.port if broker else None
+        )
+        gateway = await there.enter_async_context(running(config))
         told = await watch(gateway, VALUES)
         await told.until(lambda: told.values() == ["1"])
-        await publish(gateway.mqtt_port, [("modbus/heatpump", forged)])
-        assert (await metrics(gateway))["modbus_forged_total"] == 1
+        if broker is not None:
+            await asyncio.to_thread(broker.wait_subscribed, "modbus/heatpump")
+        await publish(broker.port if broker else gateway.mqtt_port, [("modbus/heatpump", forged)])
+        await until_metric(gateway, "modbus_forged_total", 1)
         device.registers[0] = 2
         await told.until(lambda: len(told.values()) == 2)
         assert told.values() == ["1", "2"]

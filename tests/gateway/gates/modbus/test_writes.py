@@ -10,6 +10,7 @@ from gateway.gates.modbus import line
 from tests.gateway.actuation.lamps import command, until_last
 from tests.gateway.gates.modbus.devices import Device
 from tests.gateway.gates.modbus.heatpump import (
+    ACTUATOR,
     VALUES,
     bus,
     config_of,
@@ -20,18 +21,6 @@ from tests.kit.gateways import JsonObject, free_port, publish, running, watch
 from tests.kit.metrics import metrics
 
 SETPOINT = register("setpoint", "holding 5 int16 every 3600", scale=0.1)
-ACTUATOR: JsonObject = {
-    "id": "urn:actuator:setpoint",
-    "name": "setpoint",
-    "format": "modbus",
-    "topic": "modbus/heatpump/set",
-    "payload": "cellar/1 holding 5 int16 scale 0.1 = {value}",
-    "minimum": 15,
-    "maximum": 25,
-    "property": "urn:property:setpoint",
-    "feature": "urn:room:1",
-    "timeLimit": 5,
-}
 
 
 async def test_a_register_is_written_and_read_back(tmp_path: Path) -> None:
