@@ -271,7 +271,7 @@ class ObservationTemplates:
         return self._templates.text(_template(told))
 
     def terms(self, told: Said, names: Iterable[str]) -> Mapping[str, Term]:
-        """Those of its forced bindings that have these names, and what the profile binds itself."""
+        """The forced bindings that have these names, and what the profile binds itself."""
         base, makers = self._base, _makers(told)
         values = {name: makers[name](base, told) for name in names if name in makers}
         return self._templates.bound(_template(told), values)

@@ -81,7 +81,7 @@ def _subject(request: SubscribeRequest) -> Subject:
 
 
 def _predicates(wanted: Iterable[LuttEntry], node: NamedNode) -> Predicates | None:
-    """Those of a window that the patterns name; None: any."""
+    """The predicates of a window that the patterns name; None: any."""
     found = {entry.predicate for entry in wanted if entry.graph in {None, node}}
     return None if None in found else frozenset(each for each in found if each is not None)
 

@@ -56,7 +56,7 @@ class Recipe:
         return self._of(self.whole, told)
 
     def shared(self, told: Said) -> tuple[Triple, ...]:
-        """Those that other observations may have; of one stream the same object, mostly."""
+        """The triples that other observations may have; of one stream the same object, mostly."""
         if not self._is_of_stream:
             return self._shared.of(self._templates.terms(told, self._shared.names))
         key = told.sensor, told.observed_property, told.feature
@@ -69,7 +69,7 @@ class Recipe:
         return made
 
     def unique(self, told: Said, wanted: Predicates | None) -> tuple[Triple, ...]:
-        """Those that no other observation has, of wanted predicates."""
+        """The triples of wanted predicates that no other observation has."""
         part = self.part(wanted)
         return self._of(part, told) if len(part) else ()
 
