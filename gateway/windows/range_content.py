@@ -95,7 +95,7 @@ class RangeContent(Content):
         self.size -= triples.unique_of(None) - len(made)
 
     def show(self, before: Shown, after: Shown) -> None:
-        """Its elements are others now."""
+        """Have other elements from now on."""
         self.gained, self.lost = [*(after[0] - before[0])], [*(before[0] - after[0])]
         self.is_mixed = True
         for triples in after[1] - before[1]:
