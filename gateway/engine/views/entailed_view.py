@@ -160,12 +160,8 @@ class EntailedView:
         if not self.is_started:
             apply(delta)
             return Delta()
-        if is_reading and not is_awaited and self._is_unheard:
-            waiting = self.reasoner.looked_at(delta)
-            if waiting is not None:
-                apply(delta)
-                self.reasoner.postpone(waiting)
-                return delta
+        if is_reading and not is_awaited and self._is_postponed(delta, apply):
+            return delta
         if self._performance is not None:
             self._performance.evaluated()
         entailed = self.reasoner.step(delta, is_reading=is_reading)
@@ -184,6 +180,15 @@ class EntailedView:
             self._are_axioms_new = self.is_unsettled = True
         self._take(entailed, arriving)
         return entailed
+
+    def _is_postponed(self, delta: Delta, apply: Callable[[Delta], None]) -> bool:
+        """Commit a reading that is derived from later, where it may be."""
+        waiting = self.reasoner.looked_at(delta) if self._is_unheard else None
+        if waiting is None:
+            return False
+        apply(delta)
+        self.reasoner.postpone(waiting)
+        return True
 
     @property
     def _is_unheard(self) -> bool:

@@ -57,7 +57,7 @@ def triples(found: list[Observation]) -> Graph:
     engine = Engine.open()
     for sequence, observation in enumerate(found, 1):
         record = Record(Position(1, sequence), sequence, observation, RECEIVED)
-        engine.update([templates.observe(record)])
+        engine.update(list(templates.observed(record)))
     constructed = engine.query("CONSTRUCT WHERE { ?s ?p ?o }")
     assert isinstance(constructed, QueryTriples)
     written = serialize(constructed, format=RdfFormat.N_TRIPLES)
