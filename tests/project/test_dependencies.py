@@ -87,7 +87,9 @@ def test_what_is_loaded_by_name_is_in_its_extra(extra: str) -> None:
 
 
 def test_developers_get_what_tests_and_benchmarks_import() -> None:
-    others = set().union(*map(declared, ("", "spark", "java", "modbus", "ship", "try", "federation")))
+    others = set().union(
+        *map(declared, ("", "spark", "java", "modbus", "ship", "try", "federation"))
+    )
     needed = imported("bench", "deploy", "tests") | imported_for_benchmarks()
     assert needed - others == declared("dev") - NOT_IMPORTED["dev"]
 

@@ -57,6 +57,7 @@ from typing import Any, NamedTuple, Protocol
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad
 
 from gateway.engine.dataset import LookUp, Quads, Tables, look_up_in
+from gateway.engine.join.join_order import join_order
 from gateway.engine.join.join_pattern import (
     ATTRIBUTES,
     JoinPattern,
@@ -70,7 +71,6 @@ from gateway.engine.join.join_pattern import (
 )
 from gateway.engine.limits import in_time
 from gateway.engine.lutt import Artq, Run
-from gateway.rdf.namespaces import RDF
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import GraphName, Term
 
@@ -247,7 +247,7 @@ class _Plan:
         self._first_keys = run_keys([] if seed is None else attributes(patterns[seed], parameters))
         self._width = len(places) + 1
         self._steps: list[_Step] = []
-        for place in _order(patterns, seed, set(places)):
+        for place in join_order(patterns, seed, set(places)):
             step = _Step(place, patterns[place], places)
             step.prune = prunes.after(places)
             self._steps.append(step)
@@ -478,38 +478,3 @@ def _acceptance(
         return all(getattr(quad, one) == getattr(quad, other) for one, other in equal)
 
     return accept
-
-
-def _order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -> list[int]:
-    """The order of the other patterns: always one with the most positions known."""
-    known = {slot for slot in bound if isinstance(slot, str)}
-    left = {place: _known(patterns[place], known) for place in range(len(patterns))}
-    if seed is not None:
-        del left[seed]
-    users: dict[str, list[int]] = {}
-    for place in left:
-        for name in patterns[place].variables:
-            users.setdefault(name, []).append(place)
-    order: list[int] = []
-    while left:
-        best = max(left, key=left.__getitem__)
-        del left[best]
-        order.append(best)
-        new = patterns[best].variables - known
-        known |= new
-        for place in {place for name in new for place in users[name]} & left.keys():
-            left[place] = _known(patterns[place], known)
-    return order
-
-
-_TYPE = NamedNode(f"{RDF}type")
-
-
-def _known(pattern: JoinPattern, known: set[str]) -> tuple[int, int, bool, bool]:
-    """Positions known; of equals, those from the changed quad select more than constants do.
-
-    Of constants, a class selects least.
-    """
-    bound = [not isinstance(slot, str) or slot in known for slot in pattern.slots]
-    joined = sum(slot in known for slot in pattern.slots if isinstance(slot, str))
-    return sum(bound), joined, bound[0], pattern.predicate != _TYPE
