@@ -1,4 +1,4 @@
-"""The dialects of the fleet: one class a kind of device, every format of the gateway among them."""
+"""The dialects of the fleet: one class a kind of device, every format that comes by MQTT."""
 
 from gateway.demo.fleet.device import Device
 from gateway.demo.fleet.dialects.announced import Esphome, HomeAssistant, Homie4, Homie5
@@ -10,10 +10,13 @@ from gateway.demo.fleet.dialects.loggers import (
     CsvLogger,
     FiwareLogger,
     HexLogger,
+    InfluxLogger,
     JsonLogger,
     MsgpackLogger,
+    NgsiLogger,
     SensorThingsLogger,
     TextLogger,
+    UltralightLogger,
 )
 from gateway.demo.fleet.dialects.lorawan import ChirpStack, Ttn
 from gateway.demo.fleet.dialects.plain import Scalar
@@ -48,6 +51,9 @@ DIALECTS: tuple[type[Device], ...] = (
     BytesLogger,
     HexLogger,
     TextLogger,
+    UltralightLogger,
+    NgsiLogger,
+    InfluxLogger,
 )
 
 

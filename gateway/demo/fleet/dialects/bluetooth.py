@@ -15,6 +15,8 @@ _GATEWAYS = ("C80000000001", "C80000000002")
 _COUNTS = 65_535
 """65535 says "not available": the counter wraps before it."""
 
+_NO_FORMAT = 0x7F
+
 
 class Ruuvi(Device):
     """A RuuviTag, data format 5."""
@@ -85,7 +87,7 @@ class Ruuvi(Device):
     def _advertisement(self, fault: str) -> bytes:
         """Flags, then manufacturer data of company 0x0499."""
         air = 0x8000 if fault == "sentinel" else self.air.raw
-        data = bytes([3 if fault == "format" else 5])
+        data = bytes([_NO_FORMAT if fault == "format" else 5])
         data += air.to_bytes(2, "big") + self.humidity.raw.to_bytes(2, "big")
         data += self.pressure.raw.to_bytes(2, "big") + bytes.fromhex("0004fffc040cac3642")
         data += self.count.to_bytes(2, "big") + bytes.fromhex(self.mac)

@@ -2,7 +2,8 @@
 
 A logger tells what it measured, when, and the how many-th that was; one may hold messages back and
 send them in another order. What differs is how it writes: JSON, CBOR, MessagePack, CSV, bytes, hex
-digits, a line of text, FIWARE's measures, an Observation of SensorThings.
+digits, a line of text, FIWARE's measures and notifications, InfluxDB's lines, an Observation of
+SensorThings.
 """
 
 import json
@@ -47,7 +48,16 @@ class Line:
 class Logger(Device):
     """`encode` writes a line; `selectors` say where air, level, time and counter stand."""
 
-    faults = ("null", "past", "repeat", "torn", "late", "future", "silence", "unset")
+    faults: ClassVar[Sequence[str]] = (
+        "null",
+        "past",
+        "repeat",
+        "torn",
+        "late",
+        "future",
+        "silence",
+        "unset",
+    )
     selectors: ClassVar[tuple[str, str, str, str]]
     null_reason: ClassVar[str] = "null"
     unset_reasons: ClassVar[Sequence[str]] = ("time_unusable", "time_unusable")
@@ -246,6 +256,58 @@ class SensorThingsLogger(Logger):
                 "parameters": {"level": line.members["level"]},
             }
         ).encode()
+
+
+class UltralightLogger(Logger):
+    """Measures of an IoT Agent for UltraLight 2.0, without a counter."""
+
+    family = "ultralight"
+    selectors = ("air", "level", "", "")
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(number, seed)
+        self.topic = f"/ul/fleet/{self.name}/attrs"
+
+    def encode(self, line: Line) -> bytes:
+        """The time, then names and values between bars."""
+        air = "null" if line.air is None else fixed(line.air, 1)
+        return f"{_zulu(line.unix)}|air|{air}|level|{fixed(line.level, 1)}".encode()
+
+    def torn(self, sent: Sent) -> Sent:
+        """A message whose last value is cut off."""
+        return replace(super().torn(sent), payload=sent.payload[: sent.payload.rindex(b"|") + 1])
+
+
+class NgsiLogger(Logger):
+    """A notification of a context broker, normalized, about an entity that has its own time."""
+
+    family = "ngsi"
+    selectors = ("air", "level", "", "")
+
+    def encode(self, line: Line) -> bytes:
+        """An entity with two numbers."""
+        time = {"type": "DateTime", "value": _zulu(line.unix), "metadata": {}}
+        entity: dict[str, object] = {"id": self.name, "type": "Logger", "TimeInstant": time}
+        for name in ("air", "level"):
+            entity[name] = {"type": "Number", "value": line.members[name], "metadata": {}}
+        return json.dumps({"subscriptionId": "fleet", "data": [entity]}).encode()
+
+
+class InfluxLogger(Logger):
+    """A point of InfluxDB's line protocol, which has no word for a missing value or clock."""
+
+    family = "influx"
+    faults = ("past", "repeat", "torn", "late", "future", "silence")
+    selectors = ("fleet air", "fleet level", "", "")
+
+    def encode(self, line: Line) -> bytes:
+        """Two fields, the time in nanoseconds."""
+        air, level = (fixed(each, 1) for each in (line.air or 0, line.level))
+        return f"fleet air={air},level={level} {line.unix}000000000\n".encode()
+
+    def torn(self, sent: Sent) -> Sent:
+        """A line whose last field has no value."""
+        return replace(super().torn(sent), payload=sent.payload[: sent.payload.rindex(b"=") + 1])
 
 
 def _zulu(unix: int) -> str:
