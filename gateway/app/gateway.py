@@ -8,8 +8,9 @@ then the writer stops, so no part talks to one that is gone.
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +19,7 @@ from gateway.app.alarms import alarming
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
+from gateway.app.keeping import backups_of, with_its_data
 from gateway.app.logs import kept_log
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
@@ -61,11 +63,20 @@ class Gateway:
         config: Config,
         clocks: Clocks = SYSTEM_CLOCKS,
         starting: Callable[[str], None] = lambda _stage: None,
+        *,
+        settings: Path | None = None,
+        may_serve: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`starting` is told the name of each stage when it begins."""
+        """`starting` is told the name of each stage when it begins.
+
+        `settings` is the file that the configuration is from. When all but what listens is there,
+        `may_serve` is waited for.
+        """
         self._config = config
         self._clocks = clocks
         self._starting = starting
+        self._settings = settings
+        self._may_serve = may_serve
         self._exit = AsyncExitStack()
         self._tasks: Tasks
 
@@ -75,6 +86,7 @@ class Gateway:
         raise_limit()
         gc.set_threshold(*_COLLECT)
         keep_private(self._config.gateway.data_dir)
+        with_its_data(self._config)
         self._tasks = Tasks()
         async with AsyncExitStack() as starting:
             await self._start(starting)
@@ -142,9 +154,12 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
+        backups = backups_of(config, storage, self._settings)
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log, kept
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, backups, kept
         )
+        if self._may_serve is not None:
+            await self._may_serve()
         self._starting("broker")
         await enter(broker.listening(control.actuating.topics))
         self.mqtt_port = broker.port

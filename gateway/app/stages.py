@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from gateway.admin.keeping.backup import Backups
 from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
@@ -30,6 +31,7 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
+    backups: Backups
     events: EventsKept | None = None
 
     def summary(self) -> Mapping[str, int]:

@@ -30,6 +30,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
     Count,
@@ -66,6 +67,7 @@ __all__ = [
     "SparkplugSettings",
     "StoreSettings",
     "TlsSettings",
+    "UpgradeSettings",
     "WebSocketSettings",
     "WindowsSettings",
     "is_loopback",
@@ -196,6 +198,7 @@ class Config(Section):
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
     shipping: ShippingSettings = ShippingSettings()
+    upgrade: UpgradeSettings = UpgradeSettings()
     log: LogSettings = LogSettings()
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from gateway.engine.windowed.over import MODES
 from gateway.gates.admin import (
     actuators,
     alarms,
+    backup,
     broker,
     mappings,
     profiles,
@@ -42,6 +43,7 @@ ROUTERS = tuple(
         delayed.router,
         health.router,
         alarms.router,
+        backup.router,
         broker.router,
         mappings.reader,
         mappings.mapper,
