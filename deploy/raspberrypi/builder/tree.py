@@ -1,6 +1,7 @@
 """The tree of files of a package: what lies where on the device, with its modes.
 
     usr/lib/sosa-gateway/venv      interpreter link and packages; nothing writes there
+    usr/lib/sosa-gateway/version   that of the package, by which releases are compared
     usr/bin/sosa-gateway           runs the command with that interpreter, cut off from all others
     etc/sosa-gateway/gateway.toml  the settings, a conffile
     usr/lib/systemd, sysusers.d, tmpfiles.d, usr/share/{man,doc,bash-completion,lintian}
@@ -34,8 +35,12 @@ CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
 _LAUNCHER = """\
 #!/bin/sh
+# The release in use; what changes it is the package's own code, which no release replaces.
+home=/usr/lib/sosa-gateway
+slot=/var/lib/sosa-gateway-slots/current
+[ "${1-}" = upgrade ] || [ ! -x "$slot/venv/bin/python3" ] || home=$slot
 # -I: no module of the folder one stands in, none of the user's, no PYTHON* variable.
-exec /usr/lib/sosa-gateway/venv/bin/python3 -I -m gateway "$@"
+exec "$home/venv/bin/python3" -I -m gateway "$@"
 """
 
 
@@ -54,6 +59,11 @@ class Contents:
     release_key: bytes = b""
 
 
+def package_version(version: str, target: Target) -> str:
+    """That of a newer release of Debian sorts behind that of an older one."""
+    return f"{version}-1~deb{target.release.number}"
+
+
 def site_packages(target: Target) -> Path:
     """Below the root."""
     return VENV / "lib" / f"python{target.python}" / "site-packages"
@@ -64,13 +74,14 @@ def lay_out(root: Path, contents: Contents) -> None:
     slim(root / site_packages(contents.target))
     _interpreter(root / VENV, contents.target)
     _put(root / "usr/bin" / NAME, _LAUNCHER)
+    _put(root / LIB / "version", f"{package_version(contents.version, contents.target)}\n")
     _put(root / CONFIGURATION, configuration(contents.checkout))
     _systemd(root)
     _documents(root, contents)
     if contents.release_key:
         _put(root / RELEASE_KEY, contents.release_key.decode("ascii"))
     _manual(root, contents)
-    for path in root.rglob("*"):
+    for path in (root, *root.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or _runs(path, root) else 0o644)
 

@@ -90,7 +90,7 @@ def unpacked(source: BinaryIO, passphrase: str = "") -> Iterator[Iterator[Conten
         ) from error
 
 
-def _members(tar: tarfile.TarFile, archive: BinaryIO) -> Iterator[Content]:
+def _members(tar: tarfile.TarFile, archive: io.RawIOBase) -> Iterator[Content]:
     for each in tar:
         file = tar.extractfile(each) if each.isreg() else None
         if file is None:

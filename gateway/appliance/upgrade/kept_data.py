@@ -12,19 +12,21 @@ import os
 import shutil
 from pathlib import Path
 
+from pyoxigraph import Literal, NamedNode
+
 from gateway.admin.keeping.backup import KEPT
 from gateway.admin.keeping.replacement import Plan, commit, finish, prepare, put
 from gateway.errors import UpgradeError
 from gateway.journal.events import Events
 from gateway.journal.names import SegmentName
 from gateway.journal.record import Position
-from gateway.rdf.namespaces import STATE_GRAPH
+from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.runtime.durable_files import remove_tree, rename_durably, sync_tree
 from gateway.store.disk.stored import stored_quads
 
 _KEPT, _FRESH = "kept", "kept.new"
 _UNCHANGED = {".sst", ".blob"}
-_APPLIED = "appliedJournal"
+_APPLIED = NamedNode(f"{GW}appliedJournal")
 
 
 def keep(data: Path, name: str) -> None:
@@ -91,7 +93,7 @@ def _applied(data: Path) -> str:
     found = [
         Position.parse(quad.object.value)
         for quad in stored_quads(data / "store", (STATE_GRAPH,))
-        if quad.predicate.value.endswith(_APPLIED)
+        if quad.predicate == _APPLIED and isinstance(quad.object, Literal)
     ]
     return str(max(found)) if found else ""
 

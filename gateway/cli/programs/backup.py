@@ -10,7 +10,6 @@ import os
 import sys
 import time
 import tomllib
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def _backup(options: argparse.Namespace) -> int:
 
 def _restore(options: argparse.Namespace) -> int:
     passphrase = _passphrase(twice=False) if options.decrypt else ""
-    data = load_config(options.config, os.environ).gateway.data_dir
+    data = _data_of(options.config)
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         with options.file.open("rb") as source, as_owner(data):
@@ -102,20 +101,22 @@ def _restore(options: argparse.Namespace) -> int:
     return 0
 
 
-def _behind(
-    backup: Backup,
-    asked: int | None,
-    clock: Callable[[], float] = time.time,
-    pause: Callable[[float], None] = time.sleep,
-) -> int:
-    """See `Backup.behind`; waits until the clock is set."""
-    if (epoch := backup.behind(clock(), asked)) is None:
+def _data_of(config: Path | None) -> Path:
+    """The folder of data of the settings here; of the default ones, where there are none yet."""
+    if config is not None and not config.exists():
+        return Config().at(config.parent).gateway.data_dir
+    return load_config(config, os.environ).gateway.data_dir
+
+
+def _behind(backup: Backup, asked: int | None) -> int:
+    """An epoch that no life before has gone beyond; waits until the clock is set."""
+    if (epoch := backup.behind(time.time(), asked)) is None:
         say(
-            f"the clock of this machine says {time.strftime('%F %T', time.gmtime(clock()))}, which "
-            "is before this backup: waiting until it is set; or end this, and give --epoch N"
+            f"the clock of this machine says {time.strftime('%F %T', time.gmtime())}, which is "
+            "before this backup: waiting until it is set; or end this, and give --epoch N"
         )
-        while (epoch := backup.behind(clock())) is None:
-            pause(_LOOK_S)
+        while (epoch := backup.behind(time.time())) is None:
+            time.sleep(_LOOK_S)
     return epoch
 
 

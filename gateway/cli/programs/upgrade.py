@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,7 @@ from gateway.appliance.upgrade.source import Source
 from gateway.appliance.upgrade.updater import Updater
 from gateway.cli.options import Commands, add_command, add_group, say
 from gateway.cli.verbs import VERBS
-from gateway.config.file import load_config
-from gateway.errors import UpgradeError
+from gateway.errors import ConfigurationError, UpgradeError
 
 _SETTINGS = Path("/etc/sosa-gateway/gateway.toml")
 
@@ -39,11 +39,23 @@ def add(commands: Commands) -> None:
 
 
 def _updater(options: argparse.Namespace, *, by_hand: bool = True) -> Updater:
-    data = load_config(options.config, os.environ).gateway.data_dir
+    told = _told(options.config).get("gateway", {})
+    data = options.config.parent / str(told.get("data_dir", "data"))
     if not data.is_dir():
         raise UpgradeError(f"there is no {data}", "start the gateway once")
     service = SystemdService() if by_hand else StandingStill()
     return Updater(Slots(), service, data, options.config)
+
+
+def _told(file: Path) -> dict[str, dict[str, object]]:
+    """The settings as they are written: other releases may know others, and must be gone back from.
+
+    Raises ConfigurationError.
+    """
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"cannot read {file}: {error}", "correct it") from error
 
 
 @contextmanager
@@ -58,7 +70,8 @@ def _by_root() -> Iterator[None]:
 
 
 def _source(options: argparse.Namespace) -> Source:
-    return Source(options.source or load_config(options.config, os.environ).upgrade.source)
+    told = _told(options.config).get("upgrade", {})
+    return Source(options.source or str(told.get("from", "")))
 
 
 def _check(options: argparse.Namespace) -> int:

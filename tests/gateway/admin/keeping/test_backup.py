@@ -82,13 +82,15 @@ async def made(folder: Path, *options: str) -> tuple[Path, list[list[str]]]:
     """A backup, and what the gateway answered when it was made."""
     file, backup = machine(folder / "one"), folder / "a.backup"
     async with started(file) as gateway:
-        await publish(gateway.mqtt_port, [(f"box/{n}", json.dumps({"v": n})) for n in range(5)])
+        await publish(
+            gateway.mqtt_port, [(f"box/{n}", json.dumps({"v": n}).encode()) for n in range(5)]
+        )
         await update(gateway, "INSERT DATA { GRAPH <urn:g> { <urn:a> <urn:b> 'c'@en } }")
         await update(gateway, "INSERT DATA { <urn:a> <urn:b> 7 }")
         url = f"http://{LOOPBACK}:{gateway.http_port}"
         assert await command("backup", str(backup), "--url", url, *options) == 0
         rows = rows_of(gateway, ALL)
-        await publish(gateway.mqtt_port, [("box/0", '{"v": 99}')])
+        await publish(gateway.mqtt_port, [("box/0", b'{"v": 99}')])
         let = gateway
     let_go(let)
     return backup, rows
@@ -104,7 +106,7 @@ async def test_another_machine_gives_the_same_answers(tmp_path: Path) -> None:
     async with started(file) as gateway:
         assert rows_of(gateway, ALL) == rows
         assert gateway.stages.storage.identity.gateway == "house"
-        await publish(gateway.mqtt_port, [("box/1", '{"v": 50}')])
+        await publish(gateway.mqtt_port, [("box/1", b'{"v": 50}')])
         assert ["50"] in [row[1:] for row in rows_of(gateway, VALUES)]
         let = gateway
     let_go(let)
@@ -190,7 +192,7 @@ async def test_readings_of_another_gateway_are_not_thrown_away(
     backup, rows = await made(tmp_path)
     file = machine(tmp_path / "two")
     async with started(file) as gateway:
-        await publish(gateway.mqtt_port, [("box/7", '{"v": 1}')])
+        await publish(gateway.mqtt_port, [("box/7", b'{"v": 1}')])
         assert await restored(file, backup) == 1
         assert "has readings that this backup is not of" in capsys.readouterr().err
         assert await restored(file, backup, "--replace") == 0
