@@ -15,18 +15,19 @@ from types import TracebackType
 from typing import Self
 
 from adapters.modbus.polls import FORMAT_NAME
+from gateway.admin.keeping.backup import Backups, SettingsFiles
+from gateway.admin.keeping.starting import with_its_data
 from gateway.app.alarms import alarming
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
-from gateway.app.keeping import backups_of, with_its_data
 from gateway.app.logs import kept_log
 from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
 from gateway.app.stages import Stages
-from gateway.app.storage import open_storage
+from gateway.app.storage import Storage, open_storage, store_path
 from gateway.app.subscribers import subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
@@ -43,6 +44,10 @@ _SWITCH_S = 0.001
 
 _COLLECT = (50_000, 20, 100)
 """Garbage is looked for this seldom: readings leave none in cycles, and each look costs time."""
+
+
+async def _at_once() -> None:
+    """Nobody has to be waited for."""
 
 
 class Gateway:
@@ -65,7 +70,7 @@ class Gateway:
         starting: Callable[[str], None] = lambda _stage: None,
         *,
         settings: Path | None = None,
-        may_serve: Callable[[], Awaitable[None]] | None = None,
+        may_serve: Callable[[], Awaitable[None]] = _at_once,
     ) -> None:
         """`starting` is told the name of each stage when it begins.
 
@@ -86,7 +91,7 @@ class Gateway:
         raise_limit()
         gc.set_threshold(*_COLLECT)
         keep_private(self._config.gateway.data_dir)
-        with_its_data(self._config)
+        with_its_data(self._config.gateway.data_dir, store_path(self._config))
         self._tasks = Tasks()
         async with AsyncExitStack() as starting:
             await self._start(starting)
@@ -154,17 +159,23 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        backups = backups_of(config, storage, self._settings)
+        backups = _backups(config, storage, self._settings)
         self.stages = Stages(
             storage, reception, onboarding, subscribed, broker, modbus, control, log, backups, kept
         )
-        if self._may_serve is not None:
-            await self._may_serve()
-        self._starting("broker")
-        await enter(broker.listening(control.actuating.topics))
-        self.mqtt_port = broker.port
-        await enter(modbus.running(reception.mappings, loop_calls, tasks.task))
+        await self._may_serve()
+        storage.keep_up()
+        await self._listen(starting, loop_calls)
         await self._serve(starting, guarded)
+
+    async def _listen(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
+        """Take messages of devices from now on."""
+        stages, enter = self.stages, starting.enter_async_context
+        self._starting("broker")
+        await enter(stages.broker.listening(stages.control.actuating.topics))
+        self.mqtt_port = stages.broker.port
+        mappings = stages.reception.mappings
+        await enter(stages.modbus.running(mappings, loop_calls, self._tasks.task))
 
     async def _serve(self, starting: AsyncExitStack, guarded: Security) -> None:
         """Watch over all that has started, and let people in."""
@@ -178,6 +189,12 @@ class Gateway:
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
+
+
+def _backups(config: Config, storage: Storage, settings: Path | None) -> Backups:
+    store = storage.engine.store if config.store.kind == "disk" else None
+    files = SettingsFiles(settings, config.named_files)
+    return Backups(config.gateway.data_dir, store, storage.journal, files)
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:
