@@ -33,7 +33,7 @@ VENV = LIB / "venv"
 RELEASE_KEY = Path("usr/share", NAME, "release-key.pem")
 CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
-_LAUNCHER = """\
+LAUNCHER = """\
 #!/bin/sh
 # The release in use; what changes it is the package's own code, which no release replaces.
 home=/usr/lib/sosa-gateway
@@ -73,7 +73,7 @@ def lay_out(root: Path, contents: Contents) -> None:
     """Put all but the packages into the root; those lie in `site_packages` already."""
     slim(root / site_packages(contents.target))
     _interpreter(root / VENV, contents.target)
-    _put(root / "usr/bin" / NAME, _LAUNCHER)
+    _put(root / "usr/bin" / NAME, LAUNCHER)
     _put(root / LIB / "version", f"{package_version(contents.version, contents.target)}\n")
     _put(root / CONFIGURATION, configuration(contents.checkout))
     _systemd(root)

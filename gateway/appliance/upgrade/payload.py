@@ -9,7 +9,7 @@ import subprocess
 import tarfile
 from pathlib import Path, PurePosixPath
 
-from gateway.appliance.upgrade.slots import python_of, site_packages
+from gateway.appliance.upgrade.slots import make_folder, python_of, site_packages
 from gateway.errors import UpgradeError
 from gateway.runtime.durable_files import remove_tree, rename_durably, sync_tree
 
@@ -26,7 +26,7 @@ def unpack(package: Path, incoming: Path, home: Path) -> None:
     Raises UpgradeError, OSError.
     """
     remove_tree(incoming)
-    incoming.mkdir(parents=True, mode=0o755)
+    make_folder(incoming)
     with subprocess.Popen(
         ("dpkg-deb", "--fsys-tarfile", str(package)),
         stdout=subprocess.PIPE,
@@ -43,7 +43,7 @@ def unpack(package: Path, incoming: Path, home: Path) -> None:
         raise UpgradeError(f"{package.name} has no release in it", _AGAIN)
     _compile(incoming)
     sync_tree(incoming)
-    home.parent.mkdir(exist_ok=True, mode=0o755)
+    make_folder(home.parent)
     remove_tree(home)
     rename_durably(incoming, home)
 
@@ -59,9 +59,9 @@ def _extract(tar: tarfile.TarFile, incoming: Path) -> None:
         if left < 0:
             raise UpgradeError(f"the release has more than {_MOST_BYTES} bytes", _AGAIN)
         if each.isdir():
-            place.mkdir(parents=True, exist_ok=True, mode=0o755)
+            make_folder(place)
         elif each.isreg() and (content := tar.extractfile(each)) is not None:
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+            make_folder(place.parent)
             with place.open("xb") as file:
                 while chunk := content.read(65_536):
                     file.write(chunk)
@@ -73,7 +73,7 @@ def _extract(tar: tarfile.TarFile, incoming: Path) -> None:
 def _link_interpreter(place: Path, name: str) -> None:
     if not _PYTHON.fullmatch(name):
         raise UpgradeError(f"the release is run by {name!r:.40}, which is no Python", _AGAIN)
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    make_folder(place.parent)
     place.symlink_to(INTERPRETERS / name)
 
 
@@ -84,7 +84,7 @@ def _compile(home: Path) -> None:
     options = ("-q", "-f", "--invalidation-mode", "unchecked-hash")
     command = (str(python_of(home)), "-I", "-m", "compileall", *options, str(home / "venv/lib"))
     try:
-        subprocess.run(command, check=False, capture_output=True)
+        subprocess.run(command, check=False, capture_output=True, umask=0o022)
     except OSError as error:
         raise UpgradeError(
             f"the interpreter of the release cannot be run: {error}",

@@ -139,15 +139,24 @@ class Slots:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one works on them at a time. Raises ConflictError at once."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+        make_folder(self.folder)
         descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, _PUBLIC)
         try:
+            os.fchmod(descriptor, _PUBLIC)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError as error:
             raise ConflictError("an upgrade is under way", "wait until it is done") from error
         finally:
             os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """A folder that everybody may read, whatever is kept from others by default."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir()
+        folder.chmod(0o755)
 
 
 def python_of(home: Path) -> Path:

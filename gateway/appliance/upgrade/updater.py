@@ -22,7 +22,7 @@ from gateway.appliance.upgrade.payload import unpack
 from gateway.appliance.upgrade.service import Service
 from gateway.appliance.upgrade.slots import Slots, Trial, python_of
 from gateway.appliance.upgrade.source import Release, Source, System, compare
-from gateway.errors import ConflictError, GatewayError, UpgradeError
+from gateway.errors import ConflictError, UpgradeError
 from gateway.runtime.durable_files import as_owner
 
 log = logging.getLogger(__name__)
@@ -177,8 +177,10 @@ class Updater:
             slots.use(target)
             self._require_sound(target)
             self.service.start()
-        except (GatewayError, OSError) as error:
-            self._give_up(trial, str(error))
+        except BaseException as error:
+            self._give_up(trial, str(error) or type(error).__name__)
+            if not isinstance(error, Exception):
+                raise
             raise UpgradeError(
                 f"{slots.version(target)} did not pass, {kept} is in use: {error}",
                 "nothing was changed and nothing acknowledged meanwhile",

@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import tarfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -341,6 +341,27 @@ async def test_in_1970_somebody_may_say_the_epoch(
         async with started(file) as gateway:
             assert gateway.stages.storage.journal.epoch == 3_000_000_000
             let = gateway
+    let_go(let)
+
+
+async def test_a_backup_that_is_cut_off_leaves_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, backup = machine(tmp_path / "one"), tmp_path / "a.backup"
+
+    def cut(*_: object) -> Iterator[bytes]:
+        yield b"the beginning"
+        raise OSError(5, "Input/output error")
+
+    async with started(file) as gateway:
+        url = f"http://{LOOPBACK}:{gateway.http_port}"
+        with patch("gateway.admin.keeping.backup.packed", cut):
+            assert await command("backup", str(backup), "--url", url) == 1
+        assert not list(tmp_path.glob("*backup*"))
+        assert await command("backup", str(backup), "--url", url) == 0
+        assert await command("backup", str(backup), "--url", url) == 1
+        assert "is there already" in capsys.readouterr().err
+        let = gateway
     let_go(let)
 
 

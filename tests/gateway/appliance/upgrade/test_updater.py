@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,6 +16,7 @@ from deploy.raspberrypi.builder.archive import complete
 from deploy.raspberrypi.builder.signing import public_pem, sign
 from gateway.admin.keeping.replacement import finish
 from gateway.appliance.upgrade import payload
+from gateway.appliance.upgrade import updater as updater_module
 from gateway.appliance.upgrade.slots import Slots
 from gateway.appliance.upgrade.source import Source, System
 from gateway.appliance.upgrade.updater import Updater
@@ -135,6 +136,7 @@ class Device:
         for name, target in (links or {}).items():
             (home / name).symlink_to(target)
         (root / "DEBIAN").mkdir()
+        (root / "DEBIAN").chmod(0o755)
         (root / "DEBIAN/control").write_text(
             f"Package: sosa-gateway\nVersion: {version}\nArchitecture: arm64\n"
             "Maintainer: nobody <nobody@sosa-gateway.example>\nDescription: a test\n"
@@ -173,11 +175,20 @@ def interpreters(tmp_path: Path) -> object:
         yield
 
 
+@pytest.fixture(params=[0o022, 0o077], ids=["open", "private"])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """As of a shell of root, whatever it is."""
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
 @pytest.fixture
 def device(tmp_path: Path) -> Device:
     return Device(tmp_path / "device")
 
 
+@pytest.mark.usefixtures("umask")
 def test_a_good_release_is_taken_and_keeps_what_was_there(device: Device) -> None:
     device.release(SECOND)
     found = device.updater().check(device.source)
@@ -191,8 +202,10 @@ def test_a_good_release_is_taken_and_keeps_what_was_there(device: Device) -> Non
     assert device.updater().apply(device.source) == SECOND
     home = device.slots.home(SECOND)
     assert (home / "venv/bin/python3").readlink() == device.folder / "bin/python3.13"
-    modes = {path.stat().st_mode & 0o777 for path in home.rglob("*") if path.is_file()}
-    assert modes <= {0o644, 0o755}
+    found = (*home.rglob("*"), home, home.parent, device.slots.folder)
+    files = {each.stat().st_mode & 0o777 for each in found if each.is_file()}
+    folders = {each.stat().st_mode & 0o777 for each in found if each.is_dir()}
+    assert (files, folders) == ({0o644, 0o755}, {0o755})
 
 
 def test_of_several_the_newest_for_this_system_is_taken(device: Device) -> None:
@@ -324,6 +337,37 @@ def test_a_journal_that_no_longer_reaches_back_keeps_from_going_back(device: Dev
     )
     told = device.refused(lambda: device.updater().rollback())
     assert "no longer has all readings" in told
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), RuntimeError("a defect")]
+)
+def test_where_the_data_cannot_be_kept_nothing_is_tried(device: Device, error: Exception) -> None:
+    device.release(SECOND)
+    with patch.object(updater_module, "keep", side_effect=error):
+        told = device.refused(lambda: device.updater().apply(device.source))
+    assert str(error) in told
+    assert device.slots.in_use == ""
+
+
+def test_who_is_interrupted_goes_back(device: Device) -> None:
+    device.release(SECOND)
+    before = device.gateway.state()
+    with (
+        patch.object(Updater, "_require_sound", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        device.updater().apply(device.source)
+    assert device.gateway.state() == before
+    assert device.gateway.runs
+    assert device.slots.trial is None
+
+
+def test_without_room_nothing_is_fetched(device: Device) -> None:
+    device.release(SECOND)
+    with patch.object(updater_module, "_SPACE_BYTES", 1 << 60):
+        told = device.refused(lambda: device.updater().apply(device.source))
+    assert "have to be free" in told
 
 
 def test_two_at_once_are_not_let(device: Device) -> None:
