@@ -18,6 +18,9 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from gateway.errors import BadRequestError
 
 MAGIC = b"sosa-gateway backup, encrypted, 1\n"
+MEMORY_KIB = 65_536
+"""What trying a passphrase takes, three times over."""
+
 _SALT, _PREFIX, _TAG = 16, 7, 16
 _CHUNK = 65_536
 _HEAD = len(MAGIC) + _SALT + _PREFIX
@@ -68,7 +71,7 @@ def _key(passphrase: str, salt: bytes) -> bytes:
         passphrase.encode(),
         salt,
         time_cost=3,
-        memory_cost=65_536,
+        memory_cost=MEMORY_KIB,
         parallelism=1,
         hash_len=32,
         type=Type.ID,

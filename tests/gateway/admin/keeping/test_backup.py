@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,13 +13,11 @@ import pytest
 
 from gateway.admin.keeping.archive import Member, packed
 from gateway.admin.keeping.backup import DATA, HEAD
-from gateway.admin.keeping.replacement import commit
 from gateway.admin.keeping.restore import unpack
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.file import load_config
-from gateway.errors import BadRequestError, ConflictError, TooLargeError
-from gateway.journal import Journal
+from gateway.errors import BadRequestError, TooLargeError
 from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
@@ -377,6 +375,3 @@ async def test_one_is_made_at_a_time(tmp_path: Path) -> None:
         assert not (tmp_path / "one/data/backup").exists()
         let = gateway
     let_go(let)
-
-
-__all__ = ["ConflictError", "Journal", "Sequence", "commit"]

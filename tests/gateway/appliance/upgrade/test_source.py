@@ -45,7 +45,7 @@ def served(answer: Answer) -> Iterator[None]:
             assert options["timeout"]
             return client.stream(method, url, follow_redirects=options["follow_redirects"])
 
-        with patch.object(module.httpx, "stream", stream):
+        with patch("gateway.appliance.upgrade.source.httpx.stream", stream):
             yield
 
 

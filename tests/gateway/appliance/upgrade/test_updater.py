@@ -202,9 +202,9 @@ def test_a_good_release_is_taken_and_keeps_what_was_there(device: Device) -> Non
     assert device.updater().apply(device.source) == SECOND
     home = device.slots.home(SECOND)
     assert (home / "venv/bin/python3").readlink() == device.folder / "bin/python3.13"
-    found = (*home.rglob("*"), home, home.parent, device.slots.folder)
-    files = {each.stat().st_mode & 0o777 for each in found if each.is_file()}
-    folders = {each.stat().st_mode & 0o777 for each in found if each.is_dir()}
+    paths = (*home.rglob("*"), home, home.parent, device.slots.folder)
+    files = {each.stat().st_mode & 0o777 for each in paths if each.is_file()}
+    folders = {each.stat().st_mode & 0o777 for each in paths if each.is_dir()}
     assert (files, folders) == ({0o644, 0o755}, {0o755})
 
 
