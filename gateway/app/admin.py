@@ -17,7 +17,6 @@ from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.alarms import AlarmsGate
-from gateway.gates.admin.backup import BackupGate
 from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
@@ -44,7 +43,7 @@ def json_interface(
         *access_gates(security, config, stages.broker.port),
         DelayedGate(storage.scheduler),
         HealthGate(health),
-        BackupGate(stages.backups, identity.gateway),
+        stages.keeping,
         AlarmsGate(health),
         QuarantineGate(quarantine, QuarantineReplay(quarantine, reception.inbox)),
         RawMessagesGate(raw, identity),

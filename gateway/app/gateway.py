@@ -31,6 +31,7 @@ from gateway.app.storage import Storage, open_storage, store_path
 from gateway.app.subscribers import subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
@@ -71,17 +72,19 @@ class Gateway:
         *,
         settings: Path | None = None,
         may_serve: Callable[[], Awaitable[None]] = _at_once,
+        start_anew: Callable[[], None] | None = None,
     ) -> None:
         """`starting` is told the name of each stage when it begins.
 
         `settings` is the file that the configuration is from. When all but what listens is there,
-        `may_serve` is waited for.
+        `may_serve` is waited for. `start_anew` ends it where somebody starts it again.
         """
         self._config = config
         self._clocks = clocks
         self._starting = starting
         self._settings = settings
         self._may_serve = may_serve
+        self._start_anew = start_anew
         self._exit = AsyncExitStack()
         self._tasks: Tasks
 
@@ -159,14 +162,21 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
-        backups = _backups(config, storage, self._settings)
+        keeping = self._keeping(storage)
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log, backups, kept
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping, kept
         )
         await self._may_serve()
         storage.keep_up()
         await self._listen(starting, loop_calls)
         await self._serve(starting, guarded)
+
+    def _keeping(self, storage: Storage) -> KeepingGate:
+        config, data = self._config, self._config.gateway.data_dir
+        store = storage.engine.store if config.store.kind == "disk" else None
+        files = SettingsFiles(self._settings, config.named_files)
+        backups = Backups(data, store, storage.journal, files)
+        return KeepingGate(config.gateway.id, data, backups, self._start_anew)
 
     async def _listen(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
         """Take messages of devices from now on."""
@@ -189,12 +199,6 @@ class Gateway:
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
-
-
-def _backups(config: Config, storage: Storage, settings: Path | None) -> Backups:
-    store = storage.engine.store if config.store.kind == "disk" else None
-    files = SettingsFiles(settings, config.named_files)
-    return Backups(config.gateway.data_dir, store, storage.journal, files)
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gateway.admin.keeping.backup import Backups
 from gateway.admin.looking.log_tail import LogTail
 from gateway.admin.onboarding.measures import discovery_measures
 from gateway.admin.onboarding.onboarding import Onboarding
@@ -12,6 +11,7 @@ from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
@@ -31,7 +31,7 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
-    backups: Backups
+    keeping: KeepingGate
     events: EventsKept | None = None
 
     def summary(self) -> Mapping[str, int]:

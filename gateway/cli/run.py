@@ -67,6 +67,7 @@ async def _serve(config: Config, settings: Path | None, *, ends_with_terminal: b
             starting=lambda stage: manager.status(f"starting: {stage}"),
             settings=settings,
             may_serve=until_passed(manager),
+            start_anew=signalled.set if manager.is_there else None,
         ) as gateway,
     ):
         if not ends_with_terminal:

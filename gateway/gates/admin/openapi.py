@@ -13,8 +13,8 @@ from gateway.engine.windowed.over import MODES
 from gateway.gates.admin import (
     actuators,
     alarms,
-    backup,
     broker,
+    keeping,
     mappings,
     profiles,
     quarantine,
@@ -43,7 +43,7 @@ ROUTERS = tuple(
         delayed.router,
         health.router,
         alarms.router,
-        backup.router,
+        keeping.router,
         broker.router,
         mappings.reader,
         mappings.mapper,

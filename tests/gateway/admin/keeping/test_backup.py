@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -373,5 +374,50 @@ async def test_one_is_made_at_a_time(tmp_path: Path) -> None:
             await first.aread()
         assert (await client.post(url, json={})).status_code == 200
         assert not (tmp_path / "one/data/backup").exists()
+        let = gateway
+    let_go(let)
+
+
+async def test_a_backup_comes_back_by_http(tmp_path: Path) -> None:
+    with patch("sys.stdin", io.StringIO("öffne dich\n")):
+        backup, rows = await made(tmp_path, "--encrypt")
+    file, anew = machine(tmp_path / "two"), asyncio.Event()
+    gateway = Gateway(load_config(file, {}), settings=file, start_anew=anew.set)
+    async with gateway, httpx.AsyncClient() as client:
+        url = f"http://{LOOPBACK}:{gateway.http_port}/restore"
+        answer = await client.post(url, content=b"no backup")
+        assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+        answer = await client.post(url, content=backup.read_bytes())
+        assert answer.status_code == 400
+        assert "is encrypted" in answer.json()["error_description"]
+        headers = {"Passphrase": quote("öffne dich")}
+        with patch("gateway.gates.admin.keeping.time.time", lambda: IN_1970):
+            answer = await client.post(url, content=backup.read_bytes(), headers=headers)
+        assert answer.status_code == 409
+        assert "clock" in answer.json()["error_description"]
+        assert not anew.is_set()
+        answer = await client.post(url, content=backup.read_bytes(), headers=headers)
+        assert answer.status_code == 200
+        assert answer.json()["gateway"] == "house"
+        assert answer.json()["starts_anew"]
+        assert anew.is_set()
+    let_go(gateway)
+    assert not list((tmp_path / "two/data").glob("*.backup"))
+    async with started(file) as gateway:
+        assert rows_of(gateway, ALL) == rows
+        let = gateway
+    let_go(let)
+
+
+async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None:
+    file = machine(tmp_path / "one")
+    async with started(file) as gateway, httpx.AsyncClient() as client:
+        url = f"http://{LOOPBACK}:{gateway.http_port}/restore"
+        with patch("gateway.gates.admin.keeping._LEFT_FREE", 1 << 60):
+            answer = await client.post(url, content=b"a backup")
+        assert answer.status_code == 413
+        answer = await client.post(url, params={"epoch": "x"}, content=b"a backup")
+        assert answer.status_code == 400
+        assert not list((tmp_path / "one/data").glob("*.backup"))
         let = gateway
     let_go(let)
