@@ -2,7 +2,10 @@
 
 import asyncio
 import io
+import itertools
 import json
+import os
+import shutil
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 from gateway.admin.keeping.archive import Member, packed
 from gateway.admin.keeping.backup import DATA, HEAD
+from gateway.admin.keeping.replacement import finish
 from gateway.admin.keeping.restore import unpack
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
@@ -29,6 +33,7 @@ from tests.kit.gateways import (
     update,
     write_profile,
 )
+from tests.kit.kills import is_killed
 
 IN_1970 = 1_000.0
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o FILTER(!isBlank(?s) && !isBlank(?o)) }"
@@ -421,3 +426,40 @@ async def test_a_restore_by_http_needs_room_and_patience(tmp_path: Path) -> None
         assert not list((tmp_path / "one/data").glob("*.backup"))
         let = gateway
     let_go(let)
+
+
+def test_a_restore_that_is_killed_anywhere_leaves_the_old_or_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole command, with settings and a file that they name; then a start finishes it."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # a kill loses nothing that was written
+    text = b'[gateway]\nid = "new"\n[jsap]\nprofiles = ["observations", "new.jsap"]\n'
+    backup = archive(
+        tmp_path,
+        Member("settings/gateway.toml", text),
+        Member("settings/new.jsap", b"{}"),
+        Member(f"{DATA}saved.jsap", b"new"),
+        Member(f"{DATA}tls/ca.crt", b"new"),
+        settings="gateway.toml",
+    )
+    states: list[bool] = []
+    for number in itertools.count():
+        folder = tmp_path / str(number)
+        (folder / "data/tls").mkdir(parents=True)
+        (folder / "gateway.toml").write_text('[gateway]\nid = "old"\n')
+        (folder / "data/saved.jsap").write_text("old")
+        (folder / "data/tls/ca.crt").write_text("old")
+        words = ["restore", str(backup), "--config", str(folder / "gateway.toml")]
+        was_killed = is_killed(number, lambda words=words: main(words))  # type: ignore[misc]
+        finish(folder / "data")
+        found = {(folder / "data" / name).read_text() for name in ("saved.jsap", "tls/ca.crt")}
+        is_new = 'id = "new"' in (folder / "gateway.toml").read_text()
+        assert found == {"new" if is_new else "old"}
+        assert not is_new or (folder / "new.jsap").read_text() == "{}"
+        states.append(is_new)
+        shutil.rmtree(folder)
+        if not was_killed:
+            break
+    assert states == sorted(states)
+    assert (states[0], states[-1]) == (False, True)
+    assert len(states) > 15
