@@ -75,6 +75,7 @@ def test_everything_lies_where_debian_has_it(package: Path) -> None:
         "etc/sosa-gateway/gateway.toml",
         "usr/bin/sosa-gateway",
         "usr/lib/sosa-gateway/version",
+        "var/lib/sosa-gateway-slots/",
         "usr/lib/systemd/system/sosa-gateway-upgrade.service",
         SERVICE,
         "usr/lib/sysusers.d/sosa-gateway.conf",

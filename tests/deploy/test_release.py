@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
+from deploy.raspberrypi.builder import tree
 from deploy.raspberrypi.builder.archive import pack
 from deploy.raspberrypi.builder.tree import (
     DEBIAN,
@@ -113,6 +114,9 @@ def test_code_and_package_speak_of_the_same_places() -> None:
     scripts = [LAUNCHER, *(path.read_text() for path in DEBIAN.iterdir() if path.is_file())]
     assert str(SLOTS) in LAUNCHER
     assert sum(str(SLOTS) in text for text in scripts) >= 5
+    assert Path("/", tree.SLOTS) == SLOTS
+    assert Path("/", tree.LIB) == PACKAGE
+    assert Path("/", tree.RELEASE_KEY) == KEY
     assert str(PACKAGE) in LAUNCHER
     installer = (DEBIAN.parent / "install.sh").read_text()
     assert f"$root{KEY}" in installer
@@ -124,7 +128,6 @@ def test_the_gateway_cannot_write_what_it_runs() -> None:
     assert "ProtectSystem=strict" in unit
     assert "User=sosa-gateway" in unit
     assert not [line for line in unit.splitlines() if line.startswith("ReadWritePaths")]
-    assert f"d {SLOTS} 0755 root root -" in (DEBIAN / "tmpfiles.conf").read_text()
     upgrade = (DEBIAN / "sosa-gateway-upgrade.service").read_text()
     assert "[Install]" not in upgrade
     assert os.fspath(SLOTS) in upgrade

@@ -4,6 +4,7 @@
     usr/lib/sosa-gateway/version   that of the package, by which releases are compared
     usr/bin/sosa-gateway           runs the command with that interpreter, cut off from all others
     etc/sosa-gateway/gateway.toml  the settings, a conffile
+    var/lib/sosa-gateway-slots     for releases of `sosa-gateway upgrade`; root's, and empty
     usr/lib/systemd, sysusers.d, tmpfiles.d, usr/share/{man,doc,bash-completion,lintian}
 
 Sources: Debian Policy Manual 4.6, sections 9.1, 10.7, 12.1 to 12.7; PEP 405 (pyvenv.cfg).
@@ -30,6 +31,7 @@ DEBIAN = Path(__file__).parents[1] / "debian"
 NAME = "sosa-gateway"
 LIB = Path("usr/lib", NAME)
 VENV = LIB / "venv"
+SLOTS = Path("var/lib", f"{NAME}-slots")
 RELEASE_KEY = Path("usr/share", NAME, "release-key.pem")
 CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
@@ -76,6 +78,7 @@ def lay_out(root: Path, contents: Contents) -> None:
     _put(root / "usr/bin" / NAME, LAUNCHER)
     _put(root / LIB / "version", f"{package_version(contents.version, contents.target)}\n")
     _put(root / CONFIGURATION, configuration(contents.checkout))
+    (root / SLOTS).mkdir(parents=True)
     _systemd(root)
     _documents(root, contents)
     if contents.release_key:

@@ -49,7 +49,11 @@ def keep(data: Path, name: str) -> None:
 
 
 def put_back(data: Path, name: str) -> None:
-    """Have what was kept take its place at the gateway's next start. Raises OSError."""
+    """Have what was kept in the place of what is there; the gateway stands still.
+
+    Killed meanwhile, the gateway's next start goes on with it, or nothing has happened. Raises
+    OSError, StorageError.
+    """
     kept = data / _KEPT / name
     new = prepare(data)
     for each in KEPT:
@@ -58,6 +62,7 @@ def put_back(data: Path, name: str) -> None:
     names = put(new, KEPT)
     dropped = tuple(each for each in KEPT if each not in names)
     commit(data, Plan(f"back to the data of {name}", names, dropped))
+    finish(data)
 
 
 def require_all_since(data: Path, name: str) -> None:

@@ -28,6 +28,7 @@ from gateway.runtime.durable_files import as_owner
 log = logging.getLogger(__name__)
 
 _CHECK_S = 600.0
+_TOLD = 2000
 _SPACE_BYTES = 536_870_912
 """A release, packed and unpacked with its bytecode."""
 
@@ -175,7 +176,7 @@ class Updater:
                 with as_owner(self.data):
                     put_back(self.data, slots.version(target))
             slots.use(target)
-            self._require_sound(target)
+            self._require_sound(target, of)
             self.service.start()
         except BaseException as error:
             self._give_up(trial, str(error) or type(error).__name__)
@@ -190,9 +191,18 @@ class Updater:
         with as_owner(self.data):
             forget(self.data, {kept})
 
-    def _require_sound(self, target: str) -> None:
-        """The release itself says what would keep it from running. Raises UpgradeError."""
-        command = (str(python_of(self.slots.home(target))), "-I", "-m", "gateway", "check")
+    def _require_sound(self, target: str, of: str) -> None:
+        """The release itself says what would keep it from running. Raises UpgradeError.
+
+        What the release of now finds as well, as a broker that is away, is no fault of the new one.
+        """
+        found = self._checked(target)
+        if found and not self._checked(of):
+            raise UpgradeError(f"its check says: {found[-_TOLD:]}")
+
+    def _checked(self, version: str) -> str:
+        """What the check of a release says, as the owner of the data; "" where all is well."""
+        command = (str(python_of(self.slots.home(version))), "-I", "-m", "gateway", "check")
         owner = self.data.stat()
         change = os.geteuid() == 0 and owner.st_uid != 0
         who = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if change else {}
@@ -208,8 +218,7 @@ class Updater:
             cwd="/",
             **who,  # type: ignore[call-overload]
         )
-        if done.returncode:
-            raise UpgradeError(f"its check says: {done.stdout.strip()[-2000:]}")
+        return f"exit code {done.returncode}: {done.stdout.strip()}" if done.returncode else ""
 
     def _leave(self, target: str, of: str) -> None:
         """Go back from a release that has passed and does not serve, where that loses nothing."""

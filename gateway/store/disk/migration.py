@@ -42,16 +42,22 @@ def form_of(store: Path) -> str:
         return _FIRST
 
 
+def known_form(store: Path, form: Form, steps: Mapping[str, Step] = STEPS) -> str:
+    """The form of a store that is read, or brought to what is. Raises OSError, StorageError."""
+    found = form_of(store)
+    if found not in form.reads and found not in steps:
+        raise StorageError(
+            f"the store in {store} has form {found!r:.20}, which this release cannot read",
+            "it was written by a newer one: go back to that (sosa-gateway upgrade), or restore a "
+            "backup of this one",
+        )
+    return found
+
+
 def bring_up(store: Path, form: Form, steps: Mapping[str, Step] = STEPS) -> None:
     """Have the store in a form that is read. Raises StorageError for one that leads nowhere."""
     try:
-        while (found := form_of(store)) not in form.reads:
-            if found not in steps:
-                raise StorageError(
-                    f"the store in {store} has form {found!r:.20}, which this release cannot read",
-                    "it was written by a newer one: go back to that (sosa-gateway upgrade), or "
-                    "restore a backup of this one",
-                )
+        while (found := known_form(store, form, steps)) not in form.reads:
             step = steps[found]
             log.info("store_migrating", extra={"from": found, "to": step.to})
             step.change(store)

@@ -235,6 +235,12 @@ def test_a_broken_release_is_gone_back_from(
     assert device.gateway.state()[1][1:] == ["reading a", "reading b"]
 
 
+def test_what_the_release_of_now_finds_as_well_keeps_none_away(device: Device) -> None:
+    (device.slots.package / "venv/check").write_text("error: the broker is away")
+    device.release(SECOND, check="error: the broker is away")
+    assert device.updater().apply(device.source) == SECOND
+
+
 def test_a_release_that_passes_and_does_not_serve_is_gone_back_from(device: Device) -> None:
     device.release(SECOND)
     device.gateway.serves_ = False
@@ -414,6 +420,34 @@ def test_killed_before_any_change_it_is_the_old_release_or_the_new(
     assert len(found) > 40
     assert found == sorted(found), "what has passed stays"
     assert found[-1] == (FIRST if is_broken else SECOND)
+
+
+@pytest.mark.alone
+def test_a_rollback_killed_before_any_change_loses_nothing_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own data put back, and the journal applied."""
+    made = Device(tmp_path / "device")
+    made.release(SECOND, forms(store="2"))
+    made.updater().apply(made.source)
+    made.gateway.acknowledge("b")
+    shutil.move(made.folder, tmp_path / "made")
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    found = []
+    for number in itertools.count():
+        shutil.copytree(tmp_path / "made", made.folder, symlinks=True)
+        was_killed = is_killed(number, lambda: made.updater().rollback())
+        made.updater().recover()
+        made.gateway.start()
+        version, content = made.gateway.state()
+        assert content == [f"form of {version}", "reading a", "reading b"]
+        found.append(version)
+        shutil.rmtree(made.folder)
+        if not was_killed:
+            break
+    assert len(found) > 30
+    assert found == sorted(found, reverse=True)
+    assert (found[0], found[-1]) == (SECOND, FIRST)
 
 
 def _try_it(device: Device) -> None:
