@@ -88,7 +88,7 @@ class Installed:
 
     def publish(self, number: int) -> None:
         with Device(self.mqtt) as device:
-            device.publish([("zigbee2mqtt/x", json.dumps({"v": number}))])
+            device.publish([("zigbee2mqtt/x", json.dumps({"v": number}).encode())])
 
     def version(self) -> str:
         """Which release serves: the folder that its process runs from."""

@@ -53,6 +53,7 @@ def lay_out(home: Path, version: str, told: dict[str, object], *, check: str, st
 class FakeGateway:
     """The gateway as the updater meets it: it brings its store to its form, reads its journal.
 
+    The store also has a mapping, which no journal brings back. A broken release spoils all of it.
     Once it lets people in, it acknowledges a reading: a line of the journal and of the store.
     """
 
@@ -72,7 +73,7 @@ class FakeGateway:
         if not (home / "venv/starts").read_text():
             store.write_text(f"spoilt by {version}\n")
             raise UpgradeError(f"{version} ends at once")
-        lines = [line for line in store.read_text().splitlines() if line.startswith("reading")]
+        lines = [line for line in store.read_text().splitlines() if line[:4] in {"mapp", "read"}]
         missing = [each for each in self.journal() if each not in lines]
         store.write_text("\n".join([f"form of {version}", *lines, *missing, ""]))
         self.runs = True
@@ -111,7 +112,7 @@ class Device:
         lay_out(self.slots.package, FIRST, forms(), check="", starts=True)
         (self.slots.package / "venv/bin/python3").symlink_to(folder / "bin/python3.13")
         (self.data / "store").mkdir(parents=True)
-        (self.data / "store/content").write_text(f"form of {FIRST}\n")
+        (self.data / "store/content").write_text(f"form of {FIRST}\nmapping m\n")
         (self.data / "journal.txt").write_text("")
         self._signer = Ed25519PrivateKey.generate()
         self.key.write_bytes(public_pem(self._signer))
@@ -195,7 +196,7 @@ def test_a_good_release_is_taken_and_keeps_what_was_there(device: Device) -> Non
     assert found is not None
     assert found.version == SECOND
     assert device.updater().apply(device.source) == SECOND
-    assert device.gateway.state() == (SECOND, [f"form of {SECOND}", "reading a"])
+    assert device.gateway.state() == (SECOND, [f"form of {SECOND}", "mapping m", "reading a"])
     assert (device.slots.folder / "current").readlink() == Path(f"releases/{SECOND}")
     device.gateway.acknowledge("b")
     assert device.updater().check(device.source) is None
@@ -232,7 +233,7 @@ def test_a_broken_release_is_gone_back_from(
     device.gateway.acknowledge("b")
     device.release(THIRD)
     assert device.updater().apply(device.source) == THIRD
-    assert device.gateway.state()[1][1:] == ["reading a", "reading b"]
+    assert device.gateway.state()[1][1:] == ["mapping m", "reading a", "reading b"]
 
 
 def test_what_the_release_of_now_finds_as_well_keeps_none_away(device: Device) -> None:
@@ -291,7 +292,7 @@ def test_an_older_release_is_taken_only_on_demand(device: Device) -> None:
     assert "newer than 1.5" in device.refused(lambda: device.updater().apply(device.source))
     assert device.updater().check(device.source) is None
     assert device.updater().apply(device.source, allow_downgrade=True) == "1.5-1~deb13"
-    assert device.gateway.state()[1][1:] == ["reading a", "reading b"]
+    assert device.gateway.state()[1][1:] == ["mapping m", "reading a", "reading b"]
 
 
 def test_a_release_with_a_link_that_leads_elsewhere_leaves_it_out(device: Device) -> None:
@@ -305,7 +306,10 @@ def test_going_back_keeps_what_was_acknowledged_since(device: Device) -> None:
     device.updater().apply(device.source)
     device.gateway.acknowledge("b")
     assert device.updater().rollback() == FIRST
-    assert device.gateway.state() == (FIRST, [f"form of {FIRST}", "reading a", "reading b"])
+    assert device.gateway.state() == (
+        FIRST,
+        [f"form of {FIRST}", "mapping m", "reading a", "reading b"],
+    )
     assert device.updater().rollback() == SECOND
 
 
@@ -320,7 +324,10 @@ def test_a_store_of_a_newer_form_is_left_for_the_one_of_before_and_the_journal(
     device.updater().apply(device.source)
     device.gateway.acknowledge("b")
     assert device.updater().rollback() == FIRST
-    assert device.gateway.state() == (FIRST, [f"form of {FIRST}", "reading a", "reading b"])
+    assert device.gateway.state() == (
+        FIRST,
+        [f"form of {FIRST}", "mapping m", "reading a", "reading b"],
+    )
 
 
 def test_a_journal_that_the_version_before_cannot_read_keeps_from_going_back(
@@ -392,10 +399,10 @@ def test_killed_before_any_change_it_is_the_old_release_or_the_new(
     made.release(SECOND, forms(store="2"), starts=not is_broken)
     shutil.move(made.folder, tmp_path / "made")
     old, new = (
-        (FIRST, [f"form of {FIRST}", "reading a"]),
+        (FIRST, [f"form of {FIRST}", "mapping m", "reading a"]),
         (
             SECOND,
-            [f"form of {SECOND}", "reading a"],
+            [f"form of {SECOND}", "mapping m", "reading a"],
         ),
     )
     found = []
@@ -440,7 +447,7 @@ def test_a_rollback_killed_before_any_change_loses_nothing_acknowledged(
         made.updater().recover()
         made.gateway.start()
         version, content = made.gateway.state()
-        assert content == [f"form of {version}", "reading a", "reading b"]
+        assert content == [f"form of {version}", "mapping m", "reading a", "reading b"]
         found.append(version)
         shutil.rmtree(made.folder)
         if not was_killed:
