@@ -17,6 +17,7 @@ from deploy.raspberrypi.builder.__main__ import CHECKOUT, build_deb
 from deploy.raspberrypi.builder.archive import complete
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.signing import public_pem, sign
+from deploy.raspberrypi.builder.targets import RELEASES
 from tests.deploy import service_stand_in
 from tests.deploy.debian_root import DebianRoot, debian_root, host_target
 from tests.kit.gateways import Device, free_port
@@ -52,9 +53,10 @@ class Installed:
         self.dist.mkdir()
         shutil.copy(package, root.path / "tmp" / "first.deb")
         root.run("apt-get", "install", "-y", "--no-install-recommends", "/tmp/first.deb")
-        stand_in = root.path / "usr/local/bin/systemctl"
+        stand_in = root.path / "usr/bin/systemctl"
         source = Path(service_stand_in.__file__).read_text()
-        stand_in.write_text(f"#!/usr/bin/python3\n{source}")
+        stand_in.unlink()
+        stand_in.write_text(f"#!/usr/bin/python{RELEASES[SUITE].python}\n{source}")
         stand_in.chmod(0o755)
         text = (root.path / SETTINGS).read_text()
         for section, port in (("mqtt", self.mqtt), ("http", self.http), ("websocket", 0)):
@@ -84,7 +86,7 @@ class Installed:
         return self.root.run("/usr/bin/sosa-gateway", "upgrade", *words, status=status)
 
     def systemctl(self, verb: str) -> str:
-        return self.root.run("/usr/local/bin/systemctl", verb, "sosa-gateway.service")
+        return self.root.run("/usr/bin/systemctl", verb, "sosa-gateway.service")
 
     def publish(self, number: int) -> None:
         with Device(self.mqtt) as device:
