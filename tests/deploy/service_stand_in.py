@@ -14,7 +14,7 @@ from pathlib import Path
 
 STATE = Path("/run/stand-in")
 UNIT = Path("/usr/lib/systemd/system/sosa-gateway.service")
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 
 
 def said(name: str) -> str:
@@ -60,8 +60,9 @@ def wait() -> int:
         if "READY=1" in text:
             return 0
         if "ENDED" in text:
-            return 1
+            break
         time.sleep(0.05)
+    sys.stderr.write((STATE / "log").read_text()[-4000:])
     return 1
 
 

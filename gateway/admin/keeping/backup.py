@@ -46,7 +46,7 @@ class SettingsFiles:
     named: tuple[Path, ...] = ()
 
     def members(self) -> Iterator[Member]:
-        """Those in the folder of the settings, or below it."""
+        """What lies in the folder of the settings, or below it."""
         if self.file is not None:
             yield Member(f"{SETTINGS}{self.file.name}", self.file.read_bytes())
             for path in self._here():

@@ -173,5 +173,5 @@ def _claimed(journal: Path) -> Iterator[None]:
 
 
 def put(new: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the names that have new content."""
+    """Which of the names have new content."""
     return tuple(name for name in names if os.path.lexists(new / name))

@@ -70,10 +70,10 @@ class StandingStill:
     """For a start that goes on by itself: systemd waits for us, and starts it behind us."""
 
     def stop(self) -> None:
-        """It has not been started."""
+        """Nothing: systemd has not started it."""
 
     def start(self) -> None:
-        """It is started next."""
+        """Nothing: systemd starts it next."""
 
     def serves(self) -> bool:
         """Nobody waits for it."""
