@@ -41,6 +41,7 @@
     ├── SuspendedError          503  suspended             more follows than `derived` allows
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
+    ├── UpgradeError            500  upgrade               a release not taken, or gone back from
     └── StorageError            503  storage               disk full, store or journal broken
         └── UnreachableError        503  storage               no gateway answers there
 
@@ -398,6 +399,12 @@ class StorageError(GatewayError):
 
 class UnreachableError(StorageError):
     """Nobody answers at the address of a gateway."""
+
+
+class UpgradeError(GatewayError):
+    """A release that is not taken, or that was and is gone back from."""
+
+    code = "upgrade"
 
 
 class ShippingError(GatewayError):

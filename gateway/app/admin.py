@@ -43,6 +43,7 @@ def json_interface(
         *access_gates(security, config, stages.broker.port),
         DelayedGate(storage.scheduler),
         HealthGate(health),
+        stages.keeping,
         AlarmsGate(health),
         QuarantineGate(quarantine, QuarantineReplay(quarantine, reception.inbox)),
         RawMessagesGate(raw, identity),

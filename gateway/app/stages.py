@@ -11,6 +11,7 @@ from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
@@ -30,6 +31,7 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
+    keeping: KeepingGate
     events: EventsKept | None = None
 
     def summary(self) -> Mapping[str, int]:

@@ -23,7 +23,6 @@ from gateway.appliance.system_files import (
     PUBLIC,
     link_timezone,
     system_files,
-    write_durably,
 )
 from gateway.appliance.toml_text import toml_of
 from gateway.appliance.wishes import (
@@ -34,6 +33,7 @@ from gateway.appliance.wishes import (
     wishes_of,
 )
 from gateway.errors import GatewayError
+from gateway.runtime.durable_files import write_durably
 
 WISHES, PRESET, REPORT = "gateway.toml", "rpi-preseed.toml", "gateway-report.txt"
 SETTINGS = "etc/sosa-gateway/gateway.toml"

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 import jsap
+import ontologies
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
@@ -30,6 +31,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
     Count,
@@ -66,12 +68,15 @@ __all__ = [
     "SparkplugSettings",
     "StoreSettings",
     "TlsSettings",
+    "UpgradeSettings",
     "WebSocketSettings",
     "WindowsSettings",
     "is_loopback",
 ]
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
+
+_SHIPPED = {SHIPPED_PROFILES, Path(ontologies.__path__[0])}
 
 _ACTUATION, _ORIGIN = ActuationLimits(), Origin()
 
@@ -196,6 +201,7 @@ class Config(Section):
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
     shipping: ShippingSettings = ShippingSettings()
+    upgrade: UpgradeSettings = UpgradeSettings()
     log: LogSettings = LogSettings()
 
     @model_validator(mode="after")
@@ -249,6 +255,21 @@ class Config(Section):
     def saved_profile(self) -> Path:
         """A JSAP profile behind the listed ones, of what people save; it need not be there."""
         return self.gateway.data_dir / "saved.jsap"
+
+    @property
+    def named_files(self) -> tuple[Path, ...]:
+        """Files that a start reads besides, but those that come with the gateway."""
+        documents = (*self.jsap.profiles, *self.reasoning.ontologies)
+        mine = (path for path in documents if path.parent not in _SHIPPED)
+        names = (
+            self.mqtt.password_file,
+            self.mqtt.ca_file,
+            self.tls.certificate,
+            self.tls.key,
+            self.shipping.token_file,
+            self.shipping.ca_file,
+        )
+        return (*mine, *(Path(name) for name in names if name))
 
     def at(self, folder: Path) -> Self:
         """The same settings, relative paths taken from `folder`."""

@@ -20,7 +20,6 @@ from deploy.raspberrypi.builder.tree import (
     site_packages,
 )
 from deploy.raspberrypi.builder.wheels import of_another_machine, requirements, unmet
-from gateway.cli.command import documented
 from gateway.cli.options import Documented
 from gateway.cli.verbs import VERBS
 from gateway.config.settings import Config
@@ -30,11 +29,6 @@ TRIXIE = Target("trixie", "arm64")
 EPOCH = 1_700_000_000
 VERSION = "1.2.3"
 SERVICE = "usr/lib/systemd/system/sosa-gateway.service"
-
-
-@pytest.fixture(scope="module")
-def commands() -> list[Documented]:
-    return list(documented())
 
 
 def distribution(site: Path, name: str, version: str, *needs: str) -> None:
@@ -80,6 +74,9 @@ def test_everything_lies_where_debian_has_it(package: Path) -> None:
     assert {
         "etc/sosa-gateway/gateway.toml",
         "usr/bin/sosa-gateway",
+        "usr/lib/sosa-gateway/version",
+        "var/lib/sosa-gateway-slots/",
+        "usr/lib/systemd/system/sosa-gateway-upgrade.service",
         SERVICE,
         "usr/lib/sysusers.d/sosa-gateway.conf",
         "usr/lib/tmpfiles.d/sosa-gateway.conf",
