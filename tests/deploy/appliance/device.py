@@ -20,7 +20,10 @@ from tests.deploy.appliance.machine import Machine
 from tests.kit.gateways import LOOPBACK, PREFIXES, mapping
 
 CODE = "K7PQM-4XWTD"
-VALUES = PREFIXES + "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value }"
+VALUES = (
+    PREFIXES
+    + "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value }"
+)
 
 
 class Device:

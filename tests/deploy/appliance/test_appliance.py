@@ -118,7 +118,9 @@ def test_it_is_called_as_somebody_wished_and_keeps_its_id(device: Device) -> Non
     run = device.machine.run
     assert run("cat /proc/sys/kernel/hostname").strip() == "kitchen"
     assert run("cat /etc/machine-id") == run("cat /data/etc/machine-id")
-    assert "kitchen.local" in run("resolvectl status --no-pager; resolvectl mdns; hostname -f; ss -lun", check=False) or ":5353" in run("ss -lun")
+    assert "kitchen.local" in run(
+        "resolvectl status --no-pager; resolvectl mdns; hostname -f; ss -lun", check=False
+    ) or ":5353" in run("ss -lun")
 
 
 def test_only_the_gateways_ports_and_ssh_are_open(device: Device) -> None:
@@ -131,7 +133,9 @@ def test_logs_are_in_memory_and_swap_is_compressed(device: Device) -> None:
     run = device.machine.run
     assert "zram" in run("cat /proc/swaps")
     assert run("ls /var/log/journal", check=False) == ""
-    assert "Journal file" not in run("journalctl --header", check=False) or "/run/log" in run("journalctl --header")
+    assert "Journal file" not in run("journalctl --header", check=False) or "/run/log" in run(
+        "journalctl --header"
+    )
 
 
 def test_a_hung_gateway_is_started_again(device: Device) -> None:
@@ -186,7 +190,11 @@ def test_nothing_acknowledged_is_lost_when_the_power_goes(device: Device, tmp_pa
 def test_a_full_disk_is_an_alarm_and_no_restart(device: Device) -> None:
     before = running_since(device)
     run = device.machine.run
-    run("dd if=/dev/zero of=/data/filler bs=1M 2>/dev/null; sync; df -m /data", check=False, timeout_s=600)
+    run(
+        "dd if=/dev/zero of=/data/filler bs=1M 2>/dev/null; sync; df -m /data",
+        check=False,
+        timeout_s=600,
+    )
     with device.publisher() as sensor:
         sent = 900_000
         while sensor.is_acknowledged(0) or sent == 900_000 or sensor.is_acknowledged(10):

@@ -6,7 +6,9 @@ What Debian's packages bring is stood for by empty files; what we bring is what 
 import json
 import os
 import re
+import runpy
 import stat
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -30,8 +32,9 @@ from deploy.raspberrypi.builder.image.base import base_root
 from deploy.raspberrypi.builder.image.boot import lay_out_boot
 from deploy.raspberrypi.builder.image.contents import bill_of_materials
 from deploy.raspberrypi.builder.image.disk import MIB, Layout, layout_for, write_disk
-from deploy.raspberrypi.builder.image.flavours import COMMON, FLAVOURS, command_line
+from deploy.raspberrypi.builder.image.flavours import COMMON, FLAVOURS, SUITE, command_line
 from deploy.raspberrypi.builder.image.manifest import Packed, imager_manifest
+from deploy.raspberrypi.builder.targets import RELEASES
 from deploy.raspberrypi.builder.tree import DEBIAN
 
 EPOCH = 1_700_000_000
@@ -116,7 +119,10 @@ def ask(image: Path, part: int, request: str) -> str:
 def test_there_are_three_partitions_that_a_pi_3_reads(image: Path) -> None:
     table = json.loads(commands.call("sfdisk", "--json", str(image)))["partitiontable"]
     assert table["label"] == "dos"
-    found = [(part["start"] * 512 // MIB, part["size"] * 512 // MIB, part["type"]) for part in table["partitions"]]
+    found = [
+        (part["start"] * 512 // MIB, part["size"] * 512 // MIB, part["type"])
+        for part in table["partitions"]
+    ]
     assert found == [(4, 36, "c"), (40, 8, "83"), (48, 40, "83")]
     assert image.stat().st_size == LAYOUT.mib * MIB
 
@@ -239,11 +245,46 @@ def test_each_unit_says_who_wants_it_as_the_image_does() -> None:
         assert f"WantedBy={ENABLED[path.name]}\n" in path.read_text()
 
 
-@pytest.mark.parametrize("script", sorted(ROOTFS.glob("usr/lib/sosa-gateway-image/*")), ids=lambda path: path.name)
-def test_scripts_are_such_as_a_shell_reads(script: Path) -> None:
-    subprocess.run(("sh", "-n", str(script)), check=True)
+SCRIPTS = sorted(ROOTFS.glob("usr/lib/sosa-gateway-image/*"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_are_such_as_their_interpreter_reads(script: Path) -> None:
+    text = script.read_text()
     assert stat.S_IMODE(script.stat().st_mode) & 0o111
-    assert "set -eu\n" in script.read_text()
+    if text.startswith("#!/bin/sh\n"):
+        subprocess.run(("sh", "-n", str(script)), check=True)
+        assert "set -eu\n" in text
+    else:
+        assert text.startswith(f"#!/usr/bin/python{RELEASES[SUITE].python} -I\n")
+        compile(text, script.name, "exec")
+
+
+@needs_tools
+def test_the_partition_of_data_takes_what_a_card_has(image: Path, tmp_path: Path) -> None:
+    grown = runpy.run_path(str(ROOTFS / "usr/lib/sosa-gateway-image/grow-data"))["grown"]
+    card = tmp_path / "card.img"
+    card.write_bytes(image.read_bytes())
+    table, sectors = card.read_bytes()[:512], 200 * MIB // 512
+    with card.open("r+b") as file:
+        file.truncate(sectors * 512)
+        file.write(grown(table, 3, sectors))
+    parts = json.loads(commands.call("sfdisk", "--json", str(card)))["partitiontable"]["partitions"]
+    assert parts[2]["start"] + parts[2]["size"] == sectors
+    old = json.loads(commands.call("sfdisk", "--json", str(image)))["partitiontable"]["partitions"]
+    assert [part["size"] for part in parts[:2]] == [part["size"] for part in old[:2]]
+
+
+def test_a_partition_that_is_long_enough_or_not_there_stays() -> None:
+    grown = runpy.run_path(str(ROOTFS / "usr/lib/sosa-gateway-image/grow-data"))["grown"]
+    entry = struct.pack("<II", 2048, 4096)
+    table = bytes(446 + 40) + entry + bytes(16) + b"\x55\xaa"
+    assert len(table) == 512
+    assert grown(table, 3, 2048 + 4096 + 2047) is None
+    assert grown(table, 2, 100_000) is None
+    assert grown(table[:510] + b"xx", 3, 100_000) is None
+    longest = grown(table, 3, 2**40)
+    assert struct.unpack_from("<II", longest, 446 + 40) == (2048, 2**32 - 1)
 
 
 def test_nobody_comes_in_but_at_the_gateways_ports() -> None:
@@ -273,7 +314,9 @@ def text_of(folder: str) -> str:
     return (ROOTFS / "usr/lib" / folder / "sosa-gateway.conf").read_text()
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS.values(), ids=lambda each: f"{each.name}-{each.architecture}")
+@pytest.mark.parametrize(
+    "flavour", FLAVOURS.values(), ids=lambda each: f"{each.name}-{each.architecture}"
+)
 def test_every_kernel_mounts_the_root_read_only_and_mends_disks(flavour: object) -> None:
     words = command_line(flavour).split()  # type: ignore[arg-type]
     assert {"root=LABEL=sosa-root", "ro", "fsck.repair=yes", "net.ifnames=0"} <= set(words)
@@ -319,7 +362,9 @@ def test_the_bill_has_packages_of_debian_and_of_python(built: Path) -> None:
 
 def test_imager_is_told_who_reads_its_answers() -> None:
     packed = Packed(100, "a" * 64, 10, "b" * 64)
-    (entry,) = json.loads(imager_manifest(VENDOR, "1.2.3", "file:///x.img.zst", packed, EPOCH))["os_list"]
+    (entry,) = json.loads(imager_manifest(VENDOR, "1.2.3", "file:///x.img.zst", packed, EPOCH))[
+        "os_list"
+    ]
     assert entry["init_format"] == "rpi-preseed"
     assert (entry["extract_size"], entry["extract_sha256"]) == (100, "a" * 64)
     assert (entry["image_download_size"], entry["image_download_sha256"]) == (10, "b" * 64)
@@ -334,7 +379,13 @@ def test_sums_name_what_is_there(tmp_path: Path) -> None:
     _sums(tmp_path, [tmp_path / "new.img.zst", tmp_path / "new.img"])
     lines = (tmp_path / "SHA256SUMS").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["new.img.zst", "old.img.zst"]
-    subprocess.run(("sha256sum", "--check", "--quiet"), cwd=tmp_path, input=f"{lines[0]}\n", text=True, check=True)
+    subprocess.run(
+        ("sha256sum", "--check", "--quiet"),
+        cwd=tmp_path,
+        input=f"{lines[0]}\n",
+        text=True,
+        check=True,
+    )
 
 
 @pytest.fixture
@@ -387,7 +438,10 @@ def test_the_vendors_archive_is_believed_by_keys_that_are_named(
     kept = fake_mmdebstrap(TOUCH)
     with pytest.raises(BuildError, match="--rpi-keyring"):
         base_root(VENDOR, kept, None)
-    assert f"--keyring={tmp_path / 'keys.gpg'}" in base_root(VENDOR, kept, tmp_path / "keys.gpg").read_text()
+    assert (
+        f"--keyring={tmp_path / 'keys.gpg'}"
+        in base_root(VENDOR, kept, tmp_path / "keys.gpg").read_text()
+    )
 
 
 def test_a_machine_of_another_kind_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

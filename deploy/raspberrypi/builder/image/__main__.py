@@ -124,9 +124,7 @@ def _install(package: Path, root: Path) -> None:
         there.unlink()
 
 
-def _packed(
-    image: Path, flavour: Flavour, epoch: int, options: argparse.Namespace
-) -> list[Path]:
+def _packed(image: Path, flavour: Flavour, epoch: int, options: argparse.Namespace) -> list[Path]:
     """The compressed image and, where the board is a Raspberry Pi, Imager's manifest."""
     archive = image.with_suffix(".img.zst")
     call("zstd", "--quiet", "--force", "-T0", "-6", str(image), "-o", str(archive))
@@ -134,7 +132,11 @@ def _packed(
     packed = Packed(size, sha256, archive.stat().st_size, _sha256(archive))
     made = [archive]
     if flavour.models:
-        url = f"{options.url.rstrip('/')}/{archive.name}" if options.url else archive.resolve().as_uri()
+        url = (
+            f"{options.url.rstrip('/')}/{archive.name}"
+            if options.url
+            else archive.resolve().as_uri()
+        )
         manifest = image.with_suffix(".rpi-imager-manifest")
         manifest.write_text(
             imager_manifest(flavour, __version__, url, packed, epoch), encoding="utf-8"

@@ -21,11 +21,11 @@ INITRAMFS = "MODULES=most\nCOMPRESS=zstd\n"
 _HOOKS = (
     # Where raspi-firmware's hooks put what they make; we lay the boot partition out by ourselves.
     '--essential-hook=mkdir -p "$1/boot/firmware"',
-    "--essential-hook=mkdir -p \"$1/etc/initramfs-tools/conf.d\" && printf '"
+    '--essential-hook=mkdir -p "$1/etc/initramfs-tools/conf.d" && printf \''
     + INITRAMFS.replace("\n", "\\n")
     + '\' >"$1/etc/initramfs-tools/conf.d/sosa-gateway"',
     # INITRD=No keeps each package from making one: emulated, one takes minutes.
-    "--customize-hook=env -u INITRD chroot \"$1\" update-initramfs -c -k all",
+    '--customize-hook=env -u INITRD chroot "$1" update-initramfs -c -k all',
     # What every device of this image would else have in common.
     '--customize-hook=rm -f "$1"/etc/ssh/ssh_host_* "$1/var/lib/systemd/random-seed"',
     '--customize-hook=: >"$1/etc/machine-id"',

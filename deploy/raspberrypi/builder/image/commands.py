@@ -46,7 +46,11 @@ def call(*command: str, given: str = "", epoch: int = 0, hint: str = "") -> str:
     """
     stamp = {"SOURCE_DATE_EPOCH": str(epoch), "E2FSPROGS_FAKE_TIME": str(epoch)} if epoch else {}
     environment = {**os.environ, **stamp, "PATH": f"{os.environ.get('PATH', '')}:{_PATH}"}
-    environment |= {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", "MTOOLS_SKIP_CHECK": "1"}
+    environment |= {
+        "LC_ALL": "C.UTF-8",
+        "DEBIAN_FRONTEND": "noninteractive",
+        "MTOOLS_SKIP_CHECK": "1",
+    }
     done = _run(command, given, environment)
     if done.returncode:
         told = (done.stderr.strip() or done.stdout.strip())[-2000:]

@@ -126,7 +126,9 @@ def _write_ext4(image: Path, part: Partition, folder: Path, label: str, epoch: i
     number = f"{_number(label, epoch):08x}"
     identity = f"{number}-5053-4147-8000-{number}{number[:4]}"
     # Nobody writes to the root. Of the data, a part is root's: first boot works on a full disk too.
-    kept = ("-J", "size=16", "-m", "2") if label == DATA_LABEL else ("-O", "^has_journal", "-m", "0")
+    kept = (
+        ("-J", "size=16", "-m", "2") if label == DATA_LABEL else ("-O", "^has_journal", "-m", "0")
+    )
     options = f"offset={part.offset},lazy_itable_init=0,hash_seed={identity}"
     call(
         *("mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-I", "256", "-i", "8192"),
