@@ -87,8 +87,7 @@ def _network(interfaces: str, *lines: str) -> str:
 
 
 _BY_INTERFACE = "\n[DHCPv4]\nClientIdentifier=mac\n"
-"""The same address after each start, though the root has no id of the machine before /data is there.
-"""
+"""The same address after each start, whatever id the machine has before /data is there."""
 
 
 def _wireless(wifi: Wifi) -> str:

@@ -1,6 +1,6 @@
 """An emulated machine that starts an image: QEMU, its disk, its console, and what reaches it.
 
-Power is cut by ending QEMU: what the guest had not given to its disk is lost; what a real card keeps
+Power is cut by ending QEMU: what the guest had not given to its disk is lost. What a real card has
 in a cache of its own would be lost too, which nothing here shows.
 """
 

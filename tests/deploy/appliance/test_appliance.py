@@ -4,10 +4,10 @@
 architecture (default: this machine's, which is fastest). One card goes through all tests, in order.
 """
 
-import argparse
 import os
 import re
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def image() -> Path:
     except BuildError as error:
         pytest.skip(f"no image can be built here: {error}")
     told = {path.suffix: path.stat().st_size / 1e6 for path in made}
-    print(f"\nbuilt for {ARCH} in {time.monotonic() - begin:.0f} s, MB: {told}")
+    measured(f"built for {ARCH} in {time.monotonic() - begin:.0f} s, MB: {told}")
     return next(path for path in made if path.suffix == ".img")
 
 
@@ -63,8 +63,13 @@ def device(card: Machine) -> Iterator[Device]:
     """The machine runs, at least at the beginning."""
     with card:
         seconds = card.until_ready()
-        print(f"\nready {seconds:.0f} s after power on, kvm: {has_kvm(ARCH)}")
+        measured(f"ready {seconds:.0f} s after power on, kvm: {has_kvm(ARCH)}")
         yield Device(card)
+
+
+def measured(words: str) -> None:
+    """Seen with `pytest -s`, and beside a failure."""
+    sys.stdout.write(f"\n{words}\n")
 
 
 def running_since(device: Device) -> str:
@@ -144,7 +149,7 @@ def test_a_hung_gateway_is_started_again(device: Device) -> None:
     device.machine.run(f"kill -STOP {before}")
     wait_until(lambda: running_since(device) not in {before, "0"}, 300)
     wait_served(device)
-    print(f"\nhung, ended and serving again after {time.monotonic() - begin:.0f} s")
+    measured(f"hung, ended and serving again after {time.monotonic() - begin:.0f} s")
     assert device.machine.run("systemctl show -p NRestarts --value sosa-gateway").strip() == "1"
     assert "watchdog" in device.machine.run("journalctl -u sosa-gateway --no-pager").lower()
     wait_until(lambda: device.values().get(FIRST) == "1", 60)
@@ -181,7 +186,7 @@ def test_nothing_acknowledged_is_lost_when_the_power_goes(device: Device, tmp_pa
         seconds = device.machine.until_ready()
         kept |= set(acknowledged)
         missing = kept - journalled(device, tmp_path / "journal")
-        print(f"\ncut {cut + 1}: {len(acknowledged)} acknowledged, again after {seconds:.0f} s")
+        measured(f"cut {cut + 1}: {len(acknowledged)} acknowledged, again after {seconds:.0f} s")
         assert not missing
         assert int(device.values()[FIRST]) >= max(acknowledged)
     assert device.machine.run("systemctl --failed --plain --no-legend") == ""
@@ -227,6 +232,6 @@ def test_a_system_that_hangs_is_started_again_by_the_hardware(device: Device) ->
     device.machine.run("echo 1 >/sys/fs/cgroup/init.scope/cgroup.freeze", check=False)
     begin = time.monotonic()
     device.machine.says("Linux version", 300)
-    print(f"\nthe hardware started it again after {time.monotonic() - begin:.0f} s")
+    measured(f"the hardware started it again after {time.monotonic() - begin:.0f} s")
     device.machine.until_ready()
     assert device.values()[FIRST] == "2000000"

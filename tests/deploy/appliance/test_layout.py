@@ -1,4 +1,4 @@
-"""The image's layout from a root of a few files: partitions, files, modes, units; no network, no root.
+"""The image's layout from a root of a few files: partitions, files, modes, units; no network.
 
 What Debian's packages bring is stood for by empty files; what we bring is what a device gets.
 """
@@ -200,6 +200,7 @@ def test_nothing_but_the_data_is_written(built: Path) -> None:
     for point, (source, kind, options) in found.items():
         if "bind" in options:
             assert (built / source.removeprefix("/")).is_dir(), point
+            assert (built / "root" / point.removeprefix("/")).is_dir(), point
             assert "nofail" in options
         elif point not in {"/", "/data", "/boot/firmware"}:
             assert kind == "tmpfs"
@@ -340,7 +341,7 @@ def test_a_root_that_cannot_start_is_told(tmp_path: Path, gone: str) -> None:
     root = small_root(tmp_path / "root")
     (root / gone).unlink()
     (tmp_path / "boot").mkdir()
-    with pytest.raises(BuildError, match="the root has no kernel|there is no initrd"):
+    with pytest.raises(BuildError, match=r"the root has no kernel|there is no initrd"):
         lay_out_boot(root, DEBIAN_ARM, tmp_path / "boot")
 
 

@@ -1,5 +1,4 @@
-"""A Debian root with the package in it becomes the root of an appliance: read-only, closed, the same
-on every device.
+"""A Debian root with the package in it becomes an appliance's: read-only, closed, like every other.
 
     rootfs (as it lies on the device) -> root; links into /data; units; nothing that two would share
 
@@ -59,7 +58,10 @@ MASKED = (
 )
 """What would write to the root, or hold a start up for a network."""
 
-_MOUNT_POINTS = ("boot/firmware", "data", "proc", "sys", "dev", "run", "tmp")
+_MOUNT_POINTS = (
+    *("boot/firmware", "data", "proc", "sys", "dev", "run", "tmp"),
+    *("etc/sosa-gateway", "var/lib/sosa-gateway", "var/lib/sosa-gateway-slots", "var/lib/systemd"),
+)
 _EMPTIED = ("boot", "run", "tmp", "var/cache", "var/lib/apt/lists", "var/log", "var/tmp")
 _ALIKE = ("etc/ssh/ssh_host_*", "var/lib/systemd/random-seed", "var/lib/dbus/machine-id")
 """What a device has to make by itself."""

@@ -42,7 +42,7 @@ _DPKG = (
 def base_root(flavour: Flavour, cache: Path, keyring: Path | None, *, fresh: bool = False) -> Path:
     """A tar archive of the root, owners and modes in it. Raises BuildError.
 
-    `keyring` has the keys of Raspberry Pi's archive, for the flavour that takes packages from there.
+    `keyring` has the keys of Raspberry Pi's archive, for the flavour that takes from there.
     """
     _require_emulation(flavour)
     options = list(_options(flavour, keyring))
@@ -75,7 +75,7 @@ def _options(flavour: Flavour, keyring: Path | None) -> Iterator[str]:
     if flavour.is_of_vendor:
         if keyring is None:
             raise BuildError(
-                "the flavour rpi takes its kernel from Raspberry Pi's archive, whose keys are not here",
+                "the flavour rpi takes its kernel from Raspberry Pi's archive, by keys of theirs",
                 "name the file of package raspberrypi-archive-keyring: --rpi-keyring FILE; "
                 "or build --flavour debian",
             )

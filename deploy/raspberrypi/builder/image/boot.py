@@ -1,4 +1,4 @@
-"""The FAT partition: firmware of a Raspberry Pi, kernel, initial RAM disk, and an example for people.
+"""The FAT partition: firmware of a Raspberry Pi, kernel, initial RAM disk, an example for people.
 
 What lies where is read by the firmware of the board (config.txt) and, for a virtual machine, by who
 starts it: kernel and RAM disk have one name, whatever their version.
@@ -65,7 +65,7 @@ def _firmware(source: Path, folder: Path) -> None:
 
 
 def _trees(root: Path, folder: Path) -> None:
-    """Device trees and their overlays: Debian and Raspberry Pi put them below one folder a kernel."""
+    """Device trees and their overlays, as both kernels have them: below one folder each."""
     found = sorted((root / "usr/lib").glob("linux-image-*"))
     for kernel in found:
         for tree in sorted(kernel.glob("broadcom/bcm27*.dtb")):
@@ -74,5 +74,5 @@ def _trees(root: Path, folder: Path) -> None:
             shutil.copytree(kernel / "overlays", folder / "overlays", dirs_exist_ok=True)
     if not list(folder.glob("*.dtb")):
         raise BuildError(
-            "the kernel of the root has no device trees", "build the base anew: --fresh"
+            "the root has no device trees", "build the base anew: --fresh"
         )

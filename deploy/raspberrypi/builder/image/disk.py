@@ -1,6 +1,6 @@
-"""Three partitions in one file: FAT for the firmware and for people, the root, what the device keeps.
+"""Three partitions in one file: FAT for firmware and people, the root, what the device keeps.
 
-Made of folders without mounting anything: sfdisk, mtools, mke2fs. A table of the old kind (MBR), for
+Made of folders without mounting anything: sfdisk, mtools, mke2fs. A table of the old kind (MBR):
 the firmware of a Pi 3 and Zero 2 W reads no other. Sizes are mebibytes, or bytes where told so.
 Sources: sfdisk(8), mformat(1), mke2fs(8); "Raspberry Pi documentation, boot flow".
 """

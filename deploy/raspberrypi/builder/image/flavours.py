@@ -1,7 +1,7 @@
 """`Flavour`: whose kernel and boot firmware an image has, and so which models it starts.
 
-Debian's kernel of trixie (6.12) has no driver for the card and the network of a Pi 5; Raspberry Pi's
-has, and comes from their archive. Everything else is Debian's in both.
+Debian's kernel of trixie (6.12) has no driver for the card and the network of a Pi 5; that of
+Raspberry Pi has, and comes from their archive. Everything else is Debian's in both.
 Sources: config.txt and cmdline.txt as "Raspberry Pi documentation, config.txt" has them;
 Kernel, "The kernel's command-line parameters".
 """

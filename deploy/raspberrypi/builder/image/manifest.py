@@ -1,4 +1,4 @@
-"""The file by which Raspberry Pi Imager offers an image, with its questions for name, Wi-Fi and keys.
+"""The file by which Raspberry Pi Imager offers an image, and asks for name, Wi-Fi and keys.
 
 An image that is opened by itself gets no questions: Imager cannot know who would read the answers.
 Here it is told that they are read from rpi-preseed.toml (`init_format`).
