@@ -108,6 +108,7 @@ class Subscription:
     def added(self, timeout_s: float = 60) -> Sequence[tuple[str, str]]:
         """Sensor and value of each row that the next notification adds."""
         told: Any = json.loads(self._socket.recv(timeout=timeout_s))
+        assert "notification" in told, told
         rows = told["notification"]["addedResults"]["results"]["bindings"]
         return [(row["sensor"]["value"], row["value"]["value"]) for row in rows]
 

@@ -54,7 +54,8 @@ class Machine:
         self._boot = f"{self.disk}@@{FIRST_MIB * MIB}"
         for name in ("vmlinuz", "initrd.img", "cmdline.txt"):
             call("mcopy", "-o", "-i", self._boot, f"::{name}", str(folder / name))
-        self.ports = {name: free_port() for name in ("http", "websocket", "mqtt", "ssh")}
+        names = ("http", "websocket", "mqtt", "ssh", "wire", "wire end")
+        self.ports = {name: free_port() for name in names}
         self.clock = ""
         self._program: Program | None = None
 
@@ -135,6 +136,12 @@ class Machine:
             subprocess.run(command, check=True)
         return file.with_suffix(".pub").read_text(encoding="ascii").strip()
 
+    def _wire(self) -> str:
+        """A second interface, whose frames are datagrams on loopback."""
+        here, there = self.ports["wire end"], self.ports["wire"]
+        local = f"local.type=inet,local.host={LOOPBACK},local.port={there}"
+        return f"dgram,id=lan,{local},remote.type=inet,remote.host={LOOPBACK},remote.port={here}"
+
     def _ssh(self, command: str) -> tuple[str, ...]:
         said = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "BatchMode=yes")
         options = [word for each in (*said, "ConnectTimeout=20") for word in ("-o", each)]
@@ -168,6 +175,7 @@ class Machine:
             *("-append", console, "-serial", "stdio", "-monitor", "none", *clock),
             *("-drive", f"file={self.disk},format=raw,if=virtio,cache=writeback"),
             *("-netdev", f"user,id=net{forwards}", "-device", "virtio-net-pci,netdev=net"),
+            *("-netdev", self._wire(), "-device", "virtio-net-pci,netdev=lan"),
             *("-device", "i6300esb", "-action", "watchdog=reset", "-device", "virtio-rng-pci"),
         )
 

@@ -225,7 +225,7 @@ def test_two_devices_have_no_secret_in_common(built: Path) -> None:
     assert (root / "etc/machine-id").read_text() == ""
     assert not list(root.glob("etc/ssh/ssh_host_*"))
     assert not (root / "var/lib/systemd/random-seed").exists()
-    for folder in ("tmp", "var/log", "var/cache", "boot/firmware"):
+    for folder in ("tmp", "var/log", "var/cache/private", "boot/firmware"):
         assert list((root / folder).iterdir()) == []
 
 

@@ -26,6 +26,7 @@ LINKS: Mapping[str, str] = {
     "etc/systemd/network": "/data/etc/network",
     "etc/systemd/system/sosa-gateway.service.d": "/data/etc/sosa-gateway.service.d",
     "etc/wpa_supplicant": "/data/etc/wpa_supplicant",
+    "var/lib/dbus/machine-id": "/etc/machine-id",
 }
 """What first boot writes, read where programs look for it."""
 
@@ -35,6 +36,7 @@ ENABLED: Mapping[str, str] = {
     "sosa-gateway-device.service": "multi-user.target",
     "sosa-gateway-first-boot.service": "multi-user.target",
     "sosa-gateway-grow-data.service": "data.mount",
+    "sosa-gateway-no-data.service": "multi-user.target",
     "sosa-gateway.service": "multi-user.target",
     "ssh.service": "multi-user.target",
     "systemd-networkd.service": "multi-user.target",
@@ -81,6 +83,7 @@ def make_appliance(root: Path, flavour: Flavour, version: str, epoch: int) -> No
         _link(root / name, target)
     _units(root)
     (root / "etc/machine-id").write_text("", encoding="ascii")
+    (root / "var/cache/private").mkdir(mode=0o700, parents=True, exist_ok=True)
     told = {"version": version, "flavour": flavour.name, "architecture": flavour.architecture}
     _put(root / "usr/lib/sosa-gateway-image/image.json", json.dumps(told) + "\n")
     # The clock of a device without one begins here, not in 1970 (systemd.time-sync of NEWS 248).
