@@ -112,6 +112,7 @@ def _systemd(root: Path) -> None:
         _copy(unit.name, root / "usr/lib/systemd/system")
     _copy("sysusers.conf", root / "usr/lib/sysusers.d", f"{NAME}.conf")
     _copy("tmpfiles.conf", root / "usr/lib/tmpfiles.d", f"{NAME}.conf")
+    _copy("serial.conf", root / "usr/share" / NAME)
 
 
 def _documents(root: Path, contents: Contents) -> None:
