@@ -25,7 +25,7 @@ MOST_ENTRIES = 2_000
 _MOST_BYTES = 524_288
 _EACH_S = 3600.0
 _MOST_ALARMS = 100
-"""Entries of alarms between two counts: one that comes and goes each second does not fill the card."""
+"""Entries of alarms between two counts: one that comes and goes does not fill the card."""
 
 Facts = Callable[[], Mapping[str, float]]
 

@@ -40,7 +40,6 @@ from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
 
-
 _START_IT = (
     "start Mosquitto with the configuration in [mqtt] mosquitto_dir: "
     "systemctl status sosa-gateway-mosquitto"
@@ -218,7 +217,9 @@ class OtherBroker:
                 for each in (context.subscribing.over(self._dialled), commands, listener):
                     await stack.enter_async_context(each)
                 if self._beside is not None:
-                    await stack.enter_async_context(context.tasks.task(self._beside.run, "mosquitto"))
+                    await stack.enter_async_context(
+                        context.tasks.task(self._beside.run, "mosquitto")
+                    )
                 yield
         finally:
             context.reception.inbox.close()

@@ -41,8 +41,8 @@ class MqttSettings(Section):
 
     `username`, `password_file`, `client_id`, `tls` and `ca_file` are for the external broker; an
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
-    `users` (name to hash) are for the other two without [security]. Limits of the embedded one are in all
-    and, as `client_...`, of one client: an identity or user, an address where there are none
+    `users` (name to hash) are for the other two without [security]. Limits of the embedded one are
+    in all and, as `client_...`, of one client: an identity or user, an address where there are none
     (docs/brokers.md). With `websocket` it speaks MQTT over WebSocket too. Passwords leave this
     machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
     topics `<sparql_topic>/CLIENT/...`.

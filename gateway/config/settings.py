@@ -210,7 +210,8 @@ class Config(Section):
                 raise _fault_of(name, str(error)) from error
         if self.mqtt.mode == "mosquitto" and self._is_mosquitto_inside():
             raise _fault_of(
-                "mqtt", "mosquitto_dir is below data_dir, where Mosquitto reads nothing: name another"
+                "mqtt",
+                "mosquitto_dir is below data_dir, where Mosquitto reads nothing: name another",
             )
         if self.security.sepatest and not is_loopback(self.http.host):
             raise _fault_of("security", "sepatest lets everyone in: bind [http] to 127.0.0.1")

@@ -108,8 +108,8 @@ class CurrentState:
     ) -> bool:
         """Take up an observation (its IRI) that the store already has, and a number's unit.
 
-        `is_ours`: the stamp is by the gateway's clock. One that others wrote, or whose time they made unreadable, is theirs and is left alone:
-        false.
+        `is_ours`: the stamp is by the gateway's clock. One that others wrote, or whose time they
+        made unreadable, is theirs and is left alone: false.
         """
         try:
             position = self.identity.position(observation)

@@ -1,7 +1,7 @@
 """`LineFile`: lines on the disk that are appended one by one, and written anew now and then.
 
-Place on the way of the data: under the quarantine, and under what the gateway says of itself. An append survives kill -9 once it has returned;
-a rewrite is whole or not there.
+Place on the way of the data: under the quarantine, and what the gateway says of itself. An append
+survives kill -9 once it has returned; a rewrite is whole or not there.
 """
 
 import logging

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
-
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 """No gateway of this version has run before."""
 

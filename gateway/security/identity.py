@@ -27,9 +27,9 @@ class Identity:
     """Somebody whom an administrator has let in.
 
     `client_id` and `secret_hash` (argon2) are empty until it has credentials; `mosquitto_hash` is
-    that of the same secret, for a Mosquitto beside the gateway, "" where it was not made. It may register
-    itself until `register_until`; tokens that were issued before `tokens_from` are revoked. Times
-    are seconds since the Unix epoch.
+    that of the same secret, for a Mosquitto beside the gateway, "" where it was not made. It may
+    register itself until `register_until`; tokens that were issued before `tokens_from` are
+    revoked. Times are seconds since the Unix epoch.
     """
 
     name: str

@@ -25,7 +25,9 @@ def mosquitto_hash(password: str, rounds: int = CHOSEN_ROUNDS) -> str:
     True
     """
     salt = secrets.token_bytes(_SALT_BYTES)
-    return f"$7${rounds}${b64encode(salt).decode()}${b64encode(_key(password, salt, rounds)).decode()}"
+    return (
+        f"$7${rounds}${b64encode(salt).decode()}${b64encode(_key(password, salt, rounds)).decode()}"
+    )
 
 
 def is_mosquitto_hash(text: str) -> bool:

@@ -81,9 +81,9 @@ class Retention:
     def admit(self, arriving: Iterable[tuple[Stream, Kept]]) -> Admission:
         """What these do to the store. What would enter and leave at once does neither."""
         admission = Admission(set(), [], [])
-        for stream, kept in arriving:
+        for stream, arrived in arriving:
             observations = self._streams.setdefault(stream, [])
-            kept = _in_order(kept, observations)
+            kept = _in_order(arrived, observations)
             if kept.unit is not None and kept.unit != self._units.get(stream):
                 if observations and self._units.get(stream) and kept < observations[-1]:
                     continue

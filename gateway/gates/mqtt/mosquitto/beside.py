@@ -112,7 +112,9 @@ class Beside:
         snapshot = Snapshot() if self._store is None else self._store.snapshot()
         changed = write(self._config.mqtt.mosquitto_dir, self._files(snapshot))
         if changed:
-            log.info("mosquitto_files_written", extra={"folder": str(self._config.mqtt.mosquitto_dir)})
+            log.info(
+                "mosquitto_files_written", extra={"folder": str(self._config.mqtt.mosquitto_dir)}
+            )
         return changed
 
     def _files(self, snapshot: Snapshot) -> Mapping[str, bytes]:
@@ -178,5 +180,3 @@ def _stamp(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
-
-

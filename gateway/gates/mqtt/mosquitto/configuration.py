@@ -1,4 +1,4 @@
-"""The configuration of a Mosquitto beside the gateway, from the settings that the embedded broker has.
+"""The configuration of a Mosquitto beside the gateway, from the settings of the embedded broker.
 
 Place: written beside its users. Devices have the ports that `[mqtt]` and `[tls]` say; the gateway
 itself, and nobody outside this machine, has loopback in clear text. Source: mosquitto.conf(5).
@@ -17,7 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - recognised
 _IN_FLIGHT, _QUEUED = 1_000, 100_000
-"""Of one client that is away or slow; the gateway's own readings while it is updated are among them."""
+"""Of one client that is away or slow, as the gateway is while it is updated."""
 
 
 def is_open(config: Config) -> bool:

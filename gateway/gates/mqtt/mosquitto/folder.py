@@ -35,7 +35,9 @@ def remove(folder: Path) -> bool:
     """Take away the configuration, if it is one of ours; whether it was. Raises StorageError."""
     path = folder / CONFIGURATION
     try:
-        if not path.is_file() or not path.read_text(encoding="utf-8", errors="replace").startswith(HEAD):
+        if not path.is_file() or not path.read_text(encoding="utf-8", errors="replace").startswith(
+            HEAD
+        ):
             return False
         path.unlink()
         _sync(folder)
