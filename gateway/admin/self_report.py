@@ -28,6 +28,7 @@ _MOST_ALARMS = 100
 """Entries of alarms between two counts: one that comes and goes does not fill the card."""
 
 Facts = Callable[[], Mapping[str, float]]
+Said = Mapping[str, str | float | bool]
 
 
 class What(StrEnum):
@@ -47,7 +48,7 @@ class Entry:
     number: int
     at: str
     what: What
-    said: Mapping[str, str | float | bool]
+    said: Said
 
     def line(self) -> bytes:
         """As it is kept."""
@@ -89,7 +90,7 @@ class SelfReport:
         watch.on_change(self._take)
 
     @asynccontextmanager
-    async def kept(self, life: Mapping[str, str | float | bool]) -> AsyncIterator[None]:
+    async def kept(self, life: Said) -> AsyncIterator[None]:
         """From the start, which `life` is told of, to the stop."""
         await asyncio.to_thread(self._load)
         last = next((each for each in reversed(self._entries) if each.what != What.CLEARED), None)
@@ -143,7 +144,7 @@ class SelfReport:
             told |= {"text": said.what, "fault": said.is_fault}
         self._note(what, told)
 
-    def _note(self, what: What, said: Mapping[str, str | float | bool]) -> None:
+    def _note(self, what: What, said: Said) -> None:
         number = self._entries[-1].number + 1 if self._entries else 1
         entry = Entry(number, self._now().isoformat(timespec="milliseconds"), what, said)
         self._entries.append(entry)

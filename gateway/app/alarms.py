@@ -14,9 +14,9 @@ from gateway.admin.alarm_watch import AlarmWatch
 from gateway.admin.mapping_alarms import MappingAlarms
 from gateway.admin.mapping_graph import EVERYTHING, MappingGraph
 from gateway.admin.reasoning import reasoning_alarms
-from gateway.admin.self_report import SelfReport
+from gateway.admin.self_report import Said, SelfReport
 from gateway.app.stages import Stages
-from gateway.app.tasks import Tasks
+from gateway.app.tasks import Run, Tasks
 from gateway.app.vitals import Vitals
 from gateway.engine import SubscribeRequest
 from gateway.engine.measures import engine_alarms
@@ -67,12 +67,17 @@ async def alarming(
     watch, graph = AlarmWatch(sources, clocks.now), AlarmGraph(scheduler, identity)
     await graph.empty()
     graph.follow(watch)
-    tasked = {"vitals": vitals, "alarms": graph, "watch": watch, "report": report}
-    life = {"version": __version__, "epoch": stages.storage.journal.epoch}
+    tasked: Mapping[str, Run] = {
+        "vitals": vitals.run,
+        "alarms": graph.run,
+        "watch": watch.run,
+        "report": report.run,
+    }
+    life: Said = {"version": __version__, "epoch": stages.storage.journal.epoch}
     async with report.kept(life), AsyncExitStack() as running:
         report.follow(watch)
-        for name, each in tasked.items():
-            await running.enter_async_context(tasks.task(each.run, name))
+        for name, run in tasked.items():
+            await running.enter_async_context(tasks.task(run, name))
         yield Alarming(watch, vitals, mappings, report)
 
 

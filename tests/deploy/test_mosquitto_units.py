@@ -1,4 +1,4 @@
-"""The units of a Mosquitto beside the gateway: little rights, and what a change makes systemd do."""
+"""The units of a Mosquitto beside the gateway: their rights, and what a change makes systemd do."""
 
 import re
 import shutil
@@ -32,8 +32,8 @@ def test_systemd_finds_mosquitto_hardly_exposed_and_knows_every_setting() -> Non
     )
     assert done.returncode == 0, done.stdout + done.stderr
     paths = [str(DEBIAN / name) for name in UNITS]
-    command = ("systemd-analyze", "verify", "--man=no", *paths)
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    verify = ("systemd-analyze", "verify", "--man=no", *paths)
+    done = subprocess.run(verify, check=False, capture_output=True, text=True)
     told = [line for line in done.stderr.splitlines() if "sosa-gateway-mosquitto" in line]
     assert [line for line in told if "is not executable" not in line] == []
 

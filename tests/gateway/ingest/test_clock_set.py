@@ -1,4 +1,4 @@
-"""A gateway whose clock is not set, is set forward, or back: what it observes is marked and in order."""
+"""A clock that is not set, is set forward, or back: what is observed is marked and in order."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -10,6 +10,7 @@ from shutil import which
 import pytest
 
 from gateway.config.settings import MqttSettings
+from tests.kit.documents import documented
 from tests.kit.gateways import (
     LOOPBACK,
     VALUES,
@@ -25,15 +26,6 @@ from tests.kit.gateways import (
 )
 
 STATE = mapping("state", "zigbee2mqtt/+", selector="$.t", sensor="urn:sensor:{1}")
-BRIDGE = """\
-connection sosa-gateway
-address 127.0.0.1:{port}
-bridge_protocol_version mqttv311
-try_private false
-notifications false
-cleansession false
-topic zigbee2mqtt/# out 1
-"""
 
 
 @contextmanager
@@ -43,7 +35,12 @@ def bridging(folder: Path, to: int) -> Iterator[tuple[Program, int]]:
         pytest.skip("mosquitto is not installed")
     own, file = free_port(), folder / "bridge.conf"
     listener = f"user root\nlistener {own} {LOOPBACK}\nallow_anonymous true\nlog_dest stderr\n"
-    file.write_text(listener + BRIDGE.format(port=to) + "restart_timeout 1\n", encoding="utf-8")
+    file.write_text(
+        listener
+        + documented("docs/brokers.md", "connection sosa-gateway\n").replace(":1884", f":{to}")
+        + "restart_timeout 1\n",
+        encoding="utf-8",
+    )
     with Program(program, "-v", "-c", str(file)) as process:
         process.wait_for(" running")
         yield process, own

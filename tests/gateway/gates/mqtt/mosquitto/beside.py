@@ -5,6 +5,7 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 from types import TracebackType
@@ -39,13 +40,8 @@ LAMP = Policy(publish=frozenset({"home/lamp/state"}), receive=frozenset({"home/l
 
 def known(name: str, policy: Policy = LAMP) -> Identity:
     """Somebody whom Mosquitto knows as well."""
-    made = identity(name, policy)
-    secret = f"{name}-secret"
-    return Identity(
-        *(getattr(made, each) for each in ("name", "kind", "policy", "client_id", "secret_hash")),
-        tokens_from=1.0,
-        mosquitto_hash=mosquitto_hash(secret, 101),
-    )
+    stored = mosquitto_hash(f"{name}-secret", 101)
+    return replace(identity(name, policy), mosquitto_hash=stored)
 
 
 def beside(folder: Path, *identities: Identity, **mqtt: object) -> Config:
