@@ -222,6 +222,8 @@ def _add_writes(command: argparse.ArgumentParser) -> None:
     ):
         text = f"{what} (default: {default:g})"
         command.add_argument(name, type=_positive, default=default, metavar="N", help=text)
+    text = "[journal] fsync_interval_s (default: 0)"
+    command.add_argument("--fsync-interval", type=_positive, default=0.0, metavar="S", help=text)
     text = "an ext4 of its own tells what its journal adds (default: a temporary folder)"
     command.add_argument("--folder", type=Path, metavar="DIR", help=text)
 
@@ -386,7 +388,13 @@ def _device(options: argparse.Namespace) -> Iterator[Outcome]:
 
 
 def _writes(options: argparse.Namespace) -> Iterator[Outcome]:
-    return writes.measure(options.minutes, options.speed, options.rated_tb, options.folder)
+    return writes.measure(
+        options.minutes,
+        options.speed,
+        options.rated_tb,
+        options.folder,
+        options.fsync_interval,
+    )
 
 
 def _soak(options: argparse.Namespace) -> Iterator[Outcome]:

@@ -73,15 +73,14 @@ def measure(folder: Path, readings: int = READINGS, part_s: float = PART_S) -> I
     if begin < readings:
         with confined(MEMORY_BYTES) as bounds:
             part = _play(folder, begin, readings, part_s, bounds)
-        with kept.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(part)) + "\n")
         parts = [*parts, part]
+        _keep(kept, parts)
     (folder / "report.md").write_text(report(parts, readings), encoding="utf-8")
     yield _experiment(parts, readings)
 
 
 def _parts(kept: Path) -> list[Part]:
-    """What earlier parts found; a line that was cut off is none, and its readings come again."""
+    """What earlier parts found; a part that did not end is none, and its readings come again."""
     parts = []
     for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
         try:
@@ -91,6 +90,14 @@ def _parts(kept: Path) -> list[Part]:
         samples = tuple(Sample(**each) for each in members.pop("samples"))
         parts.append(Part(**members, samples=samples))
     return parts
+
+
+def _keep(kept: Path, parts: Sequence[Part]) -> None:
+    """All of them or those before, whenever it ends."""
+    fresh = kept.with_suffix(".new")
+    lines = (json.dumps(asdict(part)) + "\n" for part in parts)
+    fresh.write_text("".join(lines), encoding="utf-8")
+    fresh.replace(kept)
 
 
 def _config(folder: Path) -> Config:
@@ -129,7 +136,7 @@ def _publish(
     index, readings = span
     workload, due = Workload(readings), monotonic()
     with Device(service.mqtt_port, "soak", _WINDOW) as device:
-        while index < readings and monotonic() < until:
+        while index < readings and (index == span[0] or monotonic() < until):
             last = min(index + _CHUNK, readings)
             for each in range(index, last):
                 device.publish(workload.publication(each))
@@ -183,13 +190,14 @@ class _Probe:
         number = int(datetime.now(UTC).timestamp() * 1000)
         try:
             with self._device as device:
-                while not self._ended.wait(_PROBE_S):
+                while not self._ended.is_set() or not self.times_ms:
                     number += 1
                     payload = f'{{"value":1.5,"sequence":{number}}}'.encode()
                     started = monotonic()
                     device.publish(Publication("probe", f"bench/{SENSORS}", payload))
                     device.drain()
                     self.times_ms.append((monotonic() - started) * 1000)
+                    self._ended.wait(_PROBE_S)
         except (OSError, ChildFailedError) as error:
             self._fault = error
 

@@ -42,15 +42,19 @@ def measure(
     speed: float = SPEED,
     rated_tb: float = RATED_TB,
     folder: Path | None = None,
+    fsync_interval_s: float = 0.0,
 ) -> Iterator[Outcome]:
-    """The house of the demo for so long, `speed` times as fast as one lives in it."""
+    """The house of the demo for so long, `speed` times as fast as one lives in it.
+
+    `fsync_interval_s` is that of [journal].
+    """
     with ExitStack() as stack:
         place = folder or Path(
             stack.enter_context(TemporaryDirectory(prefix="sosa-gateway-bench-"))
         )
-        written = _play(place, minutes * 60, speed)
+        written = _play(place, minutes * 60, speed, fsync_interval_s)
     yield Experiment(
-        f"writes, the demo's house at {speed:g} times real time",
+        f"writes, the house at {speed:g} times real time, an fsync {_when(fsync_interval_s)}",
         tuple(_figures(written, rated_tb)),
         digest(_rows(written)),
         digest(["observed True", "failed 0"]),
@@ -58,17 +62,23 @@ def measure(
     )
 
 
-def _play(place: Path, seconds: float, speed: float) -> Written:
+def _play(place: Path, seconds: float, speed: float, fsync_interval_s: float) -> Written:
     http = free_port()
     toml = place / "bench.toml"
     ports = (("http", http), ("mqtt", free_port()), ("websocket", free_port()))
-    toml.write_text("".join(f"[{name}]\nport = {port}\n" for name, port in ports), encoding="utf-8")
+    text = "".join(f"[{name}]\nport = {port}\n" for name, port in ports)
+    text += f"[journal]\nfsync_interval_s = {fsync_interval_s}\n"
+    toml.write_text(text, encoding="utf-8")
     command = ["env", f"TMPDIR={place}", sys.executable, "-m", "gateway", "demo", "--plain"]
     with Child("demo", [*command, "--speed", f"{speed:g}", "--config", str(toml)]) as child:
         service = Service(child, ports[1][1], f"http://127.0.0.1:{http}", "")
         _wait_started(service)
         Event().wait(_SETTLE_S)
         return _watched(service, place, seconds)
+
+
+def _when(fsync_interval_s: float) -> str:
+    return f"in {fsync_interval_s:g} s at most" if fsync_interval_s else "before each PUBACK"
 
 
 def _wait_started(service: Service) -> None:
