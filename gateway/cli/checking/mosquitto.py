@@ -50,7 +50,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _refused(config: Config, place: str) -> Iterator[Finding]:
-    """Its files were written, so it should take the gateway."""
+    """Files for it were written, so it should take the gateway."""
     try:
         refused = refusal(external_settings(config), BROKER_S)
     except GatewayError as error:

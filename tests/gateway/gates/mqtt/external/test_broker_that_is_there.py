@@ -70,7 +70,7 @@ def config_of(folder: Path, port: int) -> Config:
 
 @contextmanager
 def zigbee2mqtt(port: int) -> Iterator[Client]:
-    """It says what it has, and then what it hears."""
+    """A bridge that says what it has, and then what it hears."""
     client = Client(CallbackAPIVersion.VERSION2, "zigbee2mqtt")
     client.username_pw_set(*BRIDGE)
     client.connect(LOOPBACK, port)
