@@ -203,7 +203,7 @@ class _Probe:
 
 
 def _steady(parts: Sequence[Part]) -> list[Sample]:
-    """Those after the first million; the last ones where it is not reached."""
+    """Samples after the first million; the last ones where it is not reached."""
     samples = [each for part in parts for each in part.samples]
     return [each for each in samples if each.readings >= _FIRST] or samples[-1:]
 

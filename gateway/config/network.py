@@ -89,7 +89,7 @@ class MqttSettings(Section):
             raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         if self.mode == "external":
             if self.users:
-                raise ValueError("an external broker has users of its own; remove [mqtt.users]")
+                raise ValueError("users are for our own broker; an external one has its own")
             if self.websocket:
                 raise ValueError("websocket is that of an external broker itself; remove it")
             return self

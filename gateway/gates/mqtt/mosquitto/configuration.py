@@ -17,7 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - recognised
 _IN_FLIGHT, _QUEUED = 1_000, 100_000
-"""Of one client that is away or slow, as the gateway is while it is updated."""
+"""A client that is away or slow has so many, as the gateway while it is updated."""
 
 
 def is_open(config: Config) -> bool:

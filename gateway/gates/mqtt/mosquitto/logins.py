@@ -45,7 +45,7 @@ class Logins:
 
 
 def logins_of_users(users: Mapping[str, str]) -> Logins:
-    """Those of `[mqtt.users]`, by hashes; each has all topics."""
+    """Users of `[mqtt.users]`, by hashes; each has all topics."""
     found, left_out = dict[str, Login](), []
     for name, stored in sorted(users.items()):
         if reason := _no_name(name):
@@ -59,7 +59,7 @@ def logins_of_users(users: Mapping[str, str]) -> Logins:
 
 
 def logins_of_identities(snapshot: Snapshot) -> Logins:
-    """Those with credentials, by name and by client id, as the embedded broker takes them."""
+    """Identities with credentials, by name and by client id, as the embedded broker takes them."""
     found, left_out = dict[str, Login](), list[LeftOut]()
     known = [each for each in snapshot.identities.values() if each.client_id]
     for identity in known:

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from paho.mqtt.client import Client
+from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
 from gateway.config.discovery import DiscoverySettings
@@ -88,9 +88,12 @@ async def test_a_device_is_proposed_observed_and_switched(tmp_path: Path) -> Non
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[tuple[str, bytes]] = loop.create_future()
     with existing(tmp_path) as (broker, port), zigbee2mqtt(port) as bridge:
-        bridge.on_message = lambda _c, _u, message: loop.call_soon_threadsafe(
-            heard.set_result, (message.topic, message.payload)
-        )
+
+        def hear(_client: Client, _userdata: object, message: MQTTMessage) -> None:
+            told = message.topic, bytes(message.payload)
+            loop.call_soon_threadsafe(heard.set_result, told)
+
+        bridge.on_message = hear
         bridge.subscribe("zigbee2mqtt/plug/set", 1)
         async with a_house(config_of(tmp_path, port)) as (gateway, api):
             told = await watch(gateway, VALUES)
