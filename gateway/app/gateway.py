@@ -17,7 +17,7 @@ from typing import Self
 from adapters.modbus.polls import FORMAT_NAME
 from gateway.admin.keeping.backup import Backups, SettingsFiles
 from gateway.admin.keeping.starting import with_its_data
-from gateway.app.alarms import alarming
+from gateway.app.alarms import alarming, self_report
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
@@ -33,6 +33,7 @@ from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
+from gateway.gates.mqtt.mosquitto.folder import remove
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -193,7 +194,8 @@ class Gateway:
         for name, run in guarded.tasks().items():
             await enter(self._tasks.task(run, name))
         vitals = vitals_of(stages, config.gateway.data_dir)
-        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks))
+        report = self_report(stages, config.gateway.data_dir, self._clocks)
+        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks, report))
         self._starting("HTTP and WebSocket")
         ports = await enter(serving(config, stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
@@ -202,4 +204,7 @@ class Gateway:
 
 
 def _broker_link(context: MqttContext) -> BrokerLink:
-    return OtherBroker(context) if context.config.mqtt.mode == "external" else OwnBroker(context)
+    mqtt = context.config.mqtt
+    if mqtt.mode != "mosquitto":
+        remove(mqtt.mosquitto_dir)
+    return OwnBroker(context) if mqtt.mode == "embedded" else OtherBroker(context)
