@@ -22,7 +22,7 @@ from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.mqtt import MqttContext, broker_link
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
@@ -33,7 +33,6 @@ from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
-from gateway.gates.mqtt.mosquitto.folder import remove
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -151,7 +150,7 @@ class Gateway:
         subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = _broker_link(MqttContext(*around, modbus.is_ours))
+        broker = broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
             config,
             clocks,
@@ -201,10 +200,3 @@ class Gateway:
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
-
-
-def _broker_link(context: MqttContext) -> BrokerLink:
-    mqtt = context.config.mqtt
-    if mqtt.mode != "mosquitto":
-        remove(mqtt.mosquitto_dir)
-    return OwnBroker(context) if mqtt.mode == "embedded" else OtherBroker(context)
