@@ -21,7 +21,7 @@ True (<NamedNode value=urn:d1>,)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -149,6 +149,7 @@ class Automaton:
         self._by_form: dict[Form, _Shared] = {}
         self._by_number: dict[int, _Shared] = {}
         self._numbers = count()
+        self._heeded: set[int] | None = None
         self._patterns: int | None = 0
         self.matches = 0
         self.know(triples)
@@ -245,6 +246,16 @@ class Automaton:
         for triple in triples:
             self._index.add(*self._terms.ids(triple))
 
+    def heed(self, predicates: Collection[Term | None]) -> None:
+        """Look at no triples but of these from now on; None is any."""
+        before, pin = self._heeded or (), self._terms.pin
+        heeded = {pin(each) for each in predicates if each is not None}
+        self._heeded = None if None in predicates else heeded
+        if self._heeded is None:
+            before = {*before, *heeded}
+        for number in before:
+            self._terms.unpin(number)
+
     def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
@@ -254,7 +265,7 @@ class Automaton:
         """
         terms = self._terms
         gone = self._known(removed) if removed else []
-        come = [terms.ids(added[0])] if len(added) == 1 else [*map(terms.ids, added)]
+        come = self._coded(added) if added else []
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
@@ -267,14 +278,33 @@ class Automaton:
             self._sweep()
         return told
 
-    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
-        """The numbers of the triples that are in the window."""
-        known, has = self._terms.known, self._index.has
+    def _coded(self, triples: Sequence[Triple]) -> list[Ids]:
+        """The numbers of triples that are looked at."""
+        numbers, heeded = self._terms.numbers, self._heeded
         found = []
         for triple in triples:
-            ids = known(triple)
-            if ids is not None and has(*ids):
-                found.append(ids)
+            subject, predicate, object_ = triple
+            try:
+                number = numbers[predicate]
+                if heeded is None or number in heeded:
+                    found.append((numbers[subject], number, numbers[object_]))
+            except KeyError:
+                if heeded is None or numbers.get(predicate) in heeded:
+                    found.append(self._terms.ids(triple))
+        return found
+
+    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
+        """The numbers of the triples that are in the window: those that are not looked at are not."""
+        numbers, there = self._terms.numbers, self._index.all_objects
+        found = []
+        for triple in triples:
+            subject, predicate, object_ = triple
+            try:
+                ids = numbers[subject], numbers[predicate], numbers[object_]
+                if ids[2] in there[ids[1]][ids[0]]:
+                    found.append(ids)
+            except KeyError:
+                continue
         return found
 
     def ids(self, triple: Triple) -> Ids:
@@ -289,15 +319,18 @@ class Automaton:
         index, arriving, changing = self._index, self._arriving, self._changing
         lost: Found = {}
         won: Found = {}
-        is_arriving, is_changing = not arriving.is_empty, not changing.is_empty
+        begin = arriving.ready()
+        is_changing = not changing.is_empty
         for subject, predicate, object_ in gone:
             if is_changing:
                 changing.matches(subject, predicate, object_, lost)
             index.remove(subject, predicate, object_)
         for subject, predicate, object_ in come:
             if index.add(subject, predicate, object_):
-                if is_arriving:
-                    arriving.matches(subject, predicate, object_, won)
+                if predicate in begin:  # as `matches` does, which costs a call
+                    begin[predicate](won, subject, object_)
+                if None in begin:
+                    begin[None](won, subject, predicate, object_)
                 if is_changing:
                     changing.matches(subject, predicate, object_, won)
         return lost, won
