@@ -180,7 +180,7 @@ class Counted(Content):
                 gained, lost = net(gained, lost)
         self._moves, self._is_boundary = 0, False
         if gained or lost or is_boundary:
-            return [change_of(Change, (self, gained, lost, is_boundary, None))]
+            return [change_of(Change, (self, gained, lost, is_boundary, None, (), ()))]
         return []
 
     @property

@@ -60,10 +60,14 @@ class Group:
 
     def __init__(self, key: Row, states: list[State], places: Sequence[int]) -> None:
         self.key = key
-        self.count = 0
-        self.states = states
         self.shown: Shown | None = None
         self.is_touched = False
+        self.begin(states, places)
+
+    def begin(self, states: list[State], places: Sequence[int]) -> None:
+        """Have no rows; what was told stays."""
+        self.count = 0
+        self.states = states
         by_place: dict[int, list[Add]] = {}
         for place, state in zip(places, states, strict=True):
             by_place.setdefault(place, []).append(state.add)
@@ -109,6 +113,14 @@ class Groups:
             group = self._group(constants)
             group.is_touched = True
             touched.append(group)
+
+    def begin(self, touched: list[Group]) -> None:
+        """Be without rows; note all groups, which show what they did."""
+        for group in self:
+            group.begin([make() for make in self._makers], self._places)
+            if not group.is_touched:
+                group.is_touched = True
+                touched.append(group)
 
     def close(self, constants: Row) -> list[Group]:
         """Forget the groups of these values, and say which."""

@@ -117,9 +117,8 @@ class WindowedProcessing(Processing):
 
     def _register(self, unit: Unit) -> None:
         if isinstance(unit, SlidingUnit):
-            content = self._content(unit.node)
-            self._sliding.setdefault(content, {})[unit] = None
-            content.want(unit.predicates)
+            self._sliding.setdefault(self._content(unit.node), {})[unit] = None
+            unit.listen()
         self._source.want(unit.lutt)
         super()._register(unit)
 
@@ -128,7 +127,7 @@ class WindowedProcessing(Processing):
         self._source.unwant(unit.lutt)
         if isinstance(unit, SlidingUnit):
             content = self._content(unit.node)
-            content.unwant(unit.predicates)
+            unit.leave()
             del self._sliding[content][unit]
             if not self._sliding[content]:
                 del self._sliding[content]
@@ -156,10 +155,10 @@ class WindowedProcessing(Processing):
     def _move(self, changes: Changes, queues: dict[Unit, Artq]) -> None:
         """Tell the units whose window changed how, and queue them."""
         for content, units in self._sliding.items():
-            if content in changes:
-                _, added, removed, _, _ = changes[content]
+            change = changes.get(content)
+            if change is not None:
                 for unit in units:
-                    unit.take(removed, added)
+                    unit.take(change)
                     queues.setdefault(unit, _NO_QUADS)
 
     def _given_up(self, unit: SlidingUnit, fault: Exception) -> list[Told]:
