@@ -98,8 +98,9 @@ class Total:
             else:
                 self._count_special(repr(real), times)
         elif places:
-            self._sum += places * times
-            self._magnitude += abs(places) * times
+            moved = places * times
+            self._sum += moved
+            self._magnitude += moved if places > 0 else -moved
 
     def _count_special(self, name: str, times: int) -> None:
         if self._specials is None:

@@ -8,12 +8,13 @@ enters the first window, and kept once for all. What two elements say of one sub
 joined: then it is not sure any more, and each window goes on with a star of its own.
 """
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from pyoxigraph import Triple
 
+from gateway.engine.sliding.measured import Measured, measured
 from gateway.engine.sliding.star import Star
 from gateway.rdf.solutions import Row
 from gateway.windows.content import Change
@@ -25,7 +26,7 @@ from gateway.windows.timeline import Timeline
 Rows = tuple[Row, ...]
 
 _SPARE = 64
-"""Elements that are gone and still known, beside those that are there."""
+"""Subjects that are known beside twice as many as there are elements, before they are gone over."""
 
 _MOST_SAID = 8
 """So many stars keep what an element says with it; for further ones it is read again."""
@@ -35,19 +36,21 @@ _MOST_SHARED = 10_000
 _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueDictionary()
 
 
-class Said:
+class Said(NamedTuple):
     """What an element says by one star: hashes of subjects, or the one there is, and rows.
 
-    `others` is what it says by other stars.
+    `numbers`: what the values of these are as numbers. `others` is what it says by other stars.
     """
 
-    __slots__ = ("of", "others", "rows", "subjects")
+    of: object
+    subjects: int | tuple[int, ...]
+    rows: Rows
+    numbers: tuple[tuple[Measured, ...], ...]
+    others: "Said | None"
 
-    def __init__(self, of: object, subjects: int | tuple[int, ...], rows: Rows) -> None:
-        self.of = of
-        self.subjects = subjects
-        self.rows = rows
-        self.others: Said | None = None
+
+_said: Callable[[type[Said], tuple[object, ...]], Said] = tuple.__new__
+"""A third of the time of calling the class."""
 
 
 def element_rows(timeline: Timeline, star: Star) -> "ElementRows":
@@ -71,95 +74,87 @@ class ElementRows:
         self._timeline = timeline
         self._star = star
         self._subjects: dict[int, Record] = {}
-        self._order: deque[Record] = deque()
         self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
 
-    def enter(self, record: Record) -> Rows:
-        """The rows of an element that is in a window now; looks whether that is sure."""
-        said = record.said
+    def enter(self, record: Record) -> Said:
+        """What an element says that is in a window now; looks whether it is sure."""
+        said: Said | None = record.said
         if said is None or said.of is not self._name:
             said = self._kept(record)
-        subjects, known = said.subjects, self._subjects
-        if isinstance(subjects, int):  # as mostly
-            if known.setdefault(subjects, record) is not record:
-                self._meet(subjects, record)
-            return said.rows
-        for subject in subjects:
+        known, subjects = self._subjects, said.subjects
+        for subject in (subjects,) if isinstance(subjects, int) else subjects:
             if known.setdefault(subject, record) is not record:
-                self._meet(subject, record)
-        return said.rows
+                if known[subject].own is not None:  # another one, and it is there still
+                    self.is_sure = False
+                known[subject] = record
+        return said
 
-    def _meet(self, subject: int, record: Record) -> None:
-        """Another element is known by this subject."""
-        if self._subjects[subject].own is not None:  # it is there still
-            self.is_sure = False
-        self._subjects[subject] = record
+    def leave(self, record: Record) -> Said:
+        """What an element says that is in a window no more."""
+        said = self.said(record)
+        if record.own is None:  # nor in any other
+            known, subjects = self._subjects, said.subjects
+            for subject in (subjects,) if isinstance(subjects, int) else subjects:
+                if known.get(subject) is record:
+                    del known[subject]
+        return said
 
-    def rows(self, record: Record) -> Rows:
-        """The rows of an element that was entered."""
-        said = record.said
+    def said(self, record: Record) -> Said:
+        """What an element says that was entered."""
+        said: Said | None = record.said
         if said is None or said.of is not self._name:
-            said = self._found(record) or self._read(record)
-        return said.rows
+            said = self._found(record) or self._read(record, None)
+        return said
 
     def _found(self, record: Record) -> Said | None:
-        said = record.said
+        said: Said | None = record.said
         while said is not None and said.of is not self._name:
             said = said.others
         return said
 
     def _kept(self, record: Record) -> Said:
-        others = record.said
+        others: Said | None = record.said
         if others is not None:
             said = self._found(record)
             if said is not None:
                 return said
             if _depth(others) >= _MOST_SAID:
                 others = None
-        said = record.said = self._read(record)
-        said.others = others
-        self._order.append(record)
-        if len(self._order) > self._timeline.elements + _SPARE:
-            self._forget_gone()
+        said = record.said = self._read(record, others)
+        if len(self._subjects) > 2 * self._timeline.elements + _SPARE:
+            left = {key: each for key, each in self._subjects.items() if each.own is not None}
+            self._subjects = left
         return said
 
-    def _forget_gone(self) -> None:
-        """Look at the two that are known longest, whether they are there."""
-        for _ in range(2):
-            record = self._order.popleft()
-            if record.own is not None:
-                self._order.append(record)
-                continue
-            said = self._found(record) or self._read(record)
-            for subject in _each(said.subjects):
-                if self._subjects.get(subject) is record:
-                    del self._subjects[subject]
-            _let_go(record, said)
-
-    def _read(self, record: Record) -> Said:
+    def _read(self, record: Record, others: Said | None) -> Said:
         triples, star = record.element.triples, self._star
         if isinstance(triples, Parted):
             triples = self._looked_at(triples)
+        subjects: int | tuple[int, ...]
         entries = star.entries(triples)
         if len(entries) == 1:  # as mostly
-            (entry,) = entries
-            return Said(self._name, hash(entry[-1]), star.rows_of(entry))
-        hashes = tuple([hash(entry[-1]) for entry in entries])
-        rows = tuple([row for entry in entries for row in star.rows_of(entry)])
-        return Said(self._name, hashes, rows)
+            subjects, rows = hash(entries[0][-1]), star.rows_of(entries[0])
+        else:
+            subjects = tuple([hash(entry[-1]) for entry in entries])
+            rows = tuple([row for entry in entries for row in star.rows_of(entry)])
+        if len(rows) > 1:  # one that is there twice counts once
+            entries = star.entries(tuple(dict.fromkeys(triples)))
+            rows = tuple([row for entry in entries for row in star.rows_of(entry)])
+        numbers = tuple([tuple(map(measured, row)) for row in rows])
+        return _said(Said, (self._name, subjects, rows, numbers, others))
 
     def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
         """The triples that the star looks at."""
-        shared = triples.shared
+        own, shared = triples.unique(self._star.predicates), triples.shared
         if not shared:
-            return triples.unique(self._star.predicates)
-        looked_at = self._shared.get(id(shared))
-        if looked_at is None:
+            return own
+        known = self._shared.get(id(shared))
+        if known is None:
             if len(self._shared) >= _MOST_SHARED:
                 self._shared.clear()
             wanted = tuple(t for t in shared if t.predicate in self._star.predicates)
-            looked_at = self._shared[id(shared)] = shared, wanted
-        return (*triples.unique(self._star.predicates), *looked_at[1])
+            known = self._shared[id(shared)] = shared, wanted
+        return (*own, *known[1])
 
 
 def _depth(said: Said | None) -> int:
@@ -167,22 +162,6 @@ def _depth(said: Said | None) -> int:
     while said is not None:
         said, depth = said.others, depth + 1
     return depth
-
-
-def _each(subjects: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (subjects,) if isinstance(subjects, int) else subjects
-
-
-def _let_go(record: Record, said: Said) -> None:
-    """Be without it: whoever enters again is read again."""
-    if record.said is said:
-        record.said = said.others
-        return
-    before = record.said
-    while before is not None and before.others is not said:
-        before = before.others
-    if before is not None:
-        before.others = said.others
 
 
 class Followed:
@@ -201,10 +180,10 @@ class Followed:
     def rows(self) -> Iterator[Row]:
         """All rows of the window."""
         for record in self._content.records:
-            yield from self._rows.rows(record)
+            yield from self._rows.said(record).rows
 
-    def change(self, change: Change) -> tuple[list[Row], list[Row]]:
-        """The rows that go and those that come; they count where it `is_sure` then."""
+    def change(self, change: Change) -> tuple[list[Said], list[Said]]:
+        """What the elements say that go and those that come; it counts where it `is_sure` then."""
         if self._content.holder is not self._timeline:
             self._begin()  # a clock was set
         entered, left = change.entered, change.left
@@ -212,12 +191,8 @@ class Followed:
             both = set(entered).intersection(left)
             entered = [each for each in entered if each not in both]
             left = [each for each in left if each not in both]
-        rows, gone, come = self._rows, list[Row](), list[Row]()
-        for record in left:
-            gone += rows.rows(record)
-        for record in entered:
-            come += rows.enter(record)
-        return gone, come
+        leave, enter = self._rows.leave, self._rows.enter
+        return [leave(record) for record in left], [enter(record) for record in entered]
 
     def _begin(self) -> None:
         self._timeline = self._content.holder

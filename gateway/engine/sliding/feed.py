@@ -36,6 +36,7 @@ class Feed:
         self._rest: _Kept | None = None
         self._content: Content | None = None
         self._followed: Followed | None = None
+        self._is_plain = not (rows.parameters or rows.steps or rows.rest)
         self.names = rows.names
         if rows.rest is not None:
             self._rest = _Kept(rows.rest, rows.names, store)
@@ -102,21 +103,31 @@ class Feed:
         if self._rest is not None and artq.runs:
             self._rest.take(artq, groups, touched)
         for change in changes:
-            followed = self._followed
-            if followed is None:
+            if self._followed is None:
                 gone, come = self._star.change(change.removed, change.added)
-            else:
-                gone, come = followed.change(change)
-                if not followed.is_sure:
-                    self._join(groups, touched)
-                    break
-            if gone:
                 self._move(gone, groups, -1, touched)
-            if come:
                 self._move(come, groups, +1, touched)
+            elif not self._follow(self._followed, change, groups, touched):
+                self._join(groups, touched)
+                break  # with all that was to come
         if self._rest is not None:
             self._rest.tidy()
         return touched
+
+    def _follow(
+        self, followed: Followed, change: Change, groups: Groups, touched: list[Group]
+    ) -> bool:
+        """Move what elements say, unless that is not sure."""
+        gone, come = followed.change(change)
+        if not followed.is_sure:
+            return False
+        for sides, times in ((gone, -1), (come, +1)):
+            for said in sides:
+                if self._is_plain:
+                    groups.move(said.rows, times, touched, said.numbers)
+                else:
+                    self._move(said.rows, groups, times, touched)
+        return True
 
     def _join(self, groups: Groups, touched: list[Group]) -> None:
         """Go on by a star: two elements say something of one subject. Begins with the window."""

@@ -100,7 +100,8 @@ def decimal_literal(places: int) -> Literal:
     >>> decimal_literal(-3 * PLACES // 2).value, decimal_literal(2 * PLACES).value
     ('-1.5', '2')
     """
-    whole, fraction = divmod(abs(places), PLACES)
+    digits = f"{abs(places):019}"  # 18 behind the point
     sign = "-" if places < 0 else ""
-    digits = f".{fraction:018}".rstrip("0") if fraction else ""
-    return Literal(f"{sign}{whole}{digits}", datatype=_DECIMAL)
+    fraction = digits[-18:].rstrip("0")
+    point = "." if fraction else ""
+    return Literal(f"{sign}{digits[:-18]}{point}{fraction}", datatype=_DECIMAL)

@@ -90,18 +90,14 @@ class Star:
             yield from self.rows_of(entry)
 
     def entries(self, triples: Sequence[Triple]) -> list[Entry]:
-        """What these say of each subject, by themselves; one that is there twice counts once."""
+        """What these say of each subject, by themselves."""
         read = self._read(triples)
-        if len(read) == 1 and Several not in map(type, read[0][1]):  # as mostly
+        if len(read) == 1:  # as mostly
             return [read[0][1]]
         found: dict[Term, Entry] = {}
         for subject, more in read:
             had = found.get(subject)
             found[subject] = more if had is None else _both(had, more)
-        if any(type(each) is Several for entry in found.values() for each in entry):
-            distinct = tuple(dict.fromkeys(triples))
-            if len(distinct) < len(triples):
-                return self.entries(distinct)
         return list(found.values())
 
     def change(

@@ -205,6 +205,8 @@ class SlidingUnit:
                 removed.append(was.row)
             if now is not None:
                 added.append(now.row)
+        if not (added or removed):
+            return []
         results = ResultsDelta(self._variables, tuple(added), tuple(removed))
         return [(spu, results) for spu in members.passing_all]
 

@@ -134,14 +134,15 @@ class WindowedProcessing(Processing):
 
     def step(self, delta: Delta, changes: Changes) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
-        if not delta.is_empty:  # aggregates alone, as a rule, look at nothing of the store
-            delta = self._visible(delta) if self._source.entries else Delta()
         queues: dict[Unit, Artq] = {}
-        if changes:
-            delta = self._with_windows(delta, changes)
-        if not delta.is_empty or self.reads_clock:
-            self._source.take(delta)
-            queues.update(self.match(delta))
+        if self._source.entries or self._clocked:  # aggregates alone, as a rule, have no LUTT
+            if not delta.is_empty:
+                delta = self._visible(delta)
+            if changes:
+                delta = self._with_windows(delta, changes)
+            if not delta.is_empty or self._clocked:
+                self._source.take(delta)
+                queues.update(self.match(delta))
         if changes and self._sliding:
             self._move(changes, queues)
         if not queues:

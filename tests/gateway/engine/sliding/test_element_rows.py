@@ -12,9 +12,10 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 
 from gateway.engine import Engine, Outcome
 from gateway.engine.request import SubscribeRequest, UpdateRequest
-from gateway.engine.sliding.element_rows import ElementRows
+from gateway.engine.sliding.element_rows import ElementRows, Said
 from gateway.rdf.solutions import SolutionBag
 from gateway.windows import Element, Window
+from gateway.windows.owners import Record
 from tests.gateway.engine.sliding.sliding_strategies import urn
 
 pytestmark = pytest.mark.property
@@ -155,12 +156,12 @@ def test_what_is_told_adds_up_to_the_answer_over_the_window(
 
 
 def test_ranges_of_one_stream_read_an_element_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[object] = []
+    reads: list[Record] = []
     read = ElementRows._read
 
-    def counted(self: ElementRows, record: object) -> object:
+    def counted(self: ElementRows, record: Record, others: Said | None) -> Said:
         reads.append(record)
-        return read(self, record)  # type: ignore[arg-type]
+        return read(self, record, others)
 
     monkeypatch.setattr(ElementRows, "_read", counted)
     clocks = Clocks()
