@@ -288,13 +288,13 @@ class Automaton:
         found = []
         for triple in triples:
             subject, predicate, object_ = triple
+            number = numbers.get(predicate)
+            if heeded is not None and number not in heeded:
+                continue
             try:
-                number = numbers[predicate]
-                if heeded is None or number in heeded:
-                    found.append((numbers[subject], number, numbers[object_]))
+                found.append((numbers[subject], numbers[predicate], numbers[object_]))
             except KeyError:
-                if heeded is None or numbers.get(predicate) in heeded:
-                    found.append(self._terms.ids(triple))
+                found.append(self._terms.ids(triple))
         return found
 
     def _known(self, triples: Sequence[Triple]) -> list[Ids]:
@@ -303,12 +303,15 @@ class Automaton:
         found = []
         for triple in triples:
             subject, predicate, object_ = triple
+            number = numbers.get(predicate)
+            if number is None or number not in there:
+                continue
             try:
-                ids = numbers[subject], numbers[predicate], numbers[object_]
-                if ids[2] in there[ids[1]][ids[0]]:
-                    found.append(ids)
+                ids = numbers[subject], number, numbers[object_]
             except KeyError:
                 continue
+            if ids[2] in there[number].get(ids[0], ()):
+                found.append(ids)
         return found
 
     def ids(self, triple: Triple) -> Ids:

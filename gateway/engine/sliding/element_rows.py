@@ -39,7 +39,7 @@ _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueD
 class Said(NamedTuple):
     """What an element says by one star: hashes of subjects, or the one there is, and rows.
 
-    `numbers`: what the values of these are as numbers. `others` is what it says by other stars.
+    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what it says by other stars.
     """
 
     of: object
@@ -53,23 +53,25 @@ _said: Callable[[type[Said], tuple[object, ...]], Said] = tuple.__new__
 """A third of the time of calling the class."""
 
 
-def element_rows(timeline: Timeline, star: Star) -> "ElementRows":
+def element_rows(timeline: Timeline, star: Star, *, is_measured: bool) -> "ElementRows":
     """The rows of a timeline's elements by such a star, shared by all who have them."""
-    name = timeline, star.name
+    name = timeline, (star.name, is_measured)
     found = _known.get(name)
     if found is None:
-        found = _known[name] = ElementRows(timeline, star)
+        found = _known[name] = ElementRows(timeline, star, is_measured=is_measured)
     return found
 
 
 class ElementRows:
     """With `is_sure` no subject is of two elements that were entered and are in the timeline.
 
-    Subjects are known by their hashes: two of one hash count as one, which costs time alone.
+    Rows are told with their numbers where they are to be measured. Subjects are known by their
+    hashes: two of one hash count as one, which costs time alone.
     """
 
-    def __init__(self, timeline: Timeline, star: Star) -> None:
+    def __init__(self, timeline: Timeline, star: Star, *, is_measured: bool) -> None:
         self.is_sure = True
+        self._is_measured = is_measured
         self._name = object()
         self._timeline = timeline
         self._star = star
@@ -140,7 +142,9 @@ class ElementRows:
         if len(rows) > 1:  # one that is there twice counts once
             entries = star.entries(tuple(dict.fromkeys(triples)))
             rows = tuple([row for entry in entries for row in star.rows_of(entry)])
-        numbers = tuple([tuple(map(measured, row)) for row in rows])
+        numbers: tuple[tuple[Measured, ...], ...] = ()
+        if self._is_measured:
+            numbers = tuple([tuple(map(measured, row)) for row in rows])
         return _said(Said, (self._name, subjects, rows, numbers, others))
 
     def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
@@ -167,9 +171,10 @@ def _depth(said: Said | None) -> int:
 class Followed:
     """The elements of one window, by the rows of a star."""
 
-    def __init__(self, content: RangeContent, star: Star) -> None:
+    def __init__(self, content: RangeContent, star: Star, *, is_measured: bool) -> None:
         self._content = content
         self._star = star
+        self._is_measured = is_measured
         self._begin()
 
     @property
@@ -196,6 +201,6 @@ class Followed:
 
     def _begin(self) -> None:
         self._timeline = self._content.holder
-        self._rows = element_rows(self._timeline, self._star)
+        self._rows = element_rows(self._timeline, self._star, is_measured=self._is_measured)
         for record in self._content.records:
             self._rows.enter(record)

@@ -46,7 +46,7 @@ class Feed:
         """Begin with what a window has; to be done once."""
         self._content = content
         if isinstance(content, RangeContent):
-            followed = Followed(content, self._star)
+            followed = Followed(content, self._star, is_measured=self._is_plain)
             if followed.is_sure:
                 self._followed = followed
                 return

@@ -147,7 +147,7 @@ class Groups:
         rows: Iterable[Row],
         times: int,
         touched: list[Group],
-        numbers: Iterable[Numbers] = repeat(None),  # noqa: B008 - it has no state
+        numbers: Iterable[Numbers] = repeat(None),
     ) -> None:
         """Let rows come, each so many times, or go; note their groups.
 

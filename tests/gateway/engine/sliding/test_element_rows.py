@@ -1,4 +1,4 @@
-"""Aggregates by the rows of elements: whatever comes, they are those of the window that there is."""
+"""Aggregates by the rows of elements: whatever comes, they are those of the window."""
 
 from collections import Counter
 from collections.abc import Sequence
