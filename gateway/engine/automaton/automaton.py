@@ -298,7 +298,7 @@ class Automaton:
         return found
 
     def _known(self, triples: Sequence[Triple]) -> list[Ids]:
-        """The numbers of the triples that are in the window: those that are not looked at are not."""
+        """The numbers of the triples that are in the window, as all are that are looked at."""
         numbers, there = self._terms.numbers, self._index.all_objects
         found = []
         for triple in triples:

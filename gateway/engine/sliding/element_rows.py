@@ -39,7 +39,8 @@ _known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueD
 class Said(NamedTuple):
     """What an element says by one star: hashes of subjects, or the one there is, and rows.
 
-    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what it says by other stars.
+    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what
+    it says by other stars.
     """
 
     of: object
