@@ -11,12 +11,14 @@ class OutgoingLimits:
     """How much may be on its way to one member, and what it may ask for.
 
     Beyond `batches` that are not acknowledged, changes merge; beyond `quads` of these the stream
-    ends. A member has at most `entries`.
+    ends. A member has at most `entries`. Who acknowledges nothing of `unheard` streams, one after
+    the other, is none.
     """
 
     batches: int = 256
     quads: int = 100_000
     entries: int = 300_000
+    unheard: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,20 @@ class ServiceLimits:
     wait_s: float = 5.0
     tick_s: float = 0.5
     bytes: int = 67_108_864
+
+
+@dataclass(frozen=True, slots=True)
+class GuardLimits:
+    """What one member may do before its link is closed for `hold_s`, twice that the next time.
+
+    `messages` and `bytes` of it wait at most to be read. Within `window_s` its demands may take
+    `work_s` of work, and its stream may have `misses` holes.
+    """
+
+    messages: int = 4096
+    bytes: int = 33_554_432
+    work_s: float = 15.0
+    misses: int = 120
+    window_s: float = 60.0
+    hold_s: float = 10.0
+    longest_hold_s: float = 3600.0

@@ -23,8 +23,9 @@ from gateway.federation.entries import entries_of
 from gateway.federation.event_home import EventHome, EventSubscription
 from gateway.federation.event_parts import Happened
 from gateway.federation.event_source import EventSource
+from gateway.federation.guard import Guard
 from gateway.federation.incoming_events import Gap
-from gateway.federation.limits import REPLICA_QUADS, OutgoingLimits
+from gateway.federation.limits import REPLICA_QUADS, GuardLimits, OutgoingLimits
 from gateway.federation.mirror import Mirror, Share
 from gateway.federation.needs import Filter, Needs
 from gateway.federation.outgoing import Outgoing
@@ -46,14 +47,16 @@ _DEFAULT_ALONE: Graphs = frozenset({DEFAULT_GRAPH})
 
 @dataclass(frozen=True, slots=True)
 class MemberSettings:
-    """What others may read of this gateway, by their names; the default graph where none stands.
+    """What others may read of this gateway, by their names; `read_else` where none stands.
 
-    `outgoing` bounds what is on its way to one of them, `replica_quads` what is known of one, and
+    `guard` bounds what one of them may do here, `outgoing` what is on its way to one of them, `replica_quads` what is known of one, and
     `limits` first answers and those to events. `history` knows earlier events of this gateway, None
     where none are kept.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
+    read_else: Graphs = _DEFAULT_ALONE
+    guard: GuardLimits = field(default_factory=GuardLimits)
     outgoing: OutgoingLimits = field(default_factory=OutgoingLimits)
     replica_quads: int = REPLICA_QUADS
     history: Callable[[], History] | None = None
@@ -72,7 +75,7 @@ class Asked:
 class Member:
     """One gateway; `position` tells where its engine stands. `away` are members that are not up.
 
-    `links_closed` says of members that sent what no member sends why they are not listened to.
+    `guard` keeps it from members that send what no member sends, or ask for too much.
     """
 
     def __init__(
@@ -85,10 +88,10 @@ class Member:
     ) -> None:
         self.name = name
         self.away: set[str] = set()
-        self.links_closed: dict[str, str] = {}
         self._engine = engine
         self._carrier = carrier
         self._settings = settings or MemberSettings()
+        self.guard = Guard(self._settings.guard)
         self._random = random
         self._life = self._new_life()
         self._needs = Needs()
@@ -104,6 +107,16 @@ class Member:
     def start(self) -> None:
         """Be up, where the carrier speaks in the thread of this member."""
         self._carrier.listen(self.receive, self.presence)
+
+    @property
+    def links_closed(self) -> Mapping[str, str]:
+        """The members that are not listened to, and why."""
+        return self.guard.closed
+
+    def waiting(self, member: str) -> int:
+        """Quads of changes that wait for an acknowledgement of a member."""
+        outgoing = self._outgoing.get(member)
+        return 0 if outgoing is None else outgoing.waiting
 
     @property
     def known(self) -> Mapping[str, Replica]:
@@ -141,11 +154,15 @@ class Member:
 
     def tick(self) -> None:
         """Have losses noticed, on both sides."""
-        for name, outgoing in self._outgoing.items():
+        for name in self.guard.reopened():
             if name not in self.away:
+                self._replica(name).hello()
+        closed = self.links_closed
+        for name, outgoing in self._outgoing.items():
+            if name not in self.away and name not in closed:
                 outgoing.beat(self.position)
         for name, replica in self._replicas.items():
-            if name not in self.away and name not in self.links_closed:
+            if name not in self.away and name not in closed:
                 replica.tick()
                 self._acknowledge(name)
 
@@ -162,26 +179,51 @@ class Member:
             self.away.add(member)
             return
         self.away.discard(member)
-        self.links_closed.pop(member, None)  # it may be another program by now
-        self._replica(member).hello()
+        if not self.guard.is_closed(member):
+            self._replica(member).hello()
+
+    def leave(self, member: str) -> None:
+        """Have nothing more of one that is a member no longer: its quads leave, as one step."""
+        self.guard.forget(member)
+        self.away.discard(member)
+        outgoing, replica = self._outgoing.pop(member, None), self._replicas.pop(member, None)
+        if outgoing is not None:
+            outgoing.close()
+        if replica is not None:
+            for mirrors in self._mirrors.values():
+                for mirror in mirrors:
+                    self._tell(mirror.leave(member))
+        self._listen()
 
     def receive(self, message: Received) -> None:
         """Take a message; what no member sends closes the link to whom it is from."""
         sender = message.sender
-        if sender in self.links_closed:
+        if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
         try:
-            batch = Batch.decode(message.payload)
             if message.channel is Channel.DATA:
-                replica = self._replica(sender)
-                self._learn(sender, replica.take(batch))
-                self._acknowledge(sender)
+                self._take(sender, Batch.decode(message.payload))
             else:
-                for part in batch.parts:
-                    self._answer(sender, part)
+                with self.guard.working(sender):
+                    for part in Batch.decode(message.payload).parts:
+                        self._answer(sender, part)
         except WireError as error:
-            self.links_closed[sender] = str(error)
-            log.error("federation_link_closed", extra={"peer": sender, "reason": str(error)})
+            self.close_link(sender, str(error))
+
+    def close_link(self, member: str, reason: str) -> None:
+        """Read nothing of a member for a while, and tell it nothing."""
+        self.guard.close(member, reason)
+        outgoing = self._outgoing.get(member)
+        if outgoing is not None:
+            outgoing.close()
+
+    def _take(self, sender: str, batch: Batch) -> None:
+        replica = self._replica(sender)
+        resyncs = replica.resyncs
+        self._learn(sender, replica.take(batch))
+        if replica.resyncs != resyncs:
+            self.guard.missed(sender)
+        self._acknowledge(sender)
 
     def _answer(self, sender: str, part: Part) -> None:
         outgoing = self._outgoing_to(sender)
@@ -388,13 +430,12 @@ class Member:
         found = self._outgoing.get(member)
         if found is None:
             settings = self._settings
-            graphs = settings.read.get(member, _DEFAULT_ALONE)
+            graphs = settings.read.get(member, settings.read_else)
             found = self._outgoing[member] = Outgoing(
                 self._engine.store,
                 lambda payload: self._carrier.send(member, Channel.DATA, payload),
                 self._new_life,
-                graphs=graphs,
-                in_force=Filter((), self._index, member),
+                in_force=Filter((), self._index, member, graphs),
                 events=OutgoingEvents(self._event_source, member, graphs, settings.history),
                 limits=settings.outgoing,
             )

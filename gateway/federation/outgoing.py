@@ -22,16 +22,15 @@ from gateway.federation.outgoing_events import OutgoingEvents
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
-from gateway.rdf.rights import Graphs
 from gateway.store.readable import Source
 
 Send = Callable[[bytes], None]
 
 
 class Outgoing:
-    """A stream to one member, who may read `graphs`; None is every graph. `life` names streams.
+    """A stream to one member; `life` names streams.
 
-    `in_force` is the member's place in the index of all.
+    `in_force` is the member's place in the index of all: it knows what the member may read.
     """
 
     def __init__(
@@ -40,7 +39,6 @@ class Outgoing:
         send: Send,
         life: Callable[[], str],
         *,
-        graphs: Graphs,
         in_force: Filter,
         events: OutgoingEvents,
         limits: OutgoingLimits,
@@ -48,7 +46,6 @@ class Outgoing:
         self._store = store
         self._send = send
         self._new_life = life
-        self._graphs = graphs
         self._limits = limits
         self._life = ""
         self._number = 0
@@ -59,6 +56,8 @@ class Outgoing:
         self._waiting: dict[Quad, bool] = {}
         self._merged = 0
         self._place: EventPosition | None = None
+        self._unheard = 0
+        self._is_full = False
 
     @property
     def is_open(self) -> bool:
@@ -72,6 +71,7 @@ class Outgoing:
 
     def hello(self, part: Part, position: EventPosition) -> None:
         """Begin a new stream with all that the member needs. Raises WireError."""
+        self._require_acknowledged()
         entries = self._entries(part, "entries")
         self._life, self._number, self._acknowledged = self._new_life(), 0, -1
         self._version = part.number("version")
@@ -115,6 +115,7 @@ class Outgoing:
         if not self.is_open:
             return
         if not self._has_room:
+            self._is_full = True
             self.close()
             return
         self._tell(event_part(event, ids))
@@ -129,6 +130,7 @@ class Outgoing:
     def acknowledge(self, part: Part, position: EventPosition) -> None:
         """Know what has arrived; send what waited for that. Raises WireError."""
         if part.text("life") == self._life:
+            self._unheard = 0
             self._acknowledged = max(
                 self._acknowledged, min(part.number("number"), self._number - 1)
             )
@@ -137,14 +139,14 @@ class Outgoing:
 
     def changed(self, delta: Delta, position: EventPosition) -> None:
         """Tell of a change, of which the index has let this through."""
-        found = self._readable(delta)
-        if not self.is_open or found.is_empty:
+        if not self.is_open or delta.is_empty:
             return
+        self._is_full = self._is_full or not self._has_room
         if self._has_room and not self._waiting:
             members = {"position": str(position)}
-            self._tell(Part("delta", members, found.added, found.removed))
+            self._tell(Part("delta", members, delta.added, delta.removed))
             return
-        self._wait(found)
+        self._wait(delta)
         self._place = position
         if len(self._waiting) > self._limits.quads:
             self.close()
@@ -169,6 +171,14 @@ class Outgoing:
         if not self._waiting:
             members["position"] = str(position)
         self._send(Batch(self._life, self._number, (Part("beat", members),)).encode())
+
+    def _require_acknowledged(self) -> None:
+        """Raise WireError for who lets streams run full, one after the other, without a word."""
+        if self._is_full and self._acknowledged < 0:
+            self._unheard += 1
+        self._is_full = False
+        if self._unheard >= self._limits.unheard:
+            raise WireError(f"of {self._unheard} full streams it has acknowledged nothing")
 
     @property
     def _has_room(self) -> bool:
@@ -206,20 +216,12 @@ class Outgoing:
     def _matching(self, entries: Iterable[LuttEntry]) -> Iterable[Quad]:
         found: dict[Quad, None] = {}
         for entry in entries:
-            found.update(dict.fromkeys(matches(self._store, entry)))
-        return self._readable(Delta(tuple(found))).added
+            for each in self._filter.narrowed(entry):
+                found.update(dict.fromkeys(matches(self._store, each)))
+        return found
 
     def _is_sent(self, quad: Quad) -> bool:
         return any(True for _ in self._filter.let_through((quad,)))
-
-    def _readable(self, delta: Delta) -> Delta:
-        graphs = self._graphs
-        if graphs is None:
-            return delta
-        return Delta(
-            tuple(quad for quad in delta.added if quad.graph_name in graphs),
-            tuple(quad for quad in delta.removed if quad.graph_name in graphs),
-        )
 
     def _entries(self, part: Part, name: str) -> list[LuttEntry]:
         values = part.members.get(name, [])

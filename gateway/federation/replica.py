@@ -180,7 +180,7 @@ class Replica:
         self._life, self._expected = batch.life, 1
         self._in_force, self._version = Filter(self._asked), self._asked_version
         self.events.begun(part.position())
-        quads = dict.fromkeys(self._in_force.let_through(self._own(part.added)))
+        quads = dict.fromkeys(self._asked_for(part.added))
         self._require_room(len(quads))
         gone = tuple(quad for quad in self.quads if quad not in quads)
         new = tuple(quad for quad in quads if quad not in self.quads)
@@ -189,8 +189,8 @@ class Replica:
     def _of(self, part: Part) -> Sequence[Learnt]:
         match part.kind:
             case "delta":
-                told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
-                return self._moved(self._net(self._in_force.of(told)), part.position())
+                told = Delta(self._asked_for(part.added), self._asked_for(part.removed))
+                return self._moved(self._net(told), part.position())
             case "force":
                 self.events.begun(part.position())
                 return self._in_force_now(part)
@@ -221,7 +221,7 @@ class Replica:
         self._version = version
         kept = set(self._in_force.let_through(self.quads)) if change[1] else self.quads.keys()
         gone = tuple(quad for quad in self.quads if quad not in kept)
-        told = self._in_force.let_through(self._own(part.added))
+        told = dict.fromkeys(self._asked_for(part.added))
         new = tuple(quad for quad in told if quad not in self.quads)
         return self._moved(Delta(new, gone), part.position())
 
@@ -241,6 +241,16 @@ class Replica:
         is_first = self.position is None
         self.position = position if self.position is None else max(position, self.position)
         return [Step(delta, self.position)] if is_first or not delta.is_empty else []
+
+    def _asked_for(self, quads: Iterable[Quad]) -> tuple[Quad, ...]:
+        """The quads of a part, as `_own`; raises WireError where one was not asked for.
+
+        Both ends have the same in force at each place of a stream, so none ever is in a true one.
+        """
+        own = tuple(self._own(quads))
+        if own and len(set(self._in_force.let_through(own))) != len(set(own)):
+            raise WireError("quads that nobody asked for")
+        return own
 
     def _require_room(self, count: int) -> None:
         if count > self._most:

@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from threading import Lock
 
 from gateway.engine import Engine, Notification, SubscribeRequest
@@ -19,6 +20,7 @@ from gateway.engine.spu import EVENT
 from gateway.errors import BadRequestError, GatewayError
 from gateway.federation.carrier import Carrier, Received
 from gateway.federation.event_home import EventSubscription
+from gateway.federation.guard import Guard
 from gateway.federation.limits import ServiceLimits
 from gateway.federation.member import Asked, Member, MemberSettings
 from gateway.scheduler.scheduler import Ended, Scheduler, Sink
@@ -53,6 +55,22 @@ class FederationService:
         self._events: dict[str, EventSubscription] = {}
         self._ended: dict[str, Ended] = {}
         self._member.events.ended = self._end
+
+    @property
+    def guard(self) -> Guard:
+        """What keeps this gateway from other members."""
+        return self._member.guard
+
+    def members_are(self, names: frozenset[str]) -> None:
+        """Know who the others are from now on; who is one no longer leaves. For any thread."""
+        gone = self._names - names - {self._member.name}
+        self._names = names | {self._member.name}
+        for name in gone:
+            self._scheduler.post(partial(self._member.leave, name))
+
+    def close_link(self, member: str, reason: str) -> None:
+        """Read nothing of a member for a while. For any thread."""
+        self._scheduler.post(partial(self._member.close_link, member, reason))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -193,16 +211,21 @@ class FederationService:
     def _received(self, message: Received) -> None:
         """In a thread of the carrier."""
         size = len(message.payload)
+        if not self.guard.admit(message.sender, size):
+            return
         with self._lock:
             if self._waiting + size > self._limits.bytes:
+                self.guard.taken(message.sender, size)
                 self.lost_bytes += size
                 return  # its number will be missed
             self._waiting += size
         self._post(lambda: self._taken(message))
 
     def _taken(self, message: Received) -> None:
+        size = len(message.payload)
+        self.guard.taken(message.sender, size)
         with self._lock:
-            self._waiting -= len(message.payload)
+            self._waiting -= size
         self._member.receive(message)
 
     def _presence(self, member: str, is_up: bool) -> None:

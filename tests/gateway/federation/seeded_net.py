@@ -7,12 +7,14 @@ the notification names.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from random import Random
 
 from pyoxigraph import DefaultGraph, Quad, Store
 
 from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.spu import Subject, evaluate
+from gateway.federation.limits import GuardLimits
 from gateway.federation.loopback import LoopbackNet
 from gateway.federation.member import Asked, Member, MemberSettings
 from gateway.federation.replica import own_quad
@@ -60,6 +62,12 @@ class Subscriber:
         assert bag(self._subject, self._rows.elements()) == expected, self._subject.text
 
 
+def _patient(settings: MemberSettings) -> MemberSettings:
+    """The net loses in a second what others lose in a day."""
+    outgoing = replace(settings.outgoing, unheard=2**40)
+    return replace(settings, outgoing=outgoing, guard=GuardLimits(misses=2**40, work_s=3600.0))
+
+
 class Gateways:
     """Some gateways, `names`, that begin with nothing and hear each other."""
 
@@ -89,7 +97,7 @@ class Gateways:
         self.subscribers[name] = []
         carrier = self.net.carrier(name)
         member = self.members[name] = Member(
-            name, engine, carrier, self._settings(name), self.random
+            name, engine, carrier, _patient(self._settings(name)), self.random
         )
         self._note(name)
         member.start()
