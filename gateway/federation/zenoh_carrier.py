@@ -47,15 +47,15 @@ class TlsFiles:
 class Endpoints:
     """`HOST:PORT` to listen at and to dial; without `tls` on the loopback interface alone.
 
-    `access` is the section of Zenoh's access control by the certificates' names, None for none. A
-    hub passes on what others say to each other.
+    `access` is the section of Zenoh's access control by the certificates' names, None for none.
+    `is_routed`: a hub passes on what others say, each of whom has a link to it alone.
     """
 
     listen: tuple[str, ...]
     connect: tuple[str, ...] = ()
     tls: TlsFiles | None = None
     access: Mapping[str, object] | None = None
-    is_hub: bool = False
+    is_routed: bool = False
 
     def settings(self) -> Mapping[str, object]:
         """As Zenoh has them. Raises ConfigurationError for an open link off loopback."""
@@ -67,7 +67,7 @@ class Endpoints:
                     "give it certificates, or stay on 127.0.0.1",
                 )
         found: dict[str, object] = {
-            "mode": "router" if self.is_hub else "peer",
+            "mode": "router" if self.is_routed else "peer",
             "listen/endpoints": [f"{protocol}/{each}" for each in self.listen],
             "connect/endpoints": [f"{protocol}/{each}" for each in self.connect],
             "connect/timeout_ms": -1,

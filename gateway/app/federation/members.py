@@ -33,17 +33,13 @@ def zenoh_links(config: Config) -> Opened:
 
     def opened(membership: Membership) -> ZenohCarrier:
         roster = membership.signed.roster
-        others = roster.others(member)
-        own = roster.members[member]
-        places = [each for entry in others.values() for each in entry.at]
-        dialled = dict.fromkeys([*places, *(() if via in own.at else (via,))])
         endpoints = Endpoints(
-            (str(listening(config)),),
-            tuple(dialled),
+            (str(listening(config)),) if roster.is_dialled(member) else (),
+            roster.dialled_by(member, via),
             files,
             access(roster, member),
-            is_hub=own.is_hub,
+            is_routed=bool(roster.hubs),
         )
-        return ZenohCarrier(member, others, endpoints)
+        return ZenohCarrier(member, roster.others(member), endpoints)
 
     return opened

@@ -63,6 +63,17 @@ class Roster:
         """All members but one."""
         return {name: entry for name, entry in self.members.items() if name != member}
 
+    def is_dialled(self, member: str) -> bool:
+        """Whether others dial it: where there is a hub, that alone."""
+        return not self.hubs or member in self.hubs
+
+    def dialled_by(self, member: str, via: str) -> tuple[str, ...]:
+        """Where a member finds those whom it has links to; `via` is one of them, or itself."""
+        others = self.others(member).items()
+        places = [each for name, entry in others if self.is_dialled(name) for each in entry.at]
+        is_own = via in self.members[member].at
+        return tuple(dict.fromkeys(places if is_own else [*places, via]))
+
     @property
     def hubs(self) -> frozenset[str]:
         """Who relays."""

@@ -29,11 +29,10 @@ class End:
         roster = pi.roster
         folder = pi.folder
         files = TlsFiles(str(folder.authority), str(folder.certificate), str(folder.key))
-        is_hub = roster.members[pi.name].is_hub if pi.name in roster.members else False
         rights = access(roster, pi.name) if pi.name in roster.members else None
-        endpoints = Endpoints(
-            (at[pi.name],), tuple(at[each] for each in dialled), files, rights, is_hub=is_hub
-        )
+        listen = (at[pi.name],) if roster.is_dialled(pi.name) else ()
+        dial, is_routed = tuple(at[each] for each in dialled), bool(roster.hubs)
+        endpoints = Endpoints(listen, dial, files, rights, is_routed=is_routed)
         self.carrier = ZenohCarrier(pi.name, [each for each in at if each != pi.name], endpoints)
 
     def listen(self) -> None:
