@@ -85,6 +85,15 @@ class EventQuery:
             pass
         return self._evaluated(event)
 
+    def is_answered(self, event: CompoundEvent) -> bool:
+        """Whether the answer is not empty. Raises as `rows` does."""
+        if self._join is None:
+            return bool(self.rows(event))
+        try:
+            return next(iter(solutions(event, self._patterns)), None) is not None
+        except TooManyTrialsError:
+            return bool(self._evaluated(event))
+
     def _evaluated(self, event: CompoundEvent) -> Sequence[Row]:
         require_bounded(self._query, event)
         results = event.query(self._text)

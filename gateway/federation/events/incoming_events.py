@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gateway.federation.event_parts import Happened
+from gateway.federation.events.event_parts import Happened
 from gateway.federation.needs import EventNeeds
 from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
@@ -53,10 +53,26 @@ class _Query:
             self.latest = None
 
 
+@dataclass(slots=True)
+class EventCounts:
+    """What came of a member: events, and of these some twice, some too late, some for nothing.
+
+    `late` are those whose queries have ended; a `useless` one answers none of its queries. `gaps`
+    were told.
+    """
+
+    received: int = 0
+    duplicates: int = 0
+    late: int = 0
+    useless: int = 0
+    gaps: int = 0
+
+
 class IncomingEvents:
     """`needs` are the queries of this gateway, of which some are for this `member`."""
 
     def __init__(self, member: str, needs: EventNeeds) -> None:
+        self.counts = EventCounts()
         self._member = member
         self._needs = needs
         self._queries: dict[int, _Query] = {}
@@ -110,13 +126,15 @@ class IncomingEvents:
 
     def take(self, happened: Happened) -> Happened | None:
         """An event that came, for those queries that have not had it; None for none."""
-        event, queries = happened.event, self._queries
-        found = [
-            id_
-            for id_ in happened.ids
-            if id_ in queries and queries[id_].takes(event.position, event.name)
-        ]
-        return Happened(event, found) if found else None
+        event, queries, counts = happened.event, self._queries, self.counts
+        known = [id_ for id_ in happened.ids if id_ in queries]
+        found = [id_ for id_ in known if queries[id_].takes(event.position, event.name)]
+        counts.received += 1
+        counts.late += not known
+        if not found:
+            counts.duplicates += bool(known)
+            return None
+        return Happened(event, found)
 
     def gap(self, part: Part) -> Gap:
         """What a member does not know any more. Raises WireError."""
@@ -127,6 +145,7 @@ class IncomingEvents:
             first, last = (EventPosition.parse(part.text(name)) for name in ("from", "to"))
         except ValueError as error:
             raise WireError(f"a gap: {error}") from error
+        self.counts.gaps += 1
         return Gap([each for each in ids if each in self._queries], first, last)
 
     def _after(self, id_: int) -> str | None:

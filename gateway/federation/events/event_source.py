@@ -83,7 +83,7 @@ class EventSource:
             return False
         try:
             with limited(self._limits):
-                return bool(query.rows(event))
+                return query.is_answered(event)
         except GatewayError as error:  # nobody else notices
             self.refused.append((member, id_, error))
             self.remove(member, id_)
