@@ -45,6 +45,14 @@ Learnt = Step | Happened | Gap
 Say = Callable[[Part], None]
 
 
+class _Change(NamedTuple):
+    """What a version of the needs changed: entries, and the event queries that it added."""
+
+    add: frozenset[LuttEntry] = frozenset()
+    remove: frozenset[LuttEntry] = frozenset()
+    events: tuple[int, ...] = ()
+
+
 @dataclass(slots=True)
 class _Arriving:
     """A snapshot of which more is to come."""
@@ -72,7 +80,8 @@ class Replica:
         self._expected = 0
         self._in_force = Filter()
         self._version = -1
-        self._pending: dict[int, tuple[frozenset[LuttEntry], frozenset[LuttEntry]]] = {}
+        self._pending: dict[int, _Change] = {}
+        self._asked_events: tuple[int, ...] = ()
         self._was_late = False
         self._has_moved = False
         self._arriving: _Arriving | None = None
@@ -95,7 +104,7 @@ class Replica:
         """
         if self.position is None:
             return False
-        leaving = (remove for _, remove in self._pending.values())
+        leaving = (change.remove for change in self._pending.values())
         return (self._in_force.entries - set[LuttEntry]().union(*leaving)).issuperset(entries)
 
     def hello(self) -> None:
@@ -110,9 +119,14 @@ class Replica:
             "version": self._asked_version,
             "entries": [written(entry) for entry in self._asked],
             "digests": [[number, *each] for number, each in known.items()],
-            "events": self.events.wanted(),
+            "events": self._wanted_events(),
         }
         self._say(Part("hello", members))
+
+    def _wanted_events(self) -> list[list[object]]:
+        wanted = self.events.wanted()
+        self._asked_events = tuple(self._needs.events.of(self.member))
+        return wanted
 
     def need(self, add: frozenset[LuttEntry], remove: frozenset[LuttEntry]) -> None:
         """Tell the member of a new version of the needs."""
@@ -120,7 +134,7 @@ class Replica:
             self.hello()  # what is on its way to us would be what we needed before
             return
         version = self._needs.version
-        self._pending[version] = (add, remove)
+        self._pending[version] = _Change(add, remove)
         members = {
             "life": self._life,
             "version": version,
@@ -136,7 +150,7 @@ class Replica:
             self.hello()
             return
         version = self._needs.version
-        self._pending[version] = (frozenset(), frozenset())
+        self._pending[version] = _Change(events=tuple(want))
         members = {
             "life": self._life,
             "version": version,
@@ -230,7 +244,7 @@ class Replica:
         kept = Filter(self._asked[number] for number in same)
         before = self.quads
         self._in_force, self._version = Filter(self._asked), self._asked_version
-        self.events.begun(part.position())
+        self.events.begun(part.position(), self._asked_events)
         quads = dict.fromkeys(kept.let_through(before))
         quads.update(dict.fromkeys(self._required(told)))
         self._require_room(len(quads))
@@ -249,7 +263,6 @@ class Replica:
                 net = self._net(told)
                 return self._moved(net, part.position(), is_merged="merged" in part.members)
             case "force":
-                self.events.begun(part.position())
                 return self._in_force_now(part)
             case "event":
                 return self._event(part)
@@ -274,9 +287,10 @@ class Replica:
         change = self._pending.pop(version, None)
         if change is None:
             raise WireError(f"version {version} was not asked for")
-        self._in_force.change(*change)
+        self.events.begun(part.position(), change.events)
+        self._in_force.change(change.add, change.remove)
         self._version = version
-        kept = set(self._in_force.let_through(self.quads)) if change[1] else self.quads.keys()
+        kept = set(self._in_force.let_through(self.quads)) if change.remove else self.quads.keys()
         gone = tuple(quad for quad in self.quads if quad not in kept)
         told = dict.fromkeys(self._asked_for(part.added))
         new = tuple(quad for quad in told if quad not in self.quads)

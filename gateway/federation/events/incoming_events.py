@@ -7,7 +7,7 @@ up to the position at which it is complete, and those that are noted beyond it; 
 behind that position, so nothing is lost and nothing is given twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -112,12 +112,13 @@ class IncomingEvents:
         self._queries.pop(id_, None)
         self._asked.pop(id_, None)
 
-    def begun(self, position: EventPosition) -> None:
-        """What was asked for is in force at a position of the member."""
-        for id_, after in self._asked.items():
-            if id_ not in self._queries:
-                self._queries[id_] = _Query(position if after is None else after)
-        self._asked.clear()
+    def begun(self, position: EventPosition, ids: Iterable[int]) -> None:
+        """These of what was asked for are in force at a position of the member."""
+        for id_ in ids:
+            if id_ in self._asked:
+                after = self._asked.pop(id_)
+                if id_ not in self._queries:
+                    self._queries[id_] = _Query(position if after is None else after)
 
     def complete(self, position: EventPosition) -> None:
         """All events up to a position have come, for all that is in force; linear in that."""
