@@ -76,6 +76,11 @@ class Outgoing:
         """How many are in force."""
         return len(self._filter.entries)
 
+    @property
+    def event_queries(self) -> int:
+        """How many are in force."""
+        return self._events.count
+
     def hello(self, part: Part, position: EventPosition) -> None:
         """Begin a new stream with all that the member needs. Raises WireError."""
         self._require_acknowledged()

@@ -9,8 +9,9 @@ comes is not trusted: everything that is wrong with it raises WireError, and its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 import msgpack
 from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
@@ -32,18 +33,20 @@ class WireError(Exception):
     """A message that no member of this protocol sends; says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+_NO_MEMBERS: Members = MappingProxyType({})
+
+
+class Part(NamedTuple):
     """One thing that a member says: its kind, its members, and quads that it adds and removes.
 
     `triples` are added quads of the default graph, before they travel.
     """
 
     kind: str
-    members: Members = field(default_factory=dict)
+    members: Members = _NO_MEMBERS
     added: Sequence[Quad] = ()
     removed: Sequence[Quad] = ()
-    triples: Sequence[Triple] = ()
+    triples: Sequence[Triple | Quad] = ()
 
     @property
     def size(self) -> int:

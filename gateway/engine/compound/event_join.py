@@ -6,11 +6,11 @@ share a variable with those before them, and have most constants, are tried firs
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pyoxigraph import DefaultGraph, Triple
+from pyoxigraph import DefaultGraph
 
-from gateway.engine.compound.event import CompoundEvent, GraphNode
+from gateway.engine.compound.event import CompoundEvent, GraphNode, Stated
 from gateway.engine.join.join_pattern import JoinPattern, Slot
-from gateway.rdf.terms import GraphName, Term
+from gateway.rdf.terms import Term
 
 _MOST_TRIALS = 20_000
 """Triples that are tried for one query and event: some 10 ms."""
@@ -42,43 +42,7 @@ def _weight(pattern: JoinPattern) -> int:
 
 def solutions(event: CompoundEvent, patterns: Sequence[JoinPattern]) -> Iterator[Bindings]:
     """The solutions of the patterns, each once. Raises TooManyTrialsError."""
-    only = _only(event, patterns)
-    if only is not None:
-        return iter(only)
     return _Trial(event).extended(patterns, 0, {})
-
-
-def _only(event: CompoundEvent, patterns: Sequence[JoinPattern]) -> Sequence[Bindings] | None:
-    """The same where each pattern has one triple at most to try, or none; else None."""
-    by_predicate, graph = event.by_predicate, event.term
-    known: dict[str, Term] = {}
-    for pattern in patterns:
-        predicate = pattern.predicate
-        if isinstance(predicate, str):
-            return None
-        found = by_predicate.get(predicate)
-        if found is None:
-            return ()
-        if len(found) > 1:
-            return None
-        triple = found[0]
-        ends = ((pattern.object, triple.object), (pattern.subject, triple.subject))
-        for slot, term in ends:
-            if isinstance(slot, str):
-                if known.setdefault(slot, term) != term:
-                    return ()
-            elif slot != term:
-                return ()
-        if not _fits(pattern.graph, graph, known):
-            return ()
-    return (known,)
-
-
-def _fits(slot: GraphName | str, graph: GraphNode, known: dict[str, Term]) -> bool:
-    """Whether the graph of a pattern may be that of the event; binds its variable."""
-    if isinstance(slot, str):
-        return known.setdefault(slot, graph) == graph
-    return isinstance(slot, DefaultGraph) or slot == graph
 
 
 class _Trial:
@@ -103,7 +67,7 @@ class _Trial:
             if found is not None:
                 yield from self.extended(patterns, at + 1, found)
 
-    def _candidates(self, predicate: Slot, known: Bindings) -> Sequence[Triple]:
+    def _candidates(self, predicate: Slot, known: Bindings) -> Sequence[Stated]:
         term = known.get(predicate) if isinstance(predicate, str) else predicate
         event = self._event
         found = event.triples if term is None else event.by_predicate.get(term, ())
@@ -114,7 +78,7 @@ class _Trial:
 
 
 def _unified(
-    pattern: JoinPattern, triple: Triple, graph: GraphNode, known: dict[str, Term]
+    pattern: JoinPattern, triple: Stated, graph: GraphNode, known: dict[str, Term]
 ) -> dict[str, Term] | None:
     """The partial solution with what a triple binds besides; None where they do not fit."""
     found = known

@@ -14,7 +14,6 @@ from gateway.engine import Limits, Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.compound.event_view import told_of
-from gateway.engine.limits import limited
 from gateway.engine.notification import EventRows, Federated
 from gateway.engine.spu import EVENT, Subject
 from gateway.errors import GatewayError
@@ -107,9 +106,7 @@ class EventHome:
         if not query.may_read(event):
             return True  # its home alone says that the client may not read it
         try:
-            with limited(self._limits):
-                rows = tuple(query.rows(event))
-            self._limits.require(len(rows))
+            rows = tuple(query.answer(event, self._limits))
         except GatewayError as error:
             self.ended(subscription.spuid, error)
             return True

@@ -7,11 +7,13 @@ were stated stands beside them, and the name of the event.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pyoxigraph import BlankNode, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad
 
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.federation.wire import Part, WireError, own_label
 from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+
+_INT = frozenset({int})
 
 
 class Happened(NamedTuple):
@@ -40,20 +42,19 @@ def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
     Raises WireError.
     """
     graph = _graph(part, gateway)
-    if not quads or any(quad.graph_name != DEFAULT_GRAPH for quad in quads):
-        raise WireError("an event has a quad, and its graph stands beside it")
+    if not quads:
+        raise WireError("an event without a quad")
     try:
         default = NamedNode(part.text("term"))
     except ValueError as error:
         raise WireError(f"an event's name is no IRI: {error}") from error
     ids = part.members.get("ids")
-    if not isinstance(ids, list) or not all(isinstance(each, int) for each in ids):
+    if not isinstance(ids, list) or not _INT.issuperset(map(type, ids)):
         raise WireError("an event's ids are none")
-    triples = dict.fromkeys(Triple(quad.subject, quad.predicate, quad.object) for quad in quads)
     event = CompoundEvent(
         graph,
         term_of(graph, default),
-        tuple(triples),
+        tuple(dict.fromkeys(quads)),
         gateway=gateway,
         position=part.position(),
         time=part.number("time"),

@@ -45,6 +45,11 @@ class OutgoingEvents:
         self._graphs = graphs
         self._history = history
 
+    @property
+    def count(self) -> int:
+        """How many queries are in force."""
+        return self._source.count(self._member)
+
     def clear(self) -> None:
         """Have no queries."""
         self._source.clear(self._member)
