@@ -11,7 +11,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import process_time
+from time import monotonic, process_time
+
+from pyoxigraph import Store
 
 from bench.city.profile import Model, Profile, Update
 from bench.city.streets import ROADS
@@ -30,6 +32,7 @@ from gateway.store.quad_store import QuadStore
 
 SOURCE, HOME = "source", "home"
 ROUNDS = 3
+_PATIENCE_S = 60.0
 
 
 class _Gateway:
@@ -56,7 +59,7 @@ class _Apart:
         store = QuadStore(loaded(profile))
         source, home = (Endpoints((at[a],), (at[b],), files[a]) for a, b in _BOTH)
         self.source = _Gateway(SOURCE, HOME, store, source)
-        self.home = _Gateway(HOME, SOURCE, QuadStore(), home)
+        self.home = _Gateway(HOME, SOURCE, QuadStore(Store()), home)
         self.told: list[tuple[int, Notification]] = []
         self._subscriptions = profile.subscriptions
         self._both = (self.source, self.home)
@@ -75,9 +78,12 @@ class _Apart:
         """Take what comes at both until it is so."""
         for each in self._both:
             each.member.flush()
+        deadline = monotonic() + _PATIENCE_S
         while not is_so():
             for each in self._both:
                 each.inbox.drain(0.001)
+            if monotonic() > deadline:
+                raise TimeoutError(what)
 
     def run(self, updates: Sequence[Update], rows: int) -> None:
         """So many updates, until so many rows were told."""
@@ -170,7 +176,7 @@ def _experiment(
         tls=True,
     )
     return Experiment(
-        f"federation delay, lamps at one gateway, {len(profile.subscriptions):,} subscriptions at another",
+        f"federation delay, lamps here, {len(profile.subscriptions):,} subscriptions there",
         figures,
         digest(found),
         digest(expected),

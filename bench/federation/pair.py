@@ -53,7 +53,7 @@ def _rate(run: Run, events: int) -> float:
 
 
 def _experiment(found: list[Run], events: int, queries: int) -> Experiment:
-    source, home = best = max(found, key=lambda run: _rate(run, events))
+    _, home = best = max(found, key=lambda run: _rate(run, events))
     last_source, last_home = found[-1]
     faults = {name: sum(run[1][name] for run in found) for name in ("lost", "doubled", "foreign")}
     faults |= {name: last_home[name] for name in ("useless", "late", "duplicates")}

@@ -80,7 +80,7 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        others = (self.listener, self.keeping, self.watcher)
+        others = (self.listener, self.keeping)
         return bool(self._queries) or any(each is not None for each in others)
 
     def place(self) -> Federated | None:
