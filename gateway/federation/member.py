@@ -8,8 +8,9 @@ Place: above all parts of the federation; for one thread, and sans-I/O: a carrie
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random, SystemRandom
 
@@ -31,6 +32,14 @@ from gateway.federation.limits import DROP_S, REPLICA_QUADS, GuardLimits, Outgoi
 from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
 from gateway.federation.replica import Learnt, Replica
+from gateway.federation.watching.status import (
+    AWAY,
+    CLOSED,
+    UP,
+    Counted,
+    MemberStatus,
+    TrafficCount,
+)
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
@@ -93,6 +102,7 @@ class Member:
         self._replicas: dict[str, Replica] = {}
         self._event_source = EventSource(self._settings.limits)
         self._behind: set[str] = set()
+        self._traffic: defaultdict[str, TrafficCount] = defaultdict(TrafficCount)
         self.events = EventHome(self._needs, self._settings.limits)
         known = Known(
             self._replicas,
@@ -195,8 +205,7 @@ class Member:
         for name in self._behind - self.links_closed.keys():
             part = self._replicas[name].acknowledged()
             if part is not None:
-                payload = Batch(self._life, 0, (part,)).encode()
-                self._carrier.send(name, Channel.ACK, payload)
+                self._send(name, Channel.ACK, Batch(self._life, 0, (part,)).encode())
         self._behind.clear()
 
     @property
@@ -224,6 +233,7 @@ class Member:
         """Have nothing more of one that is a member no longer: its quads leave, as one step."""
         self.guard.forget(member)
         self.attendance.forget(member)
+        self._traffic.pop(member, None)
         self._there.discard(member)
         self._behind.discard(member)
         outgoing, replica = self._outgoing.pop(member, None), self._replicas.pop(member, None)
@@ -236,6 +246,7 @@ class Member:
     def receive(self, message: Received) -> None:
         """Take a message; what no member sends closes the link to whom it is from."""
         sender = message.sender
+        self._traffic[sender].received += len(message.payload)
         if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
         try:
@@ -293,6 +304,41 @@ class Member:
             else:
                 steps.append(each)
         self.asking.learn(member, steps)
+
+    def status(self) -> tuple[MemberStatus, ...]:
+        """How each other member is, by name."""
+        return tuple(map(self._status_of, sorted(self.attendance.names)))
+
+    def _status_of(self, name: str) -> MemberStatus:
+        state, steady_s = self.attendance.of(name), self.attendance.steady()
+        reason = self.links_closed.get(name, "")
+        replica, outgoing = self._replicas.get(name), self._outgoing.get(name)
+        found = MemberStatus(
+            name,
+            CLOSED if reason else UP if state.is_up else AWAY,
+            state.since,
+            reason,
+            outbox_quads=0 if outgoing is None else outgoing.waiting,
+            traffic=self._traffic[name].now(steady_s),
+        )
+        if replica is None:
+            return found
+        counts = replica.events.counts
+        return replace(
+            found,
+            lag_s=None if replica.current_at < 0 else max(0.0, steady_s - replica.current_at),
+            position=None if replica.position is None else str(replica.position),
+            entries=replica.entries,
+            replica_quads=len(replica.quads),
+            counted=Counted(
+                counts.received,
+                counts.useless,
+                counts.late,
+                counts.duplicates,
+                replica.resyncs,
+                counts.gaps,
+            ),
+        )
 
     # who asks here ----------------------------------------------------------------------------
 
@@ -383,8 +429,11 @@ class Member:
         return found
 
     def _say(self, member: str, part: Part) -> None:
-        payload = Batch(self._life, 0, (part,)).encode()
-        self._carrier.send(member, Channel.NEEDS, payload)
+        self._send(member, Channel.NEEDS, Batch(self._life, 0, (part,)).encode())
+
+    def _send(self, member: str, channel: Channel, payload: bytes) -> None:
+        self._traffic[member].sent += len(payload)
+        self._carrier.send(member, channel, payload)
 
     def _outgoing_to(self, member: str) -> Outgoing:
         found = self._outgoing.get(member)
@@ -393,7 +442,7 @@ class Member:
             graphs = settings.read.get(member, settings.read_else)
             found = self._outgoing[member] = Outgoing(
                 self._engine.store,
-                lambda payload: self._carrier.send(member, Channel.DATA, payload),
+                partial(self._send, member, Channel.DATA),
                 self._new_life,
                 in_force=Filter((), self._index, member, graphs),
                 events=OutgoingEvents(self._event_source, member, graphs, settings.history),

@@ -11,6 +11,7 @@ as one step, once all of it is there.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Quad, Triple
@@ -43,6 +44,7 @@ Learnt = Step | Happened | Gap
 """What a batch tells of."""
 
 Say = Callable[[Part], None]
+Clock = Callable[[], float]
 
 
 class _Change(NamedTuple):
@@ -62,9 +64,14 @@ class _Arriving:
 
 
 class Replica:
-    """A member's quads; `needs` are this gateway's, `say` brings a part to the member."""
+    """A member's quads; `needs` are this gateway's, `say` brings a part to the member.
 
-    def __init__(self, member: str, needs: Needs, say: Say, most: int = 200_000) -> None:
+    `current_at` is when it was last known that nothing is missing, by a steady clock.
+    """
+
+    def __init__(
+        self, member: str, needs: Needs, say: Say, most: int = 200_000, clock: Clock = monotonic
+    ) -> None:
         self.member = member
         self.quads: dict[Quad, None] = {}
         self.position: EventPosition | None = None
@@ -83,6 +90,8 @@ class Replica:
         self._pending: dict[int, _Change] = {}
         self._asked_events: tuple[int, ...] = ()
         self._was_late = False
+        self.current_at = -1.0
+        self._clock = clock
         self._has_moved = False
         self._arriving: _Arriving | None = None
         self._is_plain = False
@@ -214,6 +223,7 @@ class Replica:
         if "position" not in part.members or part.number("next") < self._expected:
             return []
         self.events.complete(part.position())
+        self.current_at = self._clock()
         return self._moved(Delta(), part.position())
 
     def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:

@@ -29,6 +29,7 @@ from gateway.federation.guard import Guard
 from gateway.federation.limits import ServiceLimits
 from gateway.federation.member import Member, MemberSettings
 from gateway.federation.needs import Scope
+from gateway.federation.watching.status import MemberStatus
 from gateway.rdf.delta import Delta
 from gateway.scheduler.scheduler import Ended, Scheduler, Sink
 
@@ -73,17 +74,18 @@ class FederationService:
         self._carrier = carrier
         self._limits = limits or ServiceLimits()
         self._member = Member(name, scheduler.engine, carrier, settings)
+        self._member.attendance.expect(self._names - {name})
         self._lock = Lock()
         self._inbox: list[Received | _Presence] = []
         self._waiting = 0
         self._is_flushed_soon = False
+        self._status: tuple[MemberStatus, ...] = self._member.status()
         self._told = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop
         self._ticking: asyncio.Task[None]
         self._events: dict[str, EventSubscription] = {}
         self._ended: dict[str, Ended] = {}
         self._member.events.ended = self._end
-        self._member.attendance.expect(self._names - {name})
 
     @property
     def guard(self) -> Guard:
@@ -101,6 +103,11 @@ class FederationService:
     def close_link(self, member: str, reason: str) -> None:
         """Read nothing of a member for a while. For any thread."""
         self._scheduler.post(partial(self._member.close_link, member, reason))
+
+    @property
+    def status(self) -> tuple[MemberStatus, ...]:
+        """How each other member is, as it was at the last tick; for any thread."""
+        return self._status
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -339,10 +346,14 @@ class FederationService:
         else:
             self._member.presence(*thing)
 
+    def _ticked(self) -> None:
+        self._member.tick()
+        self._status = self._member.status()
+
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self._limits.tick_s)
-            self._post(self._member.tick)
+            self._post(self._ticked)
 
     def _post(self, call: Callable[[], None]) -> None:
         def done() -> None:
