@@ -49,9 +49,9 @@ _DEFAULT_ALONE: Graphs = frozenset({DEFAULT_GRAPH})
 class MemberSettings:
     """What others may read of this gateway, by their names; `read_else` where none stands.
 
-    `guard` bounds what one of them may do here, `outgoing` what is on its way to one of them, `replica_quads` what is known of one, and
-    `limits` first answers and those to events. `history` knows earlier events of this gateway, None
-    where none are kept.
+    `guard` bounds what one of them may do here, `outgoing` what waits for it, `replica_quads`
+    what is known of it, `limits` first answers and those to events. `history` knows earlier events
+    of this gateway, None where none are kept.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)

@@ -134,7 +134,7 @@ class Acts:
             self._folder.write_roster(now)
         return LetIn(certificate, now)
 
-    def join(self, code: Code, authority: bytes, key: bytes, let_in: LetIn) -> Roster:
+    def join(self, authority: bytes, key: bytes, let_in: LetIn) -> Roster:
         """Be a member, by what the CA gave. Raises ConflictError, ConfigurationError."""
         wrong = fault(let_in.certificate, key, authority, self._member)
         if wrong:
@@ -250,7 +250,9 @@ def require_named(name: str) -> None:
 
 def _require_free(roster: Roster, member: str, *, is_meant: bool) -> None:
     require_named(member)
-    again = f"`sosa-gateway federation create {roster.federation} --for {member}` lets it come again"
+    again = (
+        f"`sosa-gateway federation create {roster.federation} --for {member}` lets it come again"
+    )
     if member in roster.members and not is_meant:
         raise ConflictError(f"{member} is a member already", f"set [gateway] id; or {again}")
     if member == roster.authority:

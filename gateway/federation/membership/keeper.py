@@ -217,9 +217,7 @@ class Keeper:
         except (WireError, BadRequestError, ConfigurationError) as error:
             self._wrong(told.sender, str(error))
         except GatewayError as error:
-            log.warning(
-                "federation_not_done", extra={"peer": told.sender, "reason": str(error)}
-            )
+            log.warning("federation_not_done", extra={"peer": told.sender, "reason": str(error)})
 
     def _take_roster(self, membership: Membership, content: bytes) -> None:
         came = read_roster(content, membership.authority)
