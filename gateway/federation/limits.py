@@ -5,17 +5,21 @@ from dataclasses import dataclass
 REPLICA_QUADS = 200_000
 """Quads that are kept of one member."""
 
+DROP_S = 30.0
+"""Who is away for so long leaves an answer that is to be without them."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutgoingLimits:
     """How much may be on its way to one member, and what it may ask for.
 
-    Beyond `batches` that are not acknowledged, changes merge; beyond `quads` of these the stream
-    ends. A member has at most `entries`. Who acknowledges nothing of `unheard` streams, one after
-    the other, is none.
+    Beyond `batches` or `bytes` that are not acknowledged, changes merge and events wait; beyond
+    `quads` of these the stream ends. A member has at most `entries`. Who acknowledges nothing of
+    `unheard` streams, one after the other, is none.
     """
 
     batches: int = 256
+    bytes: int = 1_048_576
     quads: int = 100_000
     entries: int = 300_000
     unheard: int = 3
@@ -23,10 +27,14 @@ class OutgoingLimits:
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """`wait_s` for sequence 0, `tick_s` between looks for losses, `bytes` that wait to be taken."""
+    """`wait_s` for sequence 0, `tick_s` between looks for losses, `bytes` that wait to be taken.
+
+    What waits for more of its kind waits `flush_s`.
+    """
 
     wait_s: float = 5.0
     tick_s: float = 0.5
+    flush_s: float = 0.005
     bytes: int = 67_108_864
 
 

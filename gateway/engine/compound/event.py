@@ -22,7 +22,10 @@ from gateway.store.quad_store import QueryResults
 
 GraphNode = NamedNode | BlankNode
 
-By = Mapping[Term, Sequence[Triple]]
+Stated = Triple | Quad
+"""A triple of an event; of a quad that came from elsewhere its graph counts for nothing."""
+
+By = Mapping[Term, Sequence[Stated]]
 
 
 class CompoundEvent:
@@ -36,7 +39,7 @@ class CompoundEvent:
         self,
         graph: GraphName,
         term: GraphNode,
-        triples: Sequence[Triple],
+        triples: Sequence[Stated],
         *,
         gateway: str,
         position: EventPosition,
@@ -48,6 +51,7 @@ class CompoundEvent:
         self.gateway = gateway
         self.position = position
         self.time = time
+        self._by_predicate: dict[Term, list[Stated]] | None = None
 
     @property
     def name(self) -> str:
@@ -67,12 +71,14 @@ class CompoundEvent:
         """The triples in the graph of the event."""
         return [Quad(each.subject, each.predicate, each.object, self.term) for each in self.triples]
 
-    @cached_property
+    @property
     def by_predicate(self) -> By:
         """The triples of each predicate."""
-        found: dict[Term, list[Triple]] = {}
-        for triple in self.triples:
-            found.setdefault(triple.predicate, []).append(triple)
+        found = self._by_predicate
+        if found is None:
+            found = self._by_predicate = {}
+            for triple in self.triples:
+                found.setdefault(triple.predicate, []).append(triple)
         return found
 
     @cached_property

@@ -16,7 +16,8 @@ from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.spu import Subject, evaluate
 from gateway.federation.limits import GuardLimits
 from gateway.federation.loopback import LoopbackNet
-from gateway.federation.member import Asked, Member, MemberSettings
+from gateway.federation.asking.asking import Asked
+from gateway.federation.member import Member, MemberSettings
 from gateway.federation.replica import own_quad
 from gateway.journal.event_position import EventPosition
 from gateway.journal.record import Origin

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.compound.event_queries import EventQueries
 from gateway.engine.compound.event_query import EventQuery
-from gateway.engine.limits import Limits, limited
+from gateway.engine.limits import Limits
 from gateway.engine.spu import EVENT, Subject
 from gateway.errors import GatewayError
 from gateway.federation.wire import WireError
@@ -34,6 +34,10 @@ class EventSource:
 
     def __len__(self) -> int:
         return len(self._owners)
+
+    def count(self, member: str) -> int:
+        """How many of them are a member's."""
+        return len(self._by_member.get(member, ()))
 
     def add(self, member: str, id_: int, text: str, graphs: Graphs) -> None:
         """Have a member's query; one that cannot be is noted in `refused`. Raises WireError."""
@@ -82,8 +86,7 @@ class EventSource:
         if not query.may_read(event):
             return False
         try:
-            with limited(self._limits):
-                return bool(query.rows(event))
+            return query.is_answered(event, self._limits)
         except GatewayError as error:  # nobody else notices
             self.refused.append((member, id_, error))
             self.remove(member, id_)
