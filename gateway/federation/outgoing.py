@@ -177,9 +177,9 @@ class Outgoing:
         if self.stream.has_room and not self._waiting:
             members = {"position": str(position)}
             self.stream.tell(Part("delta", members, delta.added, delta.removed))
-            return
-        self._wait(delta)
-        self._place = position
+        else:
+            self._wait(delta)
+            self._place = position
         if self.waiting > self._limits.quads:
             self.close()
 

@@ -241,9 +241,10 @@ class Replica:
         if arriving is None:
             raise WireError("a part of no snapshot")
         arriving.quads += self._own(part.added)
-        left = arriving.part.number("n") - len(arriving.quads)
-        self._require_room(len(arriving.quads) + max(0, left))
-        if left > 0:
+        known, whole = len(arriving.quads), arriving.part
+        count = whole.number("n") if "n" in whole.members else known
+        self._require_room(max(count, known))
+        if known < count:
             return []
         self._arriving = None
         return self._known_anew(arriving.part, arriving.quads)

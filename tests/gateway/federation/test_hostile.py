@@ -242,6 +242,7 @@ def test_who_lets_streams_run_full_without_a_word_is_closed() -> None:
             made.net.run()
             for number in range(limits.batches + limits.quads):
                 engine.update(f"INSERT DATA {{ <urn:s> <urn:p> {turn * 1000 + number} }}")
+                member.flush()
                 made.net.run()
                 assert member.waiting("hostile") <= limits.quads
         assert "acknowledged nothing" in closed(made)
@@ -328,6 +329,7 @@ def test_a_member_is_told_of_the_graphs_that_it_may_read(
     asking.say(Channel.NEEDS, hello([[None, "<urn:p>", None, graph]]))
     net.run()
     engine.update("INSERT DATA { " + there.format(2) + " }")
+    member.flush()
     net.run()
     seen = {
         (part.kind, each.subject.value)  # type: ignore[union-attr]
