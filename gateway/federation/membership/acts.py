@@ -201,13 +201,18 @@ class Acts:
             self._folder.write_roster(now)
         return now.roster
 
-    def place(self, entry: Entry) -> None:
-        """Have this gateway, which has the CA, reached elsewhere, or be a hub, from now on."""
+    def place(self, entry: Entry) -> bool:
+        """Have this gateway, which has the CA, reached elsewhere, or be a hub, from now on.
+
+        False where that is so already. Raises NotFoundError where the CA is elsewhere.
+        """
         with self._folder.locked():
             authority, roster = self._own()
-            if roster.members.get(self._member) != entry:
-                members = {**roster.members, self._member: entry}
-                self._folder.write_roster(signed(roster.next(members), authority))
+            if roster.members.get(self._member) == entry:
+                return False
+            members = {**roster.members, self._member: entry}
+            self._folder.write_roster(signed(roster.next(members), authority))
+            return True
 
     def renew(self, member: str, csr: bytes) -> bytes:
         """A member's next certificate (PEM). Raises NotFoundError, BadRequestError."""
