@@ -128,7 +128,7 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(
-            subscribing(config, storage.scheduler, loop_calls, guarded, clocks, tasks)
+            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
         )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)

@@ -102,6 +102,7 @@ async def subscribing(
     scheduler: Scheduler,
     loop_calls: LoopCalls,
     security: Security,
+    *,
     clocks: Clocks,
     tasks: Tasks,
 ) -> AsyncIterator[Subscribing]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random, SystemRandom
+from time import thread_time
 
 from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent
@@ -272,11 +273,12 @@ class Member:
             self.counting.take(sender, batch.parts[0])
             return
         replica = self._replica(sender)
-        resyncs = replica.resyncs
+        resyncs, begun = replica.resyncs, thread_time()
         self._behind.add(sender)
         self._learn(sender, replica.take(batch))
         if replica.resyncs != resyncs:
             self.guard.missed(sender)
+            self.guard.spent(sender, thread_time() - begun)
 
     def _answer(self, sender: str, part: Part) -> None:
         outgoing = self._outgoing_to(sender)

@@ -132,6 +132,7 @@ def _alternative(name: str) -> x509.GeneralName:
 def key_usage(
     *, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False
 ) -> x509.KeyUsage:
+    """What the key may be used for, and for nothing else."""
     return x509.KeyUsage(
         digital_signature=digital_signature,
         content_commitment=False,

@@ -1,6 +1,6 @@
 """The federation as the configuration has it: its service, its links, who is in it.
 
-    [federation] via -> certificates, roster -> links that change with them; peers at -> fixed links
+[federation] via -> certificates, roster -> links that change with them; peers at -> fixed links
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator

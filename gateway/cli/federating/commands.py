@@ -1,6 +1,6 @@
 """`sosa-gateway federation`: gateways that answer together.
 
-`create`, `join`, `adopt` and `remove` write to the gateway's data_dir, which may be running: it takes
+`create`, `join`, `adopt` and `remove` write to the gateway's data_dir. One that runs takes
 up what has changed within a second, and passes it on.
 """
 
@@ -39,7 +39,9 @@ def add(commands: Commands) -> None:
         "--for", dest="member", default="", metavar="ID", help="a gateway that may come again"
     )
     joining = _parser(group, "join", _join, "let this gateway be a member")
-    joining.add_argument("code", metavar="CODE", help="of `federation create`, good once, for a day")
+    joining.add_argument(
+        "code", metavar="CODE", help="of `federation create`, good once, for a day"
+    )
     joining.add_argument("host", metavar="HOST", help="of the gateway with the CA, or HOST:PORT")
     removing = _parser(group, "remove", _remove, "let a gateway be a member no longer")
     removing.add_argument("name", metavar="ID")
@@ -110,8 +112,8 @@ def _join(options: argparse.Namespace) -> int:
         config.gateway.id,
         read_code(options.code),
         host,
-        listening(config),
-        datetime.now(UTC),
+        listen=listening(config),
+        now=datetime.now(UTC),
     )
     return _told(options, roster, f"{config.gateway.id} is in {roster.federation}")
 

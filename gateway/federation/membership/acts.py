@@ -134,7 +134,7 @@ class Acts:
             self._folder.write_roster(now)
         return LetIn(certificate, now)
 
-    def join(self, code: Code, authority: bytes, key: bytes, let_in: LetIn) -> Roster:
+    def join(self, authority: bytes, key: bytes, let_in: LetIn) -> Roster:
         """Be a member, by what the CA gave. Raises ConflictError, ConfigurationError."""
         wrong = fault(let_in.certificate, key, authority, self._member)
         if wrong:
@@ -201,13 +201,18 @@ class Acts:
             self._folder.write_roster(now)
         return now.roster
 
-    def place(self, entry: Entry) -> None:
-        """Have this gateway, which has the CA, reached elsewhere, or be a hub, from now on."""
+    def place(self, entry: Entry) -> bool:
+        """Have this gateway, which has the CA, reached elsewhere, or be a hub, from now on.
+
+        False where that is so already. Raises NotFoundError where the CA is elsewhere.
+        """
         with self._folder.locked():
             authority, roster = self._own()
-            if roster.members.get(self._member) != entry:
-                members = {**roster.members, self._member: entry}
-                self._folder.write_roster(signed(roster.next(members), authority))
+            if roster.members.get(self._member) == entry:
+                return False
+            members = {**roster.members, self._member: entry}
+            self._folder.write_roster(signed(roster.next(members), authority))
+            return True
 
     def renew(self, member: str, csr: bytes) -> bytes:
         """A member's next certificate (PEM). Raises NotFoundError, BadRequestError."""
@@ -250,7 +255,9 @@ def require_named(name: str) -> None:
 
 def _require_free(roster: Roster, member: str, *, is_meant: bool) -> None:
     require_named(member)
-    again = f"`sosa-gateway federation create {roster.federation} --for {member}` lets it come again"
+    again = (
+        f"`sosa-gateway federation create {roster.federation} --for {member}` lets it come again"
+    )
     if member in roster.members and not is_meant:
         raise ConflictError(f"{member} is a member already", f"set [gateway] id; or {again}")
     if member == roster.authority:

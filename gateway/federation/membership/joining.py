@@ -27,6 +27,7 @@ def join(
     member: str,
     code: Code,
     host: Place,
+    *,
     listen: Place,
     now: datetime,
 ) -> Roster:
@@ -56,7 +57,7 @@ def join(
             f"{host} does not let anybody in: {error}",
             "see that its gateway runs, with `via`, and that the code is of today",
         ) from error
-    return acts.join(code, shown, request.key, read_answered(line, shown))
+    return acts.join(shown, request.key, read_answered(line, shown))
 
 
 def _context() -> ssl.SSLContext:

@@ -130,6 +130,8 @@ class Keeper:
         membership = self.membership
         if membership is not None:
             self._say(member, "roster", membership.signed.text)
+            if member == membership.signed.roster.authority:
+                self._asked_at = -_ASK_AGAIN_S  # what was asked before it may not have heard
 
     def _say(self, member: str, kind: str, content: bytes) -> None:
         self._links.send(member, Channel.MEMBERS, packed(kind, content))
@@ -140,7 +142,9 @@ class Keeper:
             stamp = self._folder.stamp
             if stamp != self._stamp:
                 self._read()
-                self._stamp = self._folder.stamp if self._read_again(stamp) else stamp
+                if self._has_placed_itself():
+                    self._read()
+                self._stamp = stamp
             self._links.again()
             self._renew_in_time()
         except NotFoundError as error:
@@ -150,18 +154,15 @@ class Keeper:
         except GatewayError as error:
             self._trouble = str(error)
 
-    def _read_again(self, stamp: tuple[int, ...]) -> bool:
+    def _has_placed_itself(self) -> bool:
         """Where the CA is here, have the roster say where this gateway is reached now."""
         membership = self.membership
         if membership is None or membership.signed.roster.authority != self._own.member:
             return False
         if not self._folder.saved_authority.exists():
+            self._trouble = f"the CA was here, and {self._folder.saved_authority} is gone"
             return False
-        Acts(self._folder, self._own.member, self._now()).place(self._own.entry)
-        if self._folder.stamp == stamp:
-            return False
-        self._read()
-        return True
+        return Acts(self._folder, self._own.member, self._now()).place(self._own.entry)
 
     def _read(self) -> None:
         membership = self._folder.read(self._own.member)
@@ -188,15 +189,11 @@ class Keeper:
             return
         self.membership = membership
         own = self._own.member
-        others = frozenset() if membership is None else frozenset(self.roster_of(membership, own))
+        roster = None if membership is None else membership.signed.roster
+        others = frozenset[str]() if roster is None else frozenset(roster.others(own))
         log.info("federation_members", extra={"members": sorted(others)})
         self._changed(others)
         self._links.open(membership)
-
-    @staticmethod
-    def roster_of(membership: Membership, member: str) -> frozenset[str]:
-        """The ids of all others."""
-        return frozenset(membership.signed.roster.others(member))
 
     def _take(self, told: _Told) -> None:
         """What a member says about members; not for the event loop."""
@@ -217,9 +214,7 @@ class Keeper:
         except (WireError, BadRequestError, ConfigurationError) as error:
             self._wrong(told.sender, str(error))
         except GatewayError as error:
-            log.warning(
-                "federation_not_done", extra={"peer": told.sender, "reason": str(error)}
-            )
+            log.warning("federation_not_done", extra={"peer": told.sender, "reason": str(error)})
 
     def _take_roster(self, membership: Membership, content: bytes) -> None:
         came = read_roster(content, membership.authority)

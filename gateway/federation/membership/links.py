@@ -101,7 +101,7 @@ class MemberLinks:
         elif received is not None:
             received(message)
 
-    def _know(self, member: str, is_up: bool) -> None:  # noqa: FBT001  # as the carrier tells it
+    def _know(self, member: str, is_up: bool) -> None:  # as the carrier tells it
         if is_up:
             self.up.add(member)
         else:

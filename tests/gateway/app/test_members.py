@@ -98,12 +98,12 @@ def told(capsys: pytest.CaptureFixture[str]) -> Mapping[str, object]:
     return found
 
 
-async def created(house: House, capsys: pytest.CaptureFixture[str], count: int) -> list[str]:
+async def created(
+    house: House, capsys: pytest.CaptureFixture[str], count: int, where: str = "attic"
+) -> list[str]:
     capsys.readouterr()
-    code = await asyncio.to_thread(
-        house.type, "attic", "create", "home", "--codes", str(count), "--json"
-    )
-    assert code == 0
+    words = ("create", "home", "--codes", str(count), "--json")
+    assert await asyncio.to_thread(house.type, where, *words) == 0
     found = told(capsys)
     assert found["host"] == f"{LOOPBACK}:{house.join_at}"
     codes = found["codes"]
@@ -174,12 +174,10 @@ async def test_another_gateway_has_the_ca_when_the_first_is_gone(
         assert await asyncio.to_thread(house.type, "cellar", "adopt", str(saved)) == 0
         assert await asyncio.to_thread(house.type, "cellar", "remove", "attic") == 0
         capsys.readouterr()
-        code = await asyncio.to_thread(house.type, "cellar", "create", "home", "--json")
-        assert code == 0
-        (word,) = told(capsys)["codes"]  # type: ignore[misc]
+        (code,) = await created(house, capsys, 1, "cellar")
         house.prepare("yard", free_port())
         async with house.on("yard"):
-            await join(house, "yard", str(word))
+            await join(house, "yard", code)
             await house.until("yard", {"cellar", "hall"})
             await house.until("hall", {"cellar", "yard"})
 

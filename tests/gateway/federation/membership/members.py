@@ -45,7 +45,7 @@ class Pi:
     def join(self, ca: "Pi", at: str = "", code: Code | None = None) -> None:
         """Join, as it is done over the network."""
         let_in, key = self.knock(ca, code or ca.acts().invite(), at)
-        self.acts().join(code or Code("", ""), ca.membership.authority, key, let_in)
+        self.acts().join(ca.membership.authority, key, let_in)
 
     def hear(self, other: "Pi") -> None:
         """Have the roster that another one has, as over a link."""

@@ -31,7 +31,11 @@ def test_who_joins_is_in_the_list_that_all_get(tmp_path: Path) -> None:
     attic, cellar, hall = federation(tmp_path, "attic", "cellar", "hall")
     assert set(hall.roster.members) == {"attic", "cellar", "hall"}
     assert (attic.roster, cellar.roster) == (hall.roster, hall.roster)
-    assert (hall.roster.federation, hall.roster.authority, hall.roster.version) == (HOME, "attic", 3)
+    assert (hall.roster.federation, hall.roster.authority, hall.roster.version) == (
+        HOME,
+        "attic",
+        3,
+    )
     assert attic.folder.saved_authority.exists()
     assert not hall.folder.saved_authority.exists()
 
@@ -129,7 +133,7 @@ def test_the_ca_moves_when_its_gateway_is_gone_and_the_old_one_signs_no_more(
     yard = Pi(tmp_path, "yard")
     yard.join(cellar)
     assert set(yard.roster.members) == {"cellar", "hall", "yard"}
-    # The old one, which knows nothing of it, signs one more version; theirs is in force all the same.
+    # The old one knows nothing of it and signs one more version; theirs is in force all the same.
     attic.acts().remove("hall")
     assert cellar.membership.signed.is_newer_than(attic.membership.signed)
     attic.hear(cellar)
@@ -194,7 +198,7 @@ def test_a_certificate_of_another_id_or_ca_is_said(tmp_path: Path) -> None:
 
 
 def test_a_join_that_was_cut_off_is_as_none(tmp_path: Path) -> None:
-    """The certificate is written last: without it there is no membership, and another code helps."""
+    """The certificate is written last: without it there is no membership."""
     attic, cellar = federation(tmp_path, "attic", "cellar")
     cellar.folder.certificate.unlink()
     assert not cellar.folder.is_member

@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,11 @@ class Scene:
 
     async def join(self, code: Code, who: Pi | None = None) -> Roster:
         pi = who or self.hall
+        return await asyncio.to_thread(self._join, pi, code)
+
+    def _join(self, pi: Pi, code: Code) -> Roster:
         listen = Place(LOOPBACK, 7447)
-        return await asyncio.to_thread(join, pi.folder, pi.name, code, self.at, listen, NOW)
+        return join(pi.folder, pi.name, code, self.at, listen=listen, now=NOW)
 
 
 @asynccontextmanager
@@ -115,7 +119,13 @@ async def test_noise_and_silence_at_the_door_cost_nobody_else(tmp_path: Path) ->
             writer.close()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        for line in (b"nonsense\n", b"[]\n", b'{"join": 2}\n', b"[" * 9000 + b"\n", b"x" * MOST_ASKED * 2):
+        for line in (
+            b"nonsense\n",
+            b"[]\n",
+            b'{"join": 2}\n',
+            b"[" * 9000 + b"\n",
+            b"x" * MOST_ASKED * 2,
+        ):
             reader, writer = await asyncio.open_connection(*made.at, ssl=context)
             writer.write(line)
             with suppress(ConnectionError):
@@ -158,7 +168,9 @@ async def test_an_answer_that_is_none_is_refused(tmp_path: Path) -> None:
     async with server:
         for _ in range(4):
             with pytest.raises(GatewayError):
-                await asyncio.to_thread(join, hall.folder, "hall", code, at, at, NOW)
+                await asyncio.to_thread(
+                    partial(join, hall.folder, "hall", code, at, listen=at, now=NOW)
+                )
     assert not hall.folder.is_member
 
 
