@@ -126,4 +126,5 @@ def _member(config: Config) -> MemberSettings:
         outgoing=settings.outgoing(),
         replica_quads=settings.replica_quads,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
+        drop_s=settings.drop_s,
     )
