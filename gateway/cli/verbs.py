@@ -45,7 +45,7 @@ VERBS = {
     ),
     "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
     "federation": Verb(
-        "gateways that answer together: create, join, remove, adopt, members, check",
+        "gateways that answer together: status, create, join, remove, adopt, members, check",
         "federating.commands",
     ),
     "modbus": Verb("read registers of a Modbus device once", "asking.modbus"),

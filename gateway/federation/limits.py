@@ -15,7 +15,7 @@ class OutgoingLimits:
 
     Beyond `batches` or `bytes` that are not acknowledged, changes merge and events wait; beyond
     `quads` of these the stream ends. A member has at most `entries`. Who acknowledges nothing of
-    `unheard` streams, one after the other, is none.
+    `unheard` streams, one after the other, is none. A snapshot comes in parts of `part_quads`.
     """
 
     batches: int = 256
@@ -23,6 +23,7 @@ class OutgoingLimits:
     quads: int = 100_000
     entries: int = 300_000
     unheard: int = 3
+    part_quads: int = 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,6 @@ from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
 from gateway.store.readable import Source
 
-_CHUNK = 512
-"""Quads of a snapshot that travel in one part."""
-
 
 class Outgoing:
     """A stream to one member; `life` names streams.
@@ -98,9 +95,10 @@ class Outgoing:
             "same": same,
             "n": len(quads),
         }
-        self.stream.tell(Part("snapshot", members, quads[:_CHUNK]))
-        for first in range(_CHUNK, len(quads), _CHUNK):
-            self.stream.tell(Part("more", {}, quads[first : first + _CHUNK]))
+        size = self._limits.part_quads
+        self.stream.tell(Part("snapshot", members, quads[:size]))
+        for first in range(size, len(quads), size):
+            self.stream.tell(Part("more", {}, quads[first : first + size]))
         self._tell_missed(part, position)
 
     def _unknown(

@@ -105,6 +105,11 @@ class FederationService:
         self._scheduler.post(partial(self._member.close_link, member, reason))
 
     @property
+    def place(self) -> str:
+        """`<gateway>=<position>` now, behind all that was answered; for any thread."""
+        return f"{self._name}={self._scheduler.engine.events.places.last}"
+
+    @property
     def status(self) -> tuple[MemberStatus, ...]:
         """How each other member is, as it was at the last tick; for any thread."""
         return self._status

@@ -22,6 +22,7 @@ from gateway.federation.membership.door import Door
 from gateway.federation.membership.keeper import Keeper, Own
 from gateway.federation.membership.links import MemberLinks
 from gateway.federation.service import FederationService
+from gateway.federation.watching.alarms import away_alarms
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
@@ -39,6 +40,7 @@ class Federation:
     def conditions(self) -> Iterator[Condition]:
         """What a person has to look after."""
         yield from self.service.guard.conditions()
+        yield from away_alarms(lambda: self.service.status)()
         if self.keeper is not None:
             yield from self.keeper.conditions()
         if self.door is not None:

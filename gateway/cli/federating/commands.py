@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.app.federation.members import listening, membership_folder, own_entry
+from gateway.cli.federating import status
 from gateway.cli.federating.findings import findings
 from gateway.cli.options import Commands, Parser, add_config, add_group, say
 from gateway.cli.verbs import VERBS
@@ -47,6 +48,7 @@ def add(commands: Commands) -> None:
     adopting = _parser(group, "adopt", _adopt, "have the CA at this gateway, from a saved copy")
     adopting.add_argument("file", type=Path, metavar="FILE")
     _parser(group, "members", _members, "who is in it, as this gateway knows")
+    status.add(group)
     _parser(group, "check", _check, "what keeps this gateway from others; exit code 1 if anything")
 
 

@@ -137,8 +137,10 @@ class Asking:
         ]
 
     def _is_dropped(self, member: str) -> bool:
-        known = self._known
-        return member != self._name and known.attendance.away_s(member) >= known.drop_s
+        attendance = self._known.attendance
+        if member == self._name or attendance.is_up(member):
+            return False
+        return attendance.away_s(member) >= self._known.drop_s
 
     def _join_where_ready(
         self,

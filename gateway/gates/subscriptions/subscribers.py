@@ -176,6 +176,7 @@ class Subscribers:
                     mode=message.over.mode,
                     after=message.over.after,
                     gateways=message.over.gateways,
+                    absent=message.over.absent,
                     takes=outbox.takes,
                 ),
                 sink=outbox.put,
