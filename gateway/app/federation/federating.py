@@ -31,9 +31,10 @@ from gateway.scheduler.scheduler import Scheduler
 
 @dataclass(frozen=True, slots=True)
 class Federation:
-    """The service; `keeper` and `door` are None between gateways of one machine."""
+    """The service; all else is None between gateways of one machine."""
 
     service: FederationService
+    links: MemberLinks | None = None
     keeper: Keeper | None = None
     door: Door | None = None
 
@@ -115,7 +116,7 @@ async def _by_roster(
     await _run(service, scheduler, stack, tasks)
     for name, run in (("federation members", keeper.run), ("federation door", door.run)):
         await stack.enter_async_context(tasks.task(run, name))
-    return Federation(service, keeper, door)
+    return Federation(service, links, keeper, door)
 
 
 def _member(config: Config) -> MemberSettings:
