@@ -127,9 +127,8 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(
-            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
-        )
+        beside = (loop_calls, guarded, clocks, tasks)
+        subscribed = await enter(subscribing(config, storage.scheduler, *beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
         broker = _broker_link(MqttContext(*around, modbus.is_ours))

@@ -97,12 +97,11 @@ class Subscribing:
 
 
 @asynccontextmanager
-async def subscribing(
+async def subscribing(  # noqa: PLR0917
     config: Config,
     scheduler: Scheduler,
     loop_calls: LoopCalls,
     security: Security,
-    *,
     clocks: Clocks,
     tasks: Tasks,
 ) -> AsyncIterator[Subscribing]:
