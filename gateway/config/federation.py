@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pyoxigraph import NamedNode
 
 from gateway.config.values import Count, Port, Seconds, Section, Token, is_iri
-from gateway.federation.limits import REPLICA_QUADS, OutgoingLimits, ServiceLimits
+from gateway.federation.limits import DROP_S, REPLICA_QUADS, OutgoingLimits, ServiceLimits
 from gateway.federation.membership import places
 from gateway.rdf.namespaces import OWN_GRAPHS
 from gateway.rdf.rights import Graphs
@@ -54,7 +54,8 @@ class FederationSettings(Section):
     It listens at `listen` for members, "" for port 7447 of all interfaces, and at `join_port` for
     newcomers while it has the CA and invites them; a `hub` passes on what others say. Without `via`
     gateways of one machine hear each other: at `listen`, "" for nowhere. Members may read the
-    graphs of `read`. Sequence 0 waits `wait_s` for members that are up. Of one member at most
+    graphs of `read`. Sequence 0 waits `wait_s` for members that are up; who is away for
+    `drop_s` leaves those answers that are to be without it. Of one member at most
     `replica_quads` are kept, and `outbox_quads` of changes wait for one that reads slowly.
     """
 
@@ -64,6 +65,7 @@ class FederationSettings(Section):
     hub: bool = False
     read: Read = ("default",)
     wait_s: Seconds = _SERVICE.wait_s
+    drop_s: Seconds = DROP_S
     replica_quads: Count = REPLICA_QUADS
     outbox_quads: Count = _OUTGOING.quads
     peers: dict[Token, PeerSettings] = Field(default_factory=dict)

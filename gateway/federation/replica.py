@@ -261,7 +261,7 @@ class Replica:
         self._require_room(len(quads))
         gone = tuple(quad for quad in before if quad not in quads)
         new = tuple(quad for quad in quads if quad not in before)
-        return self._moved(Delta(new, gone), part.position(), is_merged=True)
+        return self._moved(Delta(new, gone), part.position(), is_merged=True, is_told=True)
 
     def _of(self, part: Part) -> Sequence[Learnt]:
         if part.kind == "more":
@@ -305,7 +305,7 @@ class Replica:
         gone = tuple(quad for quad in self.quads if quad not in kept)
         told = dict.fromkeys(self._asked_for(part.added))
         new = tuple(quad for quad in told if quad not in self.quads)
-        return self._moved(Delta(new, gone), part.position())
+        return self._moved(Delta(new, gone), part.position(), is_told=True)
 
     def _net(self, delta: Delta) -> Delta:
         return Delta(
@@ -314,8 +314,17 @@ class Replica:
         )
 
     def _moved(
-        self, delta: Delta, position: EventPosition, *, is_merged: bool = False
+        self,
+        delta: Delta,
+        position: EventPosition,
+        *,
+        is_merged: bool = False,
+        is_told: bool = False,
     ) -> list[Step]:
+        """The step, where there is one: to be there for the first time is one, too.
+
+        What `is_told` anyway are other entries in force: where nothing matches them is news.
+        """
         if self.position is not None and position < self.position and not delta.is_empty:
             raise WireError(f"position {position} behind {self.position}")
         for quad in delta.removed:
@@ -324,7 +333,7 @@ class Replica:
         self._require_room(len(self.quads))
         is_first = self.position is None
         self.position = position if self.position is None else max(position, self.position)
-        if not is_first and delta.is_empty:
+        if not (is_first or is_told) and delta.is_empty:
             return []
         return [Step(delta, self.position, is_merged)]
 

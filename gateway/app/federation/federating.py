@@ -23,6 +23,7 @@ from gateway.federation.membership.keeper import Keeper, Own
 from gateway.federation.membership.links import MemberLinks
 from gateway.federation.service import FederationService
 from gateway.federation.watching.alarms import away_alarms
+from gateway.federation.watching.graph import FederationGraph
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
@@ -60,11 +61,11 @@ async def federating(
         if settings.via:
             yield await _by_roster(config, scheduler, now, tasks, stack)
         else:
-            yield await _of_one_machine(config, scheduler, stack)
+            yield await _of_one_machine(config, scheduler, stack, tasks)
 
 
 async def _of_one_machine(
-    config: Config, scheduler: Scheduler, stack: AsyncExitStack
+    config: Config, scheduler: Scheduler, stack: AsyncExitStack, tasks: Tasks
 ) -> Federation:
     """Without certificates, so Endpoints holds it to the loopback interface."""
     settings = config.federation
@@ -78,8 +79,16 @@ async def _of_one_machine(
         settings=_member(config),
         limits=settings.service(),
     )
-    await stack.enter_async_context(service.running())
+    await _run(service, scheduler, stack, tasks)
     return Federation(service)
+
+
+async def _run(
+    service: FederationService, scheduler: Scheduler, stack: AsyncExitStack, tasks: Tasks
+) -> None:
+    await stack.enter_async_context(service.running())
+    graph = FederationGraph(scheduler, lambda: service.status)
+    await stack.enter_async_context(tasks.task(graph.run, "federation graph"))
 
 
 async def _by_roster(
@@ -104,7 +113,7 @@ async def _by_roster(
     )
     door = Door(folder, member, listening(config).host, settings.join_port, now)
     await keeper.begin()
-    await stack.enter_async_context(service.running())
+    await _run(service, scheduler, stack, tasks)
     for name, run in (("federation members", keeper.run), ("federation door", door.run)):
         await stack.enter_async_context(tasks.task(run, name))
     return Federation(service, links, keeper, door)
@@ -118,4 +127,5 @@ def _member(config: Config) -> MemberSettings:
         outgoing=settings.outgoing(),
         replica_quads=settings.replica_quads,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
+        drop_s=settings.drop_s,
     )
