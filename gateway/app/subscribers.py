@@ -97,11 +97,12 @@ class Subscribing:
 
 
 @asynccontextmanager
-async def subscribing(  # noqa: PLR0917
+async def subscribing(
     config: Config,
     scheduler: Scheduler,
     loop_calls: LoopCalls,
     security: Security,
+    *,
     clocks: Clocks,
     tasks: Tasks,
 ) -> AsyncIterator[Subscribing]:
