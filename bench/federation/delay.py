@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +21,7 @@ from bench.readings.service import Service, running_service, service_config
 from bench.readings.subscriber import Subscriber
 from bench.readings.workload import FENCE, FENCE_UPDATE
 from bench.report import Experiment, Figure, Outcome, digest, percentile
-from gateway.cli.asking.service import update
+from gateway.cli.asking.service import call, update
 from gateway.config.federation import FederationSettings
 from gateway.config.settings import Config
 
@@ -29,6 +31,7 @@ SECONDS = 10
 _QUERY = f"SELECT ?result {{ ?s <{PREDICATE}> ?result }}"
 _READY_S = 60.0
 _LAST_S = 120.0
+_POLL_S = 0.2
 
 Times = Mapping[str, float]
 
@@ -65,6 +68,8 @@ def _played(gateways: int, updates: int) -> Played:
             stack.enter_context(running_service(each)) for each in _configs(folder, gateways)
         ]
         first, last = services[0], services[-1]
+        for each in services if gateways > 1 else ():
+            _wait_for_all(each)
         over = {"gateways": "all"} if gateways > 1 else {}
         told = {"all": over, FENCE: over}
         listener = stack.enter_context(
@@ -77,6 +82,22 @@ def _played(gateways: int, updates: int) -> Played:
         sent = {int(number): at for number, at in poster.result(_LAST_S).items()}
         update(first.http_url, FENCE_UPDATE)
         return Played(sent, listener.result(_LAST_S))
+
+
+def _wait_for_all(service: Service) -> None:
+    """Return once it hears every other one. Raises TimeoutError."""
+    deadline = monotonic() + _READY_S
+    while not all(each["state"] == "up" for each in _members(service)):
+        if monotonic() > deadline:
+            raise TimeoutError("the gateways do not hear each other")
+        Event().wait(_POLL_S)
+
+
+def _members(service: Service) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = call(f"{service.http_url}/federation", "GET", None)[
+        "members"
+    ]
+    return found
 
 
 def _port(service: Service) -> int:
