@@ -115,8 +115,7 @@ class Gateway:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
         log = starting.enter_context(kept_log())
-        loop_calls = LoopCalls(asyncio.get_running_loop())
-        guarded = security(config)
+        loop_calls, guarded = LoopCalls(asyncio.get_running_loop()), security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)

@@ -98,7 +98,7 @@ class FederationSettings(Section):
         return _graphs(self.read)
 
     def peer_may_read(self) -> dict[str, Graphs]:
-        """Of whom it is said."""
+        """What single peers may read, of whom it is said."""
         peers = self.peers.items()
         return {name: _graphs(peer.read) for name, peer in peers if peer.read is not None}
 

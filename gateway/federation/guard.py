@@ -68,8 +68,7 @@ class Guard:
         self._waiting: dict[str, _Waiting] = {}
         self._closed: dict[str, Closed] = {}
         self._past: dict[str, _Past] = {}
-        self._work: dict[str, _Bucket] = {}
-        self._misses: dict[str, _Bucket] = {}
+        self._shares: dict[tuple[str, str], _Bucket] = {}
 
     @property
     def closed(self) -> Mapping[str, str]:
@@ -114,19 +113,24 @@ class Guard:
     def spent(self, member: str, seconds: float) -> None:
         """Count what a member's demands have cost. Raises WireError where it is too much."""
         limits = self._limits
-        bucket = self._share(self._work, member, limits.work_s)
-        bucket.left -= seconds
-        if bucket.left < 0:
+        if self._is_spent("work", member, seconds, limits.work_s):
             raise WireError(
                 f"what it asks for took {limits.work_s:g} s of work within {limits.window_s:g} s"
+            )
+
+    def spent_on_events(self, member: str, seconds: float) -> None:
+        """Count what asking a member's queries of events has cost. Raises WireError as `spent`."""
+        limits = self._limits
+        if self._is_spent("events", member, seconds, limits.event_work_s):
+            raise WireError(
+                f"its queries of events took {limits.event_work_s:g} s of work within "
+                f"{limits.window_s:g} s"
             )
 
     def missed(self, member: str) -> None:
         """Count that a stream of a member has a hole. Raises WireError where it is too often."""
         limits = self._limits
-        bucket = self._share(self._misses, member, limits.misses)
-        bucket.left -= 1
-        if bucket.left < 0:
+        if self._is_spent("misses", member, 1, limits.misses):
             raise WireError(
                 f"its numbers jumped {limits.misses} times within {limits.window_s:g} s"
             )
@@ -148,15 +152,15 @@ class Guard:
         now = self._clock()
         due = [name for name, each in list(self._closed.items()) if each.until <= now]
         for name in due:
-            self._work.pop(name, None)
-            self._misses.pop(name, None)
+            self._forget_shares(name)
             del self._closed[name]
         return due
 
     def forget(self, member: str) -> None:
         """Have nothing of one that is a member no longer."""
-        for each in (self._closed, self._past, self._work, self._misses):
-            each.pop(member, None)
+        self._forget_shares(member)
+        self._closed.pop(member, None)
+        self._past.pop(member, None)
 
     def conditions(self) -> Iterator[Condition]:
         """A link that is closed, to be looked after."""
@@ -168,9 +172,14 @@ class Guard:
             )
             yield Condition(AlarmKind.FEDERATION, name, what, hint)
 
-    def _share(self, buckets: dict[str, _Bucket], member: str, most: float) -> _Bucket:
+    def _is_spent(self, kind: str, member: str, amount: float, most: float) -> bool:
+        """Take from a share of `most` within the window; whether that was more than is left."""
         now = self._clock()
-        bucket = buckets.setdefault(member, _Bucket(most, now))
-        bucket.left = min(most, bucket.left + (now - bucket.at) * most / self._limits.window_s)
-        bucket.at = now
-        return bucket
+        share = self._shares.setdefault((kind, member), _Bucket(most, now))
+        share.left = min(most, share.left + (now - share.at) * most / self._limits.window_s)
+        share.left, share.at = share.left - amount, now
+        return share.left < 0
+
+    def _forget_shares(self, member: str) -> None:
+        for key in [key for key in self._shares if key[1] == member]:
+            del self._shares[key]

@@ -44,12 +44,13 @@ class GuardLimits:
     """What one member may do before its link is closed for `hold_s`, twice that the next time.
 
     `messages` and `bytes` of it wait at most to be read. Within `window_s` its demands may take
-    `work_s` of work, and its stream may have `misses` holes.
+    `work_s` of work, its queries of events `event_work_s`, and its stream may have `misses` holes.
     """
 
     messages: int = 4096
     bytes: int = 33_554_432
     work_s: float = 15.0
+    event_work_s: float = 40.0
     misses: int = 120
     window_s: float = 60.0
     hold_s: float = 10.0

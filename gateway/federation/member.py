@@ -181,6 +181,7 @@ class Member:
         for name in self.guard.reopened():
             if name in self._there:
                 self._listen_to(name)
+        self._count_work()
         for name, outgoing in self._outgoing.items():
             if self.attendance.is_up(name):
                 outgoing.beat(self.position)
@@ -190,6 +191,16 @@ class Member:
                 self._behind.add(name)
         self.acknowledge()
         self.asking.tick()
+
+    def _count_work(self) -> None:
+        """Have members answer for what asking their event queries has cost."""
+        work_s = self._event_source.work_s
+        for name in self._outgoing.keys() & work_s.keys():
+            try:
+                self.guard.spent_on_events(name, work_s[name])
+            except WireError as error:
+                self.close_link(name, str(error))
+        work_s.clear()
 
     @property
     def waits(self) -> bool:

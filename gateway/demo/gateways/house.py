@@ -119,7 +119,5 @@ async def let_in(pi: Pi, code: Code) -> None:
 def _free_ports(count: int) -> list[int]:
     """Ports that nobody has now, each another one."""
     with ExitStack() as opened:
-        servers = [
-            opened.enter_context(socket.create_server((_LOOPBACK, 0))) for _ in range(count)
-        ]
+        servers = [opened.enter_context(socket.create_server((_LOOPBACK, 0))) for _ in range(count)]
         return [server.getsockname()[1] for server in servers]

@@ -104,6 +104,11 @@ class EventQuery:
         limits.require(len(rows))
         return rows
 
+    @property
+    def is_chain(self) -> bool:
+        """Whether its form says that it is asked in no time."""
+        return self._chain is not None
+
     def is_answered(self, event: CompoundEvent, limits: Limits) -> bool:
         """Whether the answer is not empty. Raises as `answer` does."""
         found = True if self._chain is None else self._chain.solution(event)

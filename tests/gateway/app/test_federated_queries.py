@@ -131,7 +131,9 @@ async def test_each_by_socket_has_the_gateway_of_a_row(tmp_path: Path) -> None:
     async with heard(tmp_path) as (opened, _), socket(opened["hall"]) as client:
         await update(opened["attic"], "INSERT DATA { <urn:s> <urn:p> 1 }")
         first = await whole(client, EVERY, mode="each")
-        assert list(zip(bound(first, "gateway"), bound(first, "o"), strict=True)) == [("attic", "1")]
+        assert list(zip(bound(first, "gateway"), bound(first, "o"), strict=True)) == [
+            ("attic", "1")
+        ]
         await update(opened["cellar"], "INSERT DATA { <urn:s> <urn:p> 1 }")
         told = await notification(client)
         assert (bound(told, "gateway"), bound(told, "o")) == (["cellar"], ["1"])

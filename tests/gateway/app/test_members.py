@@ -8,14 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
+from gateway.app.federation.members import membership_folder, zenoh_links
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.engine import SubscribeRequest
+from gateway.federation.carrier import Channel
 from gateway.federation.membership.certificates import MEMBER_YEARS
+from gateway.federation.wire import MOST_BYTES
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.security.certificates import expires_at
 from tests.kit.gateways import LOOPBACK, WAIT_S, Watch, free_port, running, update, write_profile
@@ -185,6 +189,39 @@ async def test_another_gateway_has_the_ca_when_the_first_is_gone(
             await join(house, "yard", code)
             await house.until("yard", {"cellar", "hall"})
             await house.until("hall", {"cellar", "yard"})
+
+
+async def test_a_member_that_sends_nonsense_is_an_alarm_and_nobody_elses_trouble(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By real links: with a good certificate, bytes that are no batch, and one without end."""
+    house = House(tmp_path)
+    async with house.on("attic"), house.on("hall"):
+        for name, code in zip(("hall", "cellar"), await created(house, capsys, 2), strict=True):
+            await join(house, name, code)
+        await house.until("attic", {"hall"})
+        config = load_config(house.toml("cellar"), {})
+        hostile = zenoh_links(config)(membership_folder(config).read("cellar"))
+        up: SimpleQueue[tuple[str, bool]] = SimpleQueue()
+        hostile.listen(lambda _: None, lambda name, is_up: up.put((name, is_up)))
+        try:
+            heard = {await asyncio.to_thread(up.get, timeout=WAIT_S) for _ in range(2)}
+            assert heard == {("attic", True), ("hall", True)}
+            answer = Watch()
+            federation = house.gateways["attic"].stages.subscribing.federation
+            assert federation is not None
+            everybody = frozenset({"attic", "hall"})
+            request = SubscribeRequest("SELECT ?t { ?room <urn:warm> ?t }")
+            await federation.service.subscribe(request, answer, everybody)
+            hostile.send("attic", Channel.DATA, b"x" * 2 * MOST_BYTES)  # never put together
+            hostile.send("attic", Channel.DATA, b"nonsense")
+            await eventually(lambda: "its link is closed" in house.says("attic"))
+            assert "cellar" in house.says("attic")
+            await update(house.gateways["hall"], "INSERT DATA { <urn:a> <urn:warm> 31 }")
+            await answer.until(lambda: len(answer.answer) == 1)
+            assert "its link is closed" not in house.says("hall")
+        finally:
+            await asyncio.to_thread(hostile.close)
 
 
 async def test_a_certificate_is_renewed_over_the_link(

@@ -75,7 +75,11 @@ class Subscriber:
 def _patient(settings: MemberSettings) -> MemberSettings:
     """The net loses in a second what others lose in a day."""
     outgoing = replace(settings.outgoing, unheard=2**40)
-    return replace(settings, outgoing=outgoing, guard=GuardLimits(misses=2**40, work_s=3600.0))
+    return replace(
+        settings,
+        outgoing=outgoing,
+        guard=GuardLimits(misses=2**40, work_s=3600.0, event_work_s=3600.0),
+    )
 
 
 class Gateways:

@@ -9,7 +9,9 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
 from gateway.engine import Engine, Notification, SubscribeRequest
+from gateway.engine.limits import UNLIMITED
 from gateway.federation.carrier import Carrier, Channel, Received
+from gateway.federation.events.event_source import EventSource
 from gateway.federation.guard import Guard
 from gateway.federation.limits import GuardLimits, OutgoingLimits
 from gateway.federation.loopback import LoopbackNet
@@ -24,7 +26,7 @@ QUERY = "SELECT ?o { ?s <urn:p> ?o }"
 LIMITS = MemberSettings(
     outgoing=OutgoingLimits(batches=8, quads=30, entries=10),
     replica_quads=20,
-    guard=GuardLimits(work_s=0.2, misses=5),
+    guard=GuardLimits(work_s=0.2, event_work_s=0.2, misses=5),
 )
 
 
@@ -262,6 +264,43 @@ def test_demands_that_cost_too_much_close_the_link() -> None:
             if made.victim.links_closed:
                 break
         assert "work" in closed(made)
+
+
+def test_event_queries_that_cost_too_much_close_the_link() -> None:
+    """Each event makes them join all with all: a little work for us, for ever."""
+    costly = "SELECT * { ?a <urn:p> ?b . ?c <urn:p> ?d . ?e <urn:p> ?f FILTER(?b + ?d + ?f < 0) }"
+    with scene() as made:
+        asked = hello([])
+        members = {**asked.members, "events": [[1, costly, None]]}
+        made.hostile.say(Channel.NEEDS, Part("hello", members))
+        made.net.run()
+        for turn in range(100):
+            quads = " ".join(f"<urn:s{each}> <urn:p> {turn * 100 + each} ." for each in range(30))
+            made.engines["victim"].update("INSERT DATA { " + quads + " }")
+            made.net.run()
+            made.tick()
+            if made.victim.links_closed:
+                break
+        assert "work" in closed(made)
+
+
+def test_event_queries_of_one_are_bounded_in_number_and_in_length() -> None:
+    """Also where each takes the place of another one."""
+    few, text = EventSource(UNLIMITED, most=3), "ASK { <urn:s> <urn:p> ?o }"
+    for number in (1, 2, 3, 3, 3):
+        few.add("hostile", number, text, None)
+    with pytest.raises(WireError, match="event queries"):
+        few.add("hostile", 4, text, None)
+    few.add("good", 1, text, None)
+    many, long = EventSource(UNLIMITED), text + " " * 60_000
+    kept = 16_777_216 // len(long)
+    for number in range(kept):
+        many.add("hostile", number, long, None)
+    with pytest.raises(WireError, match="event queries"):
+        many.add("hostile", kept, long, None)
+    assert many.count("hostile") == kept
+    many.clear("hostile")
+    many.add("hostile", 1, long, None)
 
 
 def test_a_closed_member_is_told_nothing_and_comes_back_after_a_while() -> None:
