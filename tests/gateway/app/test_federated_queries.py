@@ -91,25 +91,25 @@ async def test_who_is_missing_is_said(tmp_path: Path) -> None:
     ports = {name: free_port() for name in NAMES}
     made = config(tmp_path / "hall", "hall", ports)
     federation = made.federation.model_copy(update={"wait_s": 0.2})
-    async with running(made.model_copy(update={"federation": federation})) as hall:
-        async with http(hall) as client:
-            await update(hall, "INSERT DATA { <urn:b> <urn:p> 3 }")
-            refused = await client.get("/query", params={"query": EVERY, **ALL})
-            assert (refused.status_code, refused.json()["error"]) == (503, "federation_incomplete")
-            assert "attic, cellar" in refused.json()["error_description"]
-            assert "Retry-After" in refused.headers
-            answer, headers = await rows(client, EVERY, missing="allow")
-            assert values(answer, "o") == [("3",)]
-            assert headers["Federation-Missing"] == "attic, cellar"
-            alarms = (await client.get("/alarms")).json()["alarms"]
-            health = await client.get("/health")
-            async with asyncio.timeout(WAIT_S):
-                while {each["where"] for each in alarms} != {"attic", "cellar"}:
-                    await asyncio.sleep(0.1)
-                    alarms = (await client.get("/alarms")).json()["alarms"]
-            assert {each["kind"] for each in alarms} == {"federation"}
-            assert (health.status_code, health.json()["status"]) == (200, "ok")
-            assert health.json()["federation"]["away"] == ["attic", "cellar"]
+    alone = made.model_copy(update={"federation": federation})
+    async with running(alone) as hall, http(hall) as client:
+        await update(hall, "INSERT DATA { <urn:b> <urn:p> 3 }")
+        refused = await client.get("/query", params={"query": EVERY, **ALL})
+        assert (refused.status_code, refused.json()["error"]) == (503, "federation_incomplete")
+        assert "attic, cellar" in refused.json()["error_description"]
+        assert "Retry-After" in refused.headers
+        answer, headers = await rows(client, EVERY, missing="allow")
+        assert values(answer, "o") == [("3",)]
+        assert headers["Federation-Missing"] == "attic, cellar"
+        alarms = (await client.get("/alarms")).json()["alarms"]
+        health = await client.get("/health")
+        async with asyncio.timeout(WAIT_S):
+            while {each["where"] for each in alarms} != {"attic", "cellar"}:
+                await asyncio.sleep(0.1)
+                alarms = (await client.get("/alarms")).json()["alarms"]
+        assert {each["kind"] for each in alarms} == {"federation"}
+        assert (health.status_code, health.json()["status"]) == (200, "ok")
+        assert health.json()["federation"]["away"] == ["attic", "cellar"]
 
 
 async def test_what_cannot_be_asked_of_others_is_refused(tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ async def test_status_and_metrics_say_how_each_is(
 
 
 async def test_without_a_federation_there_is_none_to_see(tmp_path: Path) -> None:
-    async with running(settings(tmp_path, write_profile(tmp_path))) as opened:
-        async with http(opened) as client:
-            assert (await client.get("/federation")).status_code == 404
-            refused = await client.get("/query", params={"query": EVERY, **ALL})
-            assert "[federation]" in refused.json()["error_description"]
+    alone = settings(tmp_path, write_profile(tmp_path))
+    async with running(alone) as opened, http(opened) as client:
+        assert (await client.get("/federation")).status_code == 404
+        refused = await client.get("/query", params={"query": EVERY, **ALL})
+        assert "[federation]" in refused.json()["error_description"]
