@@ -7,7 +7,7 @@ members and queries are, and travels once to each gateway that needs it (compare
 2013, section 3.3: the whole event is routed, and no peer asks for the rest of it).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from time import thread_time
 
@@ -32,7 +32,7 @@ class EventSource:
 
     def __init__(self, limits: Limits, most: int = 100_000) -> None:
         self.refused: list[tuple[str, int, GatewayError]] = []
-        self.work_s = Counter[str]()
+        self.work_s: defaultdict[str, float] = defaultdict(float)
         self._limits = limits
         self._most = most
         self._queries = EventQueries()

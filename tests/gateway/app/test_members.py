@@ -91,6 +91,14 @@ profiles = ["observations", "{profile.name}"]
             while await federation.service.heard() != set(heard):
                 await asyncio.sleep(0.05)
 
+    def hubs(self, name: str) -> frozenset[str]:
+        """Who relays, as a gateway knows."""
+        federation = self.gateways[name].stages.subscribing.federation
+        assert federation is not None
+        assert federation.keeper is not None
+        roster = federation.keeper.roster
+        return frozenset() if roster is None else roster.hubs
+
     def is_silent(self, name: str) -> bool:
         """Whether its alarms say nothing."""
         return not self.says(name)
@@ -189,6 +197,33 @@ async def test_another_gateway_has_the_ca_when_the_first_is_gone(
             await join(house, "yard", code)
             await house.until("yard", {"cellar", "hall"})
             await house.until("hall", {"cellar", "yard"})
+
+
+async def test_a_gateway_with_the_ca_becomes_a_hub(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All then have one link, to it; it is in the list that they get from it."""
+    house = House(tmp_path)
+    async with house.on("cellar"), house.on("hall"):
+        async with house.on("attic"):
+            codes = await created(house, capsys, 2)
+            for name, code in zip(("cellar", "hall"), codes, strict=True):
+                await join(house, name, code)
+            await house.until("hall", {"attic", "cellar"})
+        toml = house.toml("attic")
+        toml.write_text(toml.read_text().replace("[federation]", "[federation]\nhub = true"))
+        async with house.on("attic"):
+            await eventually(lambda: all(house.hubs(name) == {"attic"} for name in NAMES))
+            for name in NAMES:
+                await house.until(name, set(NAMES) - {name})
+            answer = Watch()
+            federation = house.gateways["hall"].stages.subscribing.federation
+            assert federation is not None
+            await federation.service.subscribe(SubscribeRequest(WARM_AND_EMPTY), answer)
+            both = "INSERT DATA { <urn:a> <urn:warm> 31 ; <urn:empty> true }"
+            await update(house.gateways["cellar"], both)
+            await answer.until(lambda: len(answer.answer) == 1)
+        await house.until("hall", set())
 
 
 async def test_a_member_that_sends_nonsense_is_an_alarm_and_nobody_elses_trouble(

@@ -32,7 +32,7 @@ def test_what_cannot_be_is_said(given: dict[str, object], said: str) -> None:
 
 def test_peers_may_read_what_is_written_and_the_default_graph_else() -> None:
     plain = FederationSettings.model_validate({"via": "attic.local"})
-    assert plain.may_read() == {DEFAULT_GRAPH}
+    assert plain.may_read() == frozenset({DEFAULT_GRAPH})
     assert plain.peer_may_read() == {}
     assert plain.is_on
     assert not FederationSettings().is_on

@@ -8,8 +8,9 @@ import pytest
 
 from gateway.engine import Notification, SubscribeRequest
 from gateway.engine.request import ALL_GATEWAYS
+from gateway.engine.windowed.over import OVER_NOTHING
 from gateway.errors import BadRequestError, ForbiddenError, GatewayError
-from gateway.gates.protocol.messages import OVER_NOTHING, Subscribe
+from gateway.gates.protocol.messages import Subscribe
 from gateway.gates.subscriptions.outbox import Outbox
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import Ended, Subscription
