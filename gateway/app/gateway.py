@@ -135,8 +135,7 @@ class Gateway:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
         log = starting.enter_context(kept_log())
-        loop_calls = LoopCalls(asyncio.get_running_loop())
-        guarded = security(config)
+        loop_calls, guarded = LoopCalls(asyncio.get_running_loop()), security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
@@ -147,7 +146,9 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
+        subscribed = await enter(
+            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+        )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
         broker = broker_link(MqttContext(*around, modbus.is_ours))
