@@ -109,14 +109,18 @@ class Steps:
         """A step in which the store does not change: what elements and time alone do."""
         windowed = self.windowed
         with self.writing as time:
-            if windowed.is_idle:
-                return Outcome(_NO_CHANGE, (), time)
-            changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
-            return self.told(changes, time) if changes else Outcome(_NO_CHANGE, (), time)
+            changes: Sequence[Change] = ()
+            if not windowed.is_idle:
+                changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time)
+            return self.told(changes, time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
-        return _outcome(_NO_CHANGE, self._addressed(changes, time), time)
+        if not changes:
+            return _made(Outcome, (_NO_CHANGE, (), time, None, None, ()))
+        notifications, shared, deliveries = self.subscriptions.address(changes, time)
+        self.statistics.notifications += deliveries
+        return _made(Outcome, (_NO_CHANGE, tuple(notifications), time, None, None, shared))
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
@@ -321,7 +325,7 @@ class Steps:
         if self.view is not None:
             changes += self.view.changes(entailed, time)
         if not self.windowed.is_idle:
-            changes += self.windowed.step(delta, entailed, arrived)
+            changes += self.windowed.step(delta, entailed, arrived, time)
         return self._addressed(changes, time)
 
     def _addressed(self, changes: Sequence[Change], time: int) -> Told:
