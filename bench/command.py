@@ -18,6 +18,7 @@ from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
+from bench.federation import federation
 from bench.http import fanout, http_updates
 from bench.modbus import modbus
 from bench.page import page
@@ -73,12 +74,13 @@ def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """One benchmark as the command line knows it."""
+    """One benchmark as the command line knows it; its `own` options are none of `all`."""
 
     name: str
     purpose: str
     measure: Measure
     options: Sequence[Callable[[argparse.ArgumentParser], None]]
+    own: Sequence[Callable[[argparse.ArgumentParser], None]] = ()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
         command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
-        for add in each.options:
+        for add in (*each.own, *each.options):
             add(command)
     return parser
 
@@ -190,6 +192,18 @@ def _add_modbus(command: argparse.ArgumentParser) -> None:
     for name, default in (("--devices", modbus.DEVICES), ("--modbus-seconds", modbus.SECONDS)):
         text = f"for modbus (default: {default})"
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_part(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "part", nargs="?", choices=["all", *federation.PARTS], default="all", help="default: all"
+    )
+
+
+def _add_events(command: argparse.ArgumentParser) -> None:
+    default = federation.EVENTS
+    text = f"of a run of a pair, for federation (default: {default:,})"
+    command.add_argument("--events", type=_count, default=default, metavar="N", help=text)
 
 
 def _add_roads(command: argparse.ArgumentParser) -> None:
@@ -346,6 +360,11 @@ def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
     return modbus.measure(options.devices, options.modbus_seconds)
 
 
+def _federation(options: argparse.Namespace) -> Iterator[Outcome]:
+    part = getattr(options, "part", "all")
+    return federation.measure(part, options.events, options.roads)
+
+
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
     return shapes_run.measure(options.nodes, options.updates)
 
@@ -447,6 +466,13 @@ BENCHMARKS = (
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark(
+        "federation",
+        "gateways that answer together: a pair, growth, delay",
+        _federation,
+        (_add_roads, _add_events),
+        (_add_part,),
+    ),
     Benchmark("modbus", "Modbus devices read each second", _modbus, (_add_modbus,)),
     Benchmark(
         "reasoning",

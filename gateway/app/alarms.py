@@ -106,10 +106,17 @@ def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
         reasoning_alarms(storage.engine),
         stages.broker.alarms(),
         modbus_alarms(stages.modbus),
+        *federation_alarms(stages),
         ClockSanity(clocks).conditions,
         lambda: _stored(stages),
         lambda: _profiles(stages),
     )
+
+
+def federation_alarms(stages: Stages) -> Sequence[Source]:
+    """What is wrong among gateways, where there are several."""
+    federation = stages.subscribing.federation
+    return () if federation is None else (federation.conditions,)
 
 
 def _stored(stages: Stages) -> Iterator[Condition]:

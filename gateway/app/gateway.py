@@ -22,7 +22,7 @@ from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.mqtt import MqttContext, broker_link
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
@@ -33,7 +33,6 @@ from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
-from gateway.gates.mqtt.mosquitto.folder import remove
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.process import raise_limit
@@ -136,8 +135,7 @@ class Gateway:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
         log = starting.enter_context(kept_log())
-        loop_calls = LoopCalls(asyncio.get_running_loop())
-        guarded = security(config)
+        loop_calls, guarded = LoopCalls(asyncio.get_running_loop()), security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
@@ -148,10 +146,12 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
+        subscribed = await enter(
+            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+        )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = _broker_link(MqttContext(*around, modbus.is_ours))
+        broker = broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
             config,
             clocks,
@@ -201,10 +201,3 @@ class Gateway:
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
-
-
-def _broker_link(context: MqttContext) -> BrokerLink:
-    mqtt = context.config.mqtt
-    if mqtt.mode != "mosquitto":
-        remove(mqtt.mosquitto_dir)
-    return OwnBroker(context) if mqtt.mode == "embedded" else OtherBroker(context)

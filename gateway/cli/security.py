@@ -96,6 +96,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         parser,
         "may",
         "mappings: write what devices mean; operations: see metrics and counters; "
+        "federate: ask other gateways; "
         "system: write the gateway's own graphs",
         choices=[capability.value for capability in Capability],
     )

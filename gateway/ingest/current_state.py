@@ -19,13 +19,14 @@ from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
 from gateway.store.retention import Kept, Retention, SeriesEnd, Stream
-from gateway.store.templates import Bindings
+from gateway.store.templates import Bindings, Kinds
 from gateway.store.update import BoundUpdate, UpdatePlan
 from gateway.store.working import Working
 
 log = logging.getLogger(__name__)
 
 _APPLIED = NamedNode(f"{GW}appliedJournal")
+_CHANGED = Kinds(frozenset({_APPLIED}), frozenset(), frozenset({STATE_GRAPH}))
 _STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway {_APPLIED}"
 ADVANCE = f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
 """Puts the journal position `?position` in the place of `?before`."""
@@ -166,7 +167,7 @@ class CurrentState:
         bound: dict[str, Term] = {"gateway": self._node, "position": after.object}
         if before is not None:
             bound["before"] = before.object
-        return UpdatePlan(ADVANCE, (_Advance(before, after),)), bound
+        return UpdatePlan(ADVANCE, (_Advance(before, after),), kinds=_CHANGED), bound
 
     def _state(self, position: Position) -> Quad:
         return Quad(self._node, _APPLIED, Literal(str(position)), STATE_GRAPH)

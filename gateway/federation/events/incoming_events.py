@@ -7,11 +7,11 @@ up to the position at which it is complete, and those that are noted beyond it; 
 behind that position, so nothing is lost and nothing is given twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gateway.federation.event_parts import Happened
+from gateway.federation.events.event_parts import Happened
 from gateway.federation.needs import EventNeeds
 from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
@@ -53,10 +53,26 @@ class _Query:
             self.latest = None
 
 
+@dataclass(slots=True)
+class EventCounts:
+    """What came of a member: events, and of these some twice, some too late, some for nothing.
+
+    `late` are those whose queries have ended; a `useless` one answers none of its queries. `gaps`
+    were told.
+    """
+
+    received: int = 0
+    duplicates: int = 0
+    late: int = 0
+    useless: int = 0
+    gaps: int = 0
+
+
 class IncomingEvents:
     """`needs` are the queries of this gateway, of which some are for this `member`."""
 
     def __init__(self, member: str, needs: EventNeeds) -> None:
+        self.counts = EventCounts()
         self._member = member
         self._needs = needs
         self._queries: dict[int, _Query] = {}
@@ -96,12 +112,13 @@ class IncomingEvents:
         self._queries.pop(id_, None)
         self._asked.pop(id_, None)
 
-    def begun(self, position: EventPosition) -> None:
-        """What was asked for is in force at a position of the member."""
-        for id_, after in self._asked.items():
-            if id_ not in self._queries:
-                self._queries[id_] = _Query(position if after is None else after)
-        self._asked.clear()
+    def begun(self, position: EventPosition, ids: Iterable[int]) -> None:
+        """These of what was asked for are in force at a position of the member."""
+        for id_ in ids:
+            if id_ in self._asked:
+                after = self._asked.pop(id_)
+                if id_ not in self._queries:
+                    self._queries[id_] = _Query(position if after is None else after)
 
     def complete(self, position: EventPosition) -> None:
         """All events up to a position have come, for all that is in force; linear in that."""
@@ -110,13 +127,15 @@ class IncomingEvents:
 
     def take(self, happened: Happened) -> Happened | None:
         """An event that came, for those queries that have not had it; None for none."""
-        event, queries = happened.event, self._queries
-        found = [
-            id_
-            for id_ in happened.ids
-            if id_ in queries and queries[id_].takes(event.position, event.name)
-        ]
-        return Happened(event, found) if found else None
+        event, queries, counts = happened.event, self._queries, self.counts
+        known = [id_ for id_ in happened.ids if id_ in queries]
+        found = [id_ for id_ in known if queries[id_].takes(event.position, event.name)]
+        counts.received += 1
+        counts.late += not known
+        if not found:
+            counts.duplicates += bool(known)
+            return None
+        return Happened(event, found)
 
     def gap(self, part: Part) -> Gap:
         """What a member does not know any more. Raises WireError."""
@@ -127,6 +146,7 @@ class IncomingEvents:
             first, last = (EventPosition.parse(part.text(name)) for name in ("from", "to"))
         except ValueError as error:
             raise WireError(f"a gap: {error}") from error
+        self.counts.gaps += 1
         return Gap([each for each in ids if each in self._queries], first, last)
 
     def _after(self, id_: int) -> str | None:

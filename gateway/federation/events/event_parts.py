@@ -1,16 +1,19 @@
 """Compound events as parts of a stream: once to each member, with the ids of its queries.
 
-Place: between events and the wire. The quads of an event travel in the graph where they were
-stated; the name of the default graph's event travels beside them.
+Place: between events and the wire. The quads of an event travel as triples; the graph where they
+were stated stands beside them, and the name of the event.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, NamedNode, Quad
 
 from gateway.engine.compound.event import CompoundEvent, term_of
-from gateway.federation.wire import Part, WireError
+from gateway.federation.wire import Part, WireError, own_label
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName
+
+_INT = frozenset({int})
 
 
 class Happened(NamedTuple):
@@ -22,14 +25,15 @@ class Happened(NamedTuple):
 
 def event_part(event: CompoundEvent, ids: Sequence[int]) -> Part:
     """An event as it travels."""
-    members = {
+    members: dict[str, object] = {
         "position": str(event.position),
         "time": event.time,
         "term": event.name,
-        "ids": list(ids),
+        "ids": ids,
     }
-    quads = [Quad(each.subject, each.predicate, each.object, event.graph) for each in event.triples]
-    return Part("event", members, quads)
+    if event.graph != DEFAULT_GRAPH:
+        members["graph"] = event.name
+    return Part("event", members, triples=event.triples)
 
 
 def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
@@ -37,24 +41,35 @@ def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
 
     Raises WireError.
     """
-    graphs = {quad.graph_name for quad in quads}
-    if len(graphs) != 1:
-        raise WireError("an event is of one graph, and has a quad")
-    (graph,) = graphs
+    graph = _graph(part, gateway)
+    if not quads:
+        raise WireError("an event without a quad")
     try:
         default = NamedNode(part.text("term"))
     except ValueError as error:
         raise WireError(f"an event's name is no IRI: {error}") from error
     ids = part.members.get("ids")
-    if not isinstance(ids, list) or not all(isinstance(each, int) for each in ids):
+    if not isinstance(ids, list) or not _INT.issuperset(map(type, ids)):
         raise WireError("an event's ids are none")
-    triples = dict.fromkeys(Triple(quad.subject, quad.predicate, quad.object) for quad in quads)
     event = CompoundEvent(
         graph,
         term_of(graph, default),
-        tuple(triples),
+        quads,
         gateway=gateway,
         position=part.position(),
         time=part.number("time"),
     )
     return Happened(event, ids)
+
+
+def _graph(part: Part, gateway: str) -> GraphName:
+    """Where an event was stated; a blank node is the gateway's own."""
+    if "graph" not in part.members:
+        return DEFAULT_GRAPH
+    text = part.text("graph")
+    try:
+        if text.startswith("_:"):
+            return BlankNode(own_label(gateway) + text[2:])
+        return NamedNode(text)
+    except ValueError as error:
+        raise WireError(f"an event's graph is none: {error}") from error

@@ -17,6 +17,7 @@ from pyoxigraph import Quad
 from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.notification import Federated
+from gateway.federation.replica import Step
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
 from gateway.store.update import change
@@ -74,7 +75,7 @@ class Mirror:
     def join(self, member: str, share: Share) -> list[Notification]:
         """Let a member be in it, with all that it has, as one step."""
         self._held[member] = set()
-        return self.step(member, Delta(tuple(share.quads)), share.position)
+        return self.step(member, Step(Delta(tuple(share.quads)), share.position, True))
 
     def leave(self, member: str) -> list[Notification]:
         """Let a member not be in it, as one step."""
@@ -82,17 +83,17 @@ class Mirror:
         if held is None:
             return []
         del self.positions[member]
-        return self._applied(self._counted((), held))
+        return self._applied(self._counted((), held), is_merged=True)
 
-    def step(self, member: str, delta: Delta, position: EventPosition) -> list[Notification]:
+    def step(self, member: str, step: Step) -> list[Notification]:
         """A change of one member, who is in it; what it tells subscribers."""
-        held = self._held[member]
+        held, delta = self._held[member], step.delta
         removed = [quad for quad in delta.removed if quad in held]
         added = [quad for quad in delta.added if quad not in held]
         held.difference_update(removed)
         held.update(added)
-        self.positions[member] = position
-        return self._applied(self._counted(added, removed))
+        self.positions[member] = step.position
+        return self._applied(self._counted(added, removed), is_merged=step.is_merged)
 
     def vector(self) -> Mapping[str, str]:
         """Where all members stand."""
@@ -119,9 +120,9 @@ class Mirror:
                 new.append(quad)
         return Delta(tuple(new), tuple(gone))
 
-    def _applied(self, delta: Delta) -> list[Notification]:
+    def _applied(self, delta: Delta, *, is_merged: bool) -> list[Notification]:
         if not (delta.added or delta.removed):
             return []
         told = self._engine.update([change(delta)]).notifications
-        place = self._vector()
+        place = self._vector()._replace(merged=is_merged)
         return [each._replace(federation=place) for each in told]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from gateway.engine.compound.event import CompoundEvent
-from gateway.federation.event_parts import event_part
-from gateway.federation.event_source import EventSource
+from gateway.federation.events.event_parts import event_part
+from gateway.federation.events.event_source import EventSource
 from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.rights import Graphs
@@ -44,6 +44,11 @@ class OutgoingEvents:
         self._member = member
         self._graphs = graphs
         self._history = history
+
+    @property
+    def count(self) -> int:
+        """How many queries are in force."""
+        return self._source.count(self._member)
 
     def clear(self) -> None:
         """Have no queries."""

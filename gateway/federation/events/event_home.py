@@ -14,11 +14,10 @@ from gateway.engine import Limits, Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.compound.event_view import told_of
-from gateway.engine.limits import limited
 from gateway.engine.notification import EventRows, Federated
 from gateway.engine.spu import EVENT, Subject
 from gateway.errors import GatewayError
-from gateway.federation.incoming_events import Gap
+from gateway.federation.events.incoming_events import Gap
 from gateway.federation.needs import Needs
 from gateway.rdf.solutions import ResultsDelta
 
@@ -82,12 +81,14 @@ class EventHome:
         place = Federated(positions)
         return Notification(*known_as, time, results, query.spu.form, events=(), federation=place)
 
-    def happened(self, member: str, event: CompoundEvent, ids: Iterable[int]) -> None:
-        """Tell of an event of a member that answers these queries, as it says."""
+    def happened(self, member: str, event: CompoundEvent, ids: Iterable[int]) -> bool:
+        """Tell of an event of a member that answers these queries, as it says; whether it does."""
+        is_told = False
         for id_ in ids:
             subscription = self._by_id.get(id_)
             if subscription is not None and subscription.is_about(member):
-                self._tell(subscription, event)
+                is_told |= self._tell(subscription, event)
+        return is_told
 
     def missed(self, member: str, gap: Gap) -> None:
         """Tell of events of a member that nobody knows any more."""
@@ -100,20 +101,19 @@ class EventHome:
                     subscription, ResultsDelta(subscription.query.spu.variables), 0, (), place
                 )
 
-    def _tell(self, subscription: EventSubscription, event: CompoundEvent) -> None:
+    def _tell(self, subscription: EventSubscription, event: CompoundEvent) -> bool:
         query = subscription.query
         if not query.may_read(event):
-            return
+            return True  # its home alone says that the client may not read it
         try:
-            with limited(self._limits):
-                rows = tuple(query.rows(event))
-            self._limits.require(len(rows))
+            rows = tuple(query.answer(event, self._limits))
         except GatewayError as error:
             self.ended(subscription.spuid, error)
-            return
+            return True
         if rows:
             results = ResultsDelta(query.spu.variables, rows)
             self._notify(subscription, results, event.time, (told_of(event, len(rows)),))
+        return bool(rows)
 
     def _notify(
         self,
