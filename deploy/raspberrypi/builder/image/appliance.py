@@ -168,7 +168,8 @@ DATA: Mapping[str, tuple[int, bool, bool]] = {
     "systemd": (0o755, False, False),
 }
 """The folders of /data before the first start: mode, whether the gateway owns it, whether its group
-does; units give those of Mosquitto to whom they are for. `releases` has the slots of the program, which the gateway itself cannot write."""
+does; units give those of Mosquitto to whom they are for. `releases` has the slots of the program,
+which the gateway itself cannot write."""
 
 
 def make_data(folder: Path, owner: Owner) -> None:
