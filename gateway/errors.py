@@ -40,6 +40,7 @@
     ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
     ├── SuspendedError          503  suspended             more follows than `derived` allows
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
+    ├── FederationIncompleteError 503 federation_incomplete  a gateway that was asked is missing
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
     ├── UpgradeError            500  upgrade               a release not taken, or gone back from
     └── StorageError            503  storage               disk full, store or journal broken
@@ -48,6 +49,7 @@
 `code` and `http_status` are stable and part of the wire protocol (docs/errors.md).
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 
@@ -351,6 +353,20 @@ class QueryTimeoutError(GatewayError):
     def __reduce__(self) -> tuple[type, tuple[float]]:
         """For the way from another process."""
         return type(self), (self.limit_s,)
+
+
+class FederationIncompleteError(GatewayError):
+    """Of the gateways that a QUERY names, `missing` have not told what it needs."""
+
+    code = "federation_incomplete"
+    http_status = 503
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        what = f"missing: {', '.join(missing)}"
+        super().__init__(
+            what, "ask again later, or with missing=allow for the answer of the others"
+        )
+        self.missing = tuple(missing)
 
 
 class ConfigurationError(GatewayError):

@@ -11,6 +11,7 @@ data=$root/var/lib/sosa-gateway
 installed_key=$root/usr/share/sosa-gateway/release-key.pem
 slots=$root/var/lib/sosa-gateway-slots
 old_unit=$root/etc/systemd/system/sosa-gateway.service
+serial=$old_unit.d/serial.conf
 needed_kib=409600
 
 key=''
@@ -198,6 +199,23 @@ open_to_network() {
     -e '/^\[security\]/,/^\[/ s/^enabled = false/enabled = true/' "$settings"
 }
 
+# The unit as it is packaged reaches no device: a drop-in of the package opens serial ports to it, and
+# is linked only where a bus of [modbus] is a serial line (RTU).
+allow_serial_lines() {
+  if [ -f "$settings" ] && grep -Eq '^[^#]*\<device *= *"/' "$settings"; then
+    [ ! -L "$serial" ] || return 0
+    say "a bus of [modbus] is a serial line: the service may open serial ports"
+    run mkdir -p "$(dirname "$serial")"
+    run ln -s /usr/share/sosa-gateway/serial.conf "$serial"
+  elif [ -L "$serial" ]; then
+    say "no bus of [modbus] is a serial line: the service may open none any more"
+    run rm "$serial"
+  else
+    return 0
+  fi
+  ! systemd_runs || run systemctl daemon-reload
+}
+
 start() {
   run systemctl enable sosa-gateway.service
   if systemd_runs; then
@@ -229,6 +247,7 @@ tell() {
 }
 
 remove() {
+  [ ! -L "$serial" ] || run rm "$serial"
   if [ -n "$purge" ]; then
     run apt-get purge -y sosa-gateway
   else
@@ -257,6 +276,7 @@ main() {
   take_over
   install_package
   open_to_network
+  allow_serial_lines
   start
   tell
 }

@@ -17,12 +17,12 @@ from typing import Self
 from adapters.modbus.polls import FORMAT_NAME
 from gateway.admin.keeping.backup import Backups, SettingsFiles
 from gateway.admin.keeping.starting import with_its_data
-from gateway.app.alarms import alarming
+from gateway.app.alarms import alarming, self_report
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.mqtt import MqttContext, broker_link
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
@@ -135,8 +135,7 @@ class Gateway:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
         log = starting.enter_context(kept_log())
-        loop_calls = LoopCalls(asyncio.get_running_loop())
-        guarded = security(config)
+        loop_calls, guarded = LoopCalls(asyncio.get_running_loop()), security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
@@ -147,10 +146,12 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
+        subscribed = await enter(
+            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+        )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = _broker_link(MqttContext(*around, modbus.is_ours))
+        broker = broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
             config,
             clocks,
@@ -193,13 +194,10 @@ class Gateway:
         for name, run in guarded.tasks().items():
             await enter(self._tasks.task(run, name))
         vitals = vitals_of(stages, config.gateway.data_dir)
-        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks))
+        report = self_report(stages, config.gateway.data_dir, self._clocks)
+        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks, report))
         self._starting("HTTP and WebSocket")
         ports = await enter(serving(config, stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
-
-
-def _broker_link(context: MqttContext) -> BrokerLink:
-    return OtherBroker(context) if context.config.mqtt.mode == "external" else OwnBroker(context)

@@ -31,7 +31,7 @@ def system_files(wishes: Wishes) -> Mapping[str, File]:
     if wishes.name:
         files["etc/hostname"] = File(f"{wishes.name}\n")
     if wishes.wifi is not None:
-        files["etc/network/25-wireless.network"] = File(_network("wl*", "DHCP=yes"))
+        files["etc/network/25-wireless.network"] = File(_network("wl*", "DHCP=yes") + _BY_INTERFACE)
         join = File(_wireless(wishes.wifi), PRIVATE)
         files["etc/wpa_supplicant/wpa_supplicant-wlan0.conf"] = join
     if wishes.ssh_keys:
@@ -56,7 +56,13 @@ def _wired(fixed: FixedAddress) -> str:
 
 
 def _network(interfaces: str, *lines: str) -> str:
-    return "\n".join(["[Match]", f"Name={interfaces}", "", "[Network]", *lines, ""])
+    """Found by NAME.local as well (mDNS, RFC 6762)."""
+    match = ["[Match]", f"Name={interfaces}", ""]
+    return "\n".join([*match, "[Network]", *lines, "MulticastDNS=yes", ""])
+
+
+_BY_INTERFACE = "\n[DHCPv4]\nClientIdentifier=mac\n"
+"""The same address after each start, whatever id the machine has before /data is there."""
 
 
 def _wireless(wifi: Wifi) -> str:

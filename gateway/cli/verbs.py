@@ -51,6 +51,10 @@ VERBS = {
         "mappings",
     ),
     "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
+    "federation": Verb(
+        "gateways that answer together: status, create, join, remove, adopt, members, check",
+        "federating.commands",
+    ),
     "modbus": Verb("read registers of a Modbus device once", "asking.modbus"),
     "actuators": Verb(
         "what can be set at a running gateway, and what was last",

@@ -344,3 +344,35 @@ def test_a_package_newer_than_the_slot_in_use_is_installed(machine: Machine) -> 
     slot(machine, "0.9-1~deb13")
     machine.done()
     assert machine.changes()[0].startswith("apt-get install")
+
+
+SERIAL = '[[modbus.buses]]\nname = "cellar"\ndevice = "/dev/ttyUSB0"\n'
+
+
+@needs_root
+def test_serial_ports_are_opened_where_a_bus_is_a_line(machine: Machine) -> None:
+    link = machine.root / "etc/systemd/system/sosa-gateway.service.d/serial.conf"
+    machine.settings.write_text(SERIAL)
+    assert "may open serial ports" in machine.done()
+    assert os.readlink(link) == "/usr/share/sosa-gateway/serial.conf"
+    assert machine.changes()[-3:] == [
+        "systemctl daemon-reload",
+        "systemctl enable sosa-gateway.service",
+        "systemctl restart sosa-gateway.service",
+    ]
+    machine.done()
+    assert "systemctl daemon-reload" not in machine.changes()
+    machine.settings.write_text(SERIAL.replace("device", "# device"))
+    assert "may open none any more" in machine.done()
+    assert not link.is_symlink()
+
+
+@needs_root
+def test_a_gateway_that_leaves_takes_its_drop_in_along(machine: Machine) -> None:
+    link = machine.root / "etc/systemd/system/sosa-gateway.service.d/serial.conf"
+    machine.settings.write_text(SERIAL)
+    machine.done("--dry-run")
+    assert not link.is_symlink()
+    machine.done()
+    machine.done("--uninstall")
+    assert not link.is_symlink()

@@ -126,10 +126,12 @@ def test_a_package_of_a_newer_debian_replaces_that_of_an_older_one() -> None:
         subprocess.run(("dpkg", "--compare-versions", first, "lt", second), check=True)
 
 
-def test_the_settings_are_the_defaults_but_for_the_folder_of_data() -> None:
+def test_the_settings_are_the_defaults_but_for_the_folders() -> None:
     config = Config.model_validate(tomllib.loads(configuration(ROOT)))
     assert str(config.gateway.data_dir) == "/var/lib/sosa-gateway"
-    assert config == Config().model_copy(update={"gateway": config.gateway})
+    folder = Path("/var/lib/sosa-gateway-mosquitto")
+    mqtt = Config().mqtt.model_copy(update={"mosquitto_dir": folder})
+    assert config == Config().model_copy(update={"gateway": config.gateway, "mqtt": mqtt})
 
 
 def test_a_signed_release_brings_the_key_of_those_that_follow(
@@ -161,7 +163,7 @@ def test_the_manual_has_every_command(commands: list[Documented]) -> None:
     ("words", "expected"),
     [
         (("cl",), {"claim", "client"}),
-        (("client", ""), {"add", "change", "list", "revoke"}),
+        (("client", ""), {"add", "change", "list", "renew", "revoke"}),
         (("client", "add", "--ki"), {"--kind"}),
         (("run", "--c"), {"--config"}),
         (("no-such-command", "x"), set()),

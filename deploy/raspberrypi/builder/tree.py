@@ -35,6 +35,8 @@ SLOTS = Path("var/lib", f"{NAME}-slots")
 RELEASE_KEY = Path("usr/share", NAME, "release-key.pem")
 CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
+_FOLDERS = {"data_dir": f"/var/lib/{NAME}", "mosquitto_dir": f"/var/lib/{NAME}-mosquitto"}
+
 LAUNCHER = """\
 #!/bin/sh
 # The release in use; what changes it is the package's own code, which no release replaces.
@@ -90,12 +92,13 @@ def lay_out(root: Path, contents: Contents) -> None:
 
 
 def configuration(checkout: Path) -> str:
-    """gateway.example.toml with the folder of data where a service has it. Raises BuildError."""
-    example = (checkout / "gateway.example.toml").read_text(encoding="utf-8")
-    there = f'data_dir = "/var/lib/{NAME}"'
-    text, count = re.subn(r'^data_dir = "data" {0,22}', f"{there} ", example, flags=re.MULTILINE)
-    if count != 1:
-        raise BuildError("gateway.example.toml has no data_dir of its own", "let it have one")
+    """gateway.example.toml with the folders where a service has them. Raises BuildError."""
+    text = (checkout / "gateway.example.toml").read_text(encoding="utf-8")
+    for setting, folder in _FOLDERS.items():
+        pattern, there = rf'^{setting} = "[a-z]+" {{0,24}}', f'{setting} = "{folder}" '
+        text, count = re.subn(pattern, there, text, flags=re.MULTILINE)
+        if count != 1:
+            raise BuildError(f"gateway.example.toml has no {setting} of its own", "let it have one")
     return text
 
 
@@ -108,10 +111,11 @@ def _interpreter(venv: Path, target: Target) -> None:
 
 
 def _systemd(root: Path) -> None:
-    for unit in sorted(DEBIAN.glob("*.service")):
+    for unit in sorted([*DEBIAN.glob("*.service"), *DEBIAN.glob("*.path")]):
         _copy(unit.name, root / "usr/lib/systemd/system")
     _copy("sysusers.conf", root / "usr/lib/sysusers.d", f"{NAME}.conf")
     _copy("tmpfiles.conf", root / "usr/lib/tmpfiles.d", f"{NAME}.conf")
+    _copy("serial.conf", root / "usr/share" / NAME)
 
 
 def _documents(root: Path, contents: Contents) -> None:

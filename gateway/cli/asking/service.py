@@ -123,10 +123,19 @@ def _credentials(file: Path) -> tuple[str, str]:
 
 
 def query(
-    url: str, text: str, accept: str, access: Access = _EVERYBODY, infer: bool | None = None
+    url: str,
+    text: str,
+    accept: str,
+    access: Access = _EVERYBODY,
+    infer: bool | None = None,
+    *,
+    over: Members = NOTHING,
 ) -> str:
-    """The body of the answer to a QUERY, in the media type that was asked for."""
-    place = f"{url}/query{_view(infer)}"
+    """The body of the answer to a QUERY, in the media type that was asked for.
+
+    `over` has the members `gateways`, `mode`, `after` and `missing` that the request has.
+    """
+    place = f"{url}/query{_view(infer, _words(over))}"
     return _ask(place, "application/sparql-query", text, accept, access)
 
 
@@ -147,11 +156,16 @@ def explain(
     over: Members = NOTHING,
 ) -> str:
     """How the running gateway serves a query, as plain text or JSON; `over` as `notifications`."""
-    words = {
-        name: value if isinstance(value, str) else json.dumps(value) for name, value in over.items()
-    }
-    place = f"{url}/explain{_view(infer, words)}"
+    place = f"{url}/explain{_view(infer, _words(over))}"
     return _ask(place, "application/sparql-query", text, accept, access)
+
+
+def _words(over: Members) -> dict[str, str]:
+    """Members of a request as parameters: lists with commas, what is more as JSON."""
+    told = {name: ",".join(each) if isinstance(each, list) else each for name, each in over.items()}
+    return {
+        name: each if isinstance(each, str) else json.dumps(each) for name, each in told.items()
+    }
 
 
 def _view(infer: bool | None, others: Mapping[str, str] = NOTHING) -> str:
