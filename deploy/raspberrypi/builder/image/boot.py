@@ -73,6 +73,4 @@ def _trees(root: Path, folder: Path) -> None:
         if (kernel / "overlays").is_dir():
             shutil.copytree(kernel / "overlays", folder / "overlays", dirs_exist_ok=True)
     if not list(folder.glob("*.dtb")):
-        raise BuildError(
-            "the root has no device trees", "build the base anew: --fresh"
-        )
+        raise BuildError("the root has no device trees", "build the base anew: --fresh")
