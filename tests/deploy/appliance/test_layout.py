@@ -186,7 +186,7 @@ def test_a_card_that_is_too_small_for_its_root_is_told(built: Path, tmp_path: Pa
 def mounts() -> dict[str, tuple[str, str, set[str]]]:
     """By mount point: what, of which kind, how."""
     lines = (ROOTFS / "etc/fstab").read_text().splitlines()
-    rows = [line.split() for line in lines if not line.startswith("#")]
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
     return {row[1]: (row[0], row[2], set(row[3].split(","))) for row in rows}
 
 
