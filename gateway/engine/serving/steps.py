@@ -32,6 +32,7 @@ from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
+from gateway.reasoning.incremental.parting import AllKinds
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
@@ -87,8 +88,9 @@ class Steps:
             )
             made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
-                elements = request.elements
-                return self._change(delta, self.store.defer, time, arrived=elements, made=made)
+                kinds = [plan.kinds for plan, _ in bound]
+                apply, elements = self.store.defer, request.elements
+                return self._change(delta, apply, time, arrived=elements, made=made, kinds=kinds)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
             outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
@@ -223,10 +225,11 @@ class Steps:
         *,
         arrived: Arrived = NOTHING,
         made: Made = NOTHING_MADE,
+        kinds: AllKinds | None = None,
     ) -> Outcome:
         self.statistics.updates += 1
         if not delta.is_empty:
-            whole, entailed = self._applied(delta, apply, made.events)
+            whole, entailed = self._applied(delta, apply, made.events, kinds)
         elif self._is_time_seen():
             whole = entailed = delta
         else:
@@ -241,22 +244,32 @@ class Steps:
         return _outcome(delta, told, time, id_)
 
     def _applied(
-        self, delta: Delta, apply: Callable[[Delta], None], events: Sequence[CompoundEvent]
+        self,
+        delta: Delta,
+        apply: Callable[[Delta], None],
+        events: Sequence[CompoundEvent],
+        kinds: AllKinds | None,
     ) -> tuple[Delta, Delta]:
         """The change, with what is noted of its events, and with what follows; the store has it."""
         keeping = self.events.keeping
         if keeping is None or not events or events[0].is_message:
-            return delta, self._entailed(delta, apply)
+            return delta, self._entailed(delta, apply, kinds)
         with keeping.kept(events, delta) as whole:
             return whole, self._entailed(whole, apply)
 
-    def _entailed(self, delta: Delta, apply: Callable[[Delta], None]) -> Delta:
+    def _entailed(
+        self, delta: Delta, apply: Callable[[Delta], None], kinds: AllKinds | None = None
+    ) -> Delta:
+        """With what follows; `kinds` are those of all that a reading changes, if that is known.
+
+        Windows beside what follows await all of that.
+        """
         if self.view is None:
             apply(delta)
             return delta
         is_reading = apply == self.store.defer
-        is_awaited = self.windowed.is_inferring
-        return self.view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
+        known = None if self.windowed.is_inferring else kinds
+        return self.view.change(delta, apply, is_reading=is_reading, kinds=known)
 
     def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
         more = self.events.told(events, time).notifications

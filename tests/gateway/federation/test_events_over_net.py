@@ -14,7 +14,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 from gateway.engine import Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.engine.spu import EVENT, Subject
-from gateway.federation.event_home import EventSubscription
+from gateway.federation.events.event_home import EventSubscription
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.loopback import Misfortunes
 from gateway.federation.member import Member, MemberSettings
