@@ -1,12 +1,14 @@
 """A hello comes whole or not at all, however long it is."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from gateway.federation.greeting import Greeting, bits_of, in_parts, numbers_of
 from gateway.federation.limits import AT_ONCE
 from gateway.federation.wire import MOST_BYTES, Batch, Part, WireError
 
-TOLD = {
+TOLD: dict[str, Sequence[object]] = {
     "entries": [[None, f"<urn:p{n}>", None, ""] for n in range(5)],
     "digests": [],
     "events": [1],
