@@ -99,7 +99,7 @@ class ZenohCarrier:
         """Raises ConfigurationError where the extra is missing, or for endpoints that cannot be."""
         self._member = member
         self._others = tuple(others)
-        self._zenoh, self._ext = _modules()
+        self._zenoh, self._ext = require_zenoh()
         self._settings = endpoints.settings()
         self._session: Any = None
         self._publishers: dict[tuple[str, Channel], Any] = {}
@@ -199,7 +199,8 @@ def _guarded(call: Callable[[], None]) -> None:
         log.exception("federation_message_failed")
 
 
-def _modules() -> tuple[ModuleType, ModuleType]:
+def require_zenoh() -> tuple[ModuleType, ModuleType]:
+    """Zenoh, and its extensions. Raises ConfigurationError where they are not installed."""
     try:
         return import_module("zenoh"), import_module("zenoh.ext")
     except ImportError as error:

@@ -24,7 +24,7 @@ from gateway.federation.membership.links import MemberLinks
 from gateway.federation.service import FederationService
 from gateway.federation.watching.alarms import away_alarms
 from gateway.federation.watching.graph import FederationGraph
-from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
+from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier, require_zenoh
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
 
@@ -57,6 +57,7 @@ async def federating(
     if not settings.is_on:
         yield None
         return
+    require_zenoh()
     async with AsyncExitStack() as stack:
         if settings.via:
             yield await _by_roster(config, scheduler, now, tasks, stack)

@@ -8,7 +8,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib.util import find_spec
 
 from cryptography import x509
 from cryptography.x509.oid import NameOID
@@ -16,10 +15,11 @@ from cryptography.x509.oid import NameOID
 from gateway.app.federation.members import listening, membership_folder
 from gateway.cli.checking.folder import holder_of, is_own
 from gateway.config.settings import Config
-from gateway.errors import GatewayError
+from gateway.errors import ConfigurationError, GatewayError
 from gateway.federation.membership.certificates import RENEW
 from gateway.federation.membership.folder import Membership, MembershipFolder
 from gateway.federation.membership.places import PORT, Place
+from gateway.federation.zenoh_carrier import require_zenoh
 from gateway.runtime.alarms import AlarmKind, Condition
 from gateway.security.certificates import expires_at
 
@@ -32,9 +32,10 @@ def findings(config: Config) -> Iterator[Condition]:
     if not config.federation.via:
         yield Condition(_KIND, "gateway.toml", "there is no [federation] via", "name a gateway")
         return
-    if find_spec("zenoh") is None:
-        hint = "install sosa-gateway[federation]"
-        yield Condition(_KIND, "zenoh", "it is not installed", hint)
+    try:
+        require_zenoh()
+    except ConfigurationError as error:
+        yield Condition(_KIND, "zenoh", error.description, error.hint)
     folder, own = membership_folder(config), config.gateway.id
     try:
         membership = folder.read(own)

@@ -75,7 +75,7 @@ class Keeper:
         self._stamp: tuple[int, ...] | None = None
         self._trouble = ""
         self._told: dict[str, list[float]] = {}
-        self._asked_at = -_ASK_AGAIN_S
+        self._renew_at = 0.0
         self._waiting: asyncio.Queue[_Told] = asyncio.Queue(_WAITING)
         self._loop: asyncio.AbstractEventLoop
 
@@ -131,7 +131,7 @@ class Keeper:
         if membership is not None:
             self._say(member, "roster", membership.signed.text)
             if member == membership.signed.roster.authority:
-                self._asked_at = -_ASK_AGAIN_S  # what was asked before it may not have heard
+                self._renew_at = 0.0  # what was asked before it may not have heard
 
     def _say(self, member: str, kind: str, content: bytes) -> None:
         self._links.send(member, Channel.MEMBERS, packed(kind, content))
@@ -237,8 +237,9 @@ class Keeper:
     def _renew_in_time(self) -> None:
         """Ask the CA for another certificate, while this one is good for years."""
         membership, now = self.membership, time.monotonic()
-        if membership is None or now - self._asked_at < _ASK_AGAIN_S:
+        if membership is None or now < self._renew_at:
             return
+        self._renew_at = now + _ASK_AGAIN_S
         if expires_at(membership.certificate) - self._now() > RENEW:
             return
         authority = membership.signed.roster.authority
@@ -246,8 +247,5 @@ class Keeper:
         if authority == self._own.member:
             acts = Acts(self._folder, authority, self._now())
             self._folder.write_certificate(acts.renew(authority, csr))
-        elif authority in self._links.up:
+        else:  # where it is away, it is asked when it comes
             self._say(authority, "renew", csr)
-        else:
-            return
-        self._asked_at = now

@@ -303,6 +303,22 @@ def test_what_cannot_be_is_said_with_what_to_do(
     assert "there is no [federation] via" in capsys.readouterr().out
 
 
+def test_a_check_of_all_looks_at_the_membership_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house = House(tmp_path)
+    whole = ["check", "--config", str(house.toml("attic"))]
+    assert main(whole) == 0
+    assert "warning" in capsys.readouterr().out
+    assert house.type("attic", "create", "home") == 0
+    capsys.readouterr()
+    main(whole)
+    assert "federation" not in capsys.readouterr().out
+    (tmp_path / "attic/data/federation/member.key").write_bytes(b"nonsense")
+    assert main(whole) == 1
+    assert "cannot be used" in capsys.readouterr().out
+
+
 def test_check_says_what_keeps_a_gateway_from_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
