@@ -125,6 +125,10 @@ async def test_what_cannot_be_asked_of_others_is_refused(tmp_path: Path) -> None
             answer = await client.get("/query", params={"query": query, **ALL, **more})
             assert answer.status_code == 400, answer.text
             assert said in answer.json()["error_description"]
+        for word, value in (("missing", "allow"), ("mode", "union"), ("after", "{}")):
+            answer = await client.get("/query", params={"query": EVERY, word: value})
+            assert answer.status_code == 400
+            assert "gateways" in answer.json()["error_description"]
 
 
 async def test_each_by_socket_has_the_gateway_of_a_row(tmp_path: Path) -> None:
