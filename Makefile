@@ -25,7 +25,7 @@ APT_INSTALL := $(APT) install -y --no-install-recommends
 QUIET := $(if $(MAKE_TERMOUT),,--quiet)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run dashboard dashboard-if-can test test-slow announce check format bench bench-archive bench-page mosquitto chromium sparkplug-client interop node-red clean
+.PHONY: help setup run dashboard dashboard-if-can test test-slow test-appliance announce check format bench bench-archive bench-page mosquitto chromium image-tools emulators sparkplug-client interop node-red clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -38,13 +38,16 @@ run: $(SETUP) dashboard-if-can ## the demo: a gateway, simulated devices, standi
 
 dashboard: $(PAGE) ## the web page that the gateway serves, built of its sources
 
-test: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop ## every test but the slow ones
+test: announce $(SETUP_DEV) mosquitto chromium image-tools dashboard-if-can sparkplug-client interop ## every test but the slow ones
 	$(BIN)/pytest -q --doctest-modules --ignore $(OF_BYTEWAX) $(PACKAGES)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not alone and not appliance"
 	$(BIN)/pytest -m "alone and not slow"
 
 test-slow: announce $(SETUP_DEV) mosquitto chromium dashboard-if-can sparkplug-client interop node-red ## the long kill, soak and fuzz runs
 	$(BIN)/pytest -m slow
+
+test-appliance: $(SETUP_DEV) emulators dashboard ## the image, built and started in QEMU, as root; 10 minutes with KVM, an hour without
+	$(BIN)/pytest -s -m appliance tests/deploy/appliance
 
 check: $(SETUP_DEV) ## formatting, lint, types, import rules
 	$(BIN)/ruff format --check .
@@ -111,6 +114,22 @@ mosquitto:
 	  { echo "mosquitto is missing; installing it with apt-get" >&2; \
 	    $(APT) update && $(APT_INSTALL) mosquitto mosquitto-clients; } || \
 	  echo "no mosquitto: the tests that need it will be skipped" >&2
+
+# What lays out an image; the tests of its layout are skipped where it cannot be had.
+image-tools:
+	@PATH="$$PATH:/usr/sbin"; command -v mformat >/dev/null && command -v sfdisk >/dev/null && \
+	  command -v mke2fs >/dev/null || \
+	  { echo "mtools, fdisk or e2fsprogs are missing; installing them with apt-get" >&2; \
+	    $(APT) update && $(APT_INSTALL) mtools fdisk e2fsprogs; } || \
+	  echo "no mtools, fdisk or e2fsprogs: the tests of the image's layout will be skipped" >&2
+
+# What builds an image for another processor and starts one: 400 MB, for make test-appliance alone.
+EMULATORS := mmdebstrap qemu-user-static binfmt-support qemu-system-x86 qemu-system-arm openssh-client zstd
+emulators: image-tools
+	@dpkg-query --show $(EMULATORS) >/dev/null 2>&1 || \
+	  { echo "installing with apt-get: $(EMULATORS)" >&2; $(APT) update && $(APT_INSTALL) $(EMULATORS); }
+	@test -e /proc/sys/fs/binfmt_misc/status || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+	@update-binfmts --enable
 
 # Playwright drives the system's: no browser is downloaded. Its tests are skipped without it.
 chromium:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.appliance import device, soak, writes
 from bench.chat import chat
 from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
@@ -86,8 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
     commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
     every = dict.fromkeys(add for benchmark in BENCHMARKS for add in benchmark.options)
-    everything = Benchmark("all", "all of them but page", _all, tuple(every))
-    for each in (*BENCHMARKS, PAGE, everything):
+    everything = Benchmark("all", "all that take no folder and no browser", _all, tuple(every))
+    for each in (*BENCHMARKS, *APART, everything):
         command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
         command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
@@ -222,6 +223,36 @@ def _add_page(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_device(command: argparse.ArgumentParser) -> None:
+    text = f"at rest, and under load (default: {device.SECONDS})"
+    command.add_argument("--seconds", type=_count, default=device.SECONDS, metavar="S", help=text)
+
+
+def _add_writes(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--minutes", writes.MINUTES, "how long"),
+        ("--speed", writes.SPEED, "times real time"),
+        ("--rated-tb", writes.RATED_TB, "TB written that a card is rated for"),
+    ):
+        text = f"{what} (default: {default:g})"
+        command.add_argument(name, type=_positive, default=default, metavar="N", help=text)
+    text = "[journal] fsync_interval_s (default: 0)"
+    command.add_argument("--fsync-interval", type=_positive, default=0.0, metavar="S", help=text)
+    text = "an ext4 of its own tells what its journal adds (default: a temporary folder)"
+    command.add_argument("--folder", type=Path, metavar="DIR", help=text)
+
+
+def _add_soak(command: argparse.ArgumentParser) -> None:
+    text = "where data and parts are kept; given again, the next part goes on"
+    command.add_argument("--folder", type=Path, required=True, metavar="DIR", help=text)
+    for name, default, what in (
+        ("--readings", soak.READINGS, "of all parts"),
+        ("--part-seconds", soak.PART_S, "at most for this part"),
+    ):
+        text = f"{what} (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
 def _add_universities(command: argparse.ArgumentParser) -> None:
     text = "of LUBM, for sepbm and reasoning (default: 1)"
     command.add_argument("--universities", type=_count, default=1, metavar="N", help=text)
@@ -263,6 +294,16 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
 
 
 def _brokers(options: argparse.Namespace) -> Sequence[str]:
@@ -361,6 +402,24 @@ def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
 
 
+def _device(options: argparse.Namespace) -> Iterator[Outcome]:
+    return device.measure(options.seconds)
+
+
+def _writes(options: argparse.Namespace) -> Iterator[Outcome]:
+    return writes.measure(
+        options.minutes,
+        options.speed,
+        options.rated_tb,
+        options.folder,
+        options.fsync_interval,
+    )
+
+
+def _soak(options: argparse.Namespace) -> Iterator[Outcome]:
+    return soak.measure(options.folder, options.readings, options.part_seconds)
+
+
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
     for benchmark in BENCHMARKS:
         yield from benchmark.measure(options)
@@ -438,5 +497,15 @@ BENCHMARKS = (
 )
 """All benchmarks, in the order of `make bench`."""
 
-PAGE = Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,))
-"""Apart: it needs a browser, and a quarter of an hour."""
+APART = (
+    Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,)),
+    Benchmark(
+        "device",
+        "one core, 512 MB: at rest, and 200 readings/s; 3 minutes",
+        _device,
+        (_add_device,),
+    ),
+    Benchmark("writes", "what the demo writes to a card; 10 minutes", _writes, (_add_writes,)),
+    Benchmark("soak", "10 million readings, in parts of 2 hours", _soak, (_add_soak,)),
+)
+"""What needs a browser, much time or a folder to go on in."""

@@ -42,6 +42,7 @@
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
     ├── FederationIncompleteError 503 federation_incomplete  a gateway that was asked is missing
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
+    ├── UpgradeError            500  upgrade               a release not taken, or gone back from
     └── StorageError            503  storage               disk full, store or journal broken
         └── UnreachableError        503  storage               no gateway answers there
 
@@ -414,6 +415,12 @@ class StorageError(GatewayError):
 
 class UnreachableError(StorageError):
     """Nobody answers at the address of a gateway."""
+
+
+class UpgradeError(GatewayError):
+    """A release that is not taken, or that was and is gone back from."""
+
+    code = "upgrade"
 
 
 class ShippingError(GatewayError):

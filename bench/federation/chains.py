@@ -7,7 +7,7 @@ Distributed Publish/Subscribe System for RDF Data", 2013, section 4 (k = 5, abou
 
 from collections.abc import Iterator, Sequence
 
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.journal.event_position import EventPosition
@@ -45,11 +45,10 @@ def event(number: int, quads: Sequence[Quad], time: int) -> CompoundEvent:
     """The event that a request which states these quads makes, as `EventView` makes it."""
     position = EventPosition(1, 0, number + 1)
     term = NamedNode(f"{_BASE}event/{position}")
-    triples = [Triple(each.subject, each.predicate, each.object) for each in quads]
     return CompoundEvent(
         DEFAULT_GRAPH,
         term_of(DEFAULT_GRAPH, term),
-        triples,
+        quads,
         gateway=GATEWAY,
         position=position,
         time=time,

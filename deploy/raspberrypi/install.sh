@@ -9,7 +9,9 @@ root=${SOSA_GATEWAY_INSTALL_ROOT:-}
 settings=$root/etc/sosa-gateway/gateway.toml
 data=$root/var/lib/sosa-gateway
 installed_key=$root/usr/share/sosa-gateway/release-key.pem
+slots=$root/var/lib/sosa-gateway-slots
 old_unit=$root/etc/systemd/system/sosa-gateway.service
+serial=$old_unit.d/serial.conf
 needed_kib=409600
 
 key=''
@@ -142,6 +144,18 @@ installed_version() {
     sed -n 's/^ii *//p'
 }
 
+# The release in use, where `sosa-gateway upgrade` has put one into a slot.
+slot_version() { cat "$slots/current/version" 2>/dev/null || true; }
+
+# An older package than the slot in use takes its place on demand alone; a newer one by itself.
+require_newer_than_slot() {
+  slot=$(slot_version)
+  if [ -z "$slot" ] || ! dpkg --compare-versions "$version" lt "$slot"; then return 0; fi
+  [ -n "$downgrade" ] || fail "release $slot is in use, which is newer than $version" \
+    "keep it, or say --allow-downgrade"
+  run rm -f "$slots/current" "$slots/previous"
+}
+
 require_newer() {
   installed=$(installed_version)
   if [ -n "$installed" ] && dpkg --compare-versions "$version" lt "$installed" && [ -z "$downgrade" ]; then
@@ -185,6 +199,23 @@ open_to_network() {
     -e '/^\[security\]/,/^\[/ s/^enabled = false/enabled = true/' "$settings"
 }
 
+# The unit as it is packaged reaches no device: a drop-in of the package opens serial ports to it, and
+# is linked only where a bus of [modbus] is a serial line (RTU).
+allow_serial_lines() {
+  if [ -f "$settings" ] && grep -Eq '^[^#]*\<device *= *"/' "$settings"; then
+    [ ! -L "$serial" ] || return 0
+    say "a bus of [modbus] is a serial line: the service may open serial ports"
+    run mkdir -p "$(dirname "$serial")"
+    run ln -s /usr/share/sosa-gateway/serial.conf "$serial"
+  elif [ -L "$serial" ]; then
+    say "no bus of [modbus] is a serial line: the service may open none any more"
+    run rm "$serial"
+  else
+    return 0
+  fi
+  ! systemd_runs || run systemctl daemon-reload
+}
+
 start() {
   run systemctl enable sosa-gateway.service
   if systemd_runs; then
@@ -216,6 +247,7 @@ tell() {
 }
 
 remove() {
+  [ ! -L "$serial" ] || run rm "$serial"
   if [ -n "$purge" ]; then
     run apt-get purge -y sosa-gateway
   else
@@ -238,11 +270,13 @@ main() {
   find_package
   verify
   require_newer
+  require_newer_than_slot
   had_settings=''
   [ ! -e "$settings" ] || had_settings=yes
   take_over
   install_package
   open_to_network
+  allow_serial_lines
   start
   tell
 }

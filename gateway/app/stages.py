@@ -13,6 +13,7 @@ from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
 from gateway.federation.service import FederationService
 from gateway.federation.watching.measures import federation_measures
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
@@ -32,6 +33,7 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
+    keeping: KeepingGate
     events: EventsKept | None = None
 
     @property

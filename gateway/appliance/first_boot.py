@@ -17,13 +17,15 @@ from pathlib import Path
 
 from gateway.appliance.claim_code import choose, offered
 from gateway.appliance.device_settings import BROKER_PASSWORD, closed, settings_of
+from gateway.appliance.open_ports import FILE as PORTS
+from gateway.appliance.open_ports import firewall_rules, open_ports
 from gateway.appliance.secrets import put_away
+from gateway.appliance.serial_lines import allow_serial_lines, has_serial_line
 from gateway.appliance.system_files import (
     PRIVATE,
     PUBLIC,
     link_timezone,
     system_files,
-    write_durably,
 )
 from gateway.appliance.toml_text import toml_of
 from gateway.appliance.wishes import (
@@ -33,7 +35,10 @@ from gateway.appliance.wishes import (
     read_document,
     wishes_of,
 )
-from gateway.errors import GatewayError
+from gateway.config.file import load_config
+from gateway.config.settings import Config
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.runtime.durable_files import write_durably
 
 WISHES, PRESET, REPORT = "gateway.toml", "rpi-preseed.toml", "gateway-report.txt"
 SETTINGS = "etc/sosa-gateway/gateway.toml"
@@ -108,6 +113,17 @@ def _complete(places: Places) -> None:
         write_durably(data / "etc/hostname", f"{name}\n".encode(), PUBLIC)
     if not _settings(data):
         _write_for_gateway(places, SETTINGS, toml_of(closed(_name(data))))
+    config = _config(data)
+    write_durably(data / PORTS, firewall_rules(open_ports(config)).encode(), PUBLIC)
+    allow_serial_lines(data, wanted=has_serial_line(config))
+
+
+def _config(data: Path) -> Config:
+    """What the gateway will read; where that has become wrong since, a new device's."""
+    try:
+        return load_config(data / SETTINGS, {})
+    except ConfigurationError:
+        return Config.model_validate(closed(_name(data)))
 
 
 def _write_for_gateway(places: Places, name: str, text: str) -> None:

@@ -5,7 +5,6 @@ hostname(5), localtime(5), wpa_supplicant.conf(5); IEEE 802.11-2020, J.4.1 (pass
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,7 @@ def system_files(wishes: Wishes) -> Mapping[str, File]:
     if wishes.name:
         files["etc/hostname"] = File(f"{wishes.name}\n")
     if wishes.wifi is not None:
-        files["etc/network/25-wireless.network"] = File(_network("wl*", "DHCP=yes"))
+        files["etc/network/25-wireless.network"] = File(_network("wl*", "DHCP=yes") + _BY_INTERFACE)
         join = File(_wireless(wishes.wifi), PRIVATE)
         files["etc/wpa_supplicant/wpa_supplicant-wlan0.conf"] = join
     if wishes.ssh_keys:
@@ -50,30 +49,6 @@ def link_timezone(data: Path, timezone: str) -> None:
     fresh.replace(link)
 
 
-def write_durably(path: Path, content: bytes, mode: int) -> None:
-    """Old or new, never half of it, after a power cut as well. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:
-        os.fchmod(descriptor, mode)
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    fresh.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have what was renamed in it on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _wired(fixed: FixedAddress) -> str:
     lines = [f"Address={fixed.address}"]
     lines += [f"Gateway={fixed.gateway}"] if fixed.gateway else []
@@ -81,7 +56,13 @@ def _wired(fixed: FixedAddress) -> str:
 
 
 def _network(interfaces: str, *lines: str) -> str:
-    return "\n".join(["[Match]", f"Name={interfaces}", "", "[Network]", *lines, ""])
+    """Found by NAME.local as well (mDNS, RFC 6762)."""
+    match = ["[Match]", f"Name={interfaces}", ""]
+    return "\n".join([*match, "[Network]", *lines, "MulticastDNS=yes", ""])
+
+
+_BY_INTERFACE = "\n[DHCPv4]\nClientIdentifier=mac\n"
+"""The same address after each start, whatever id the machine has before /data is there."""
 
 
 def _wireless(wifi: Wifi) -> str:

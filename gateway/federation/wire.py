@@ -94,7 +94,7 @@ class Batch:
         for part in self.parts:
             quads += (*part.triples, *part.added, *part.removed)
             counts = [len(part.triples) + len(part.added), len(part.removed)]
-            messages.append([part.kind, dict(part.members), *counts])
+            messages.append((part.kind, dict(part.members), *counts))
         text = _text(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed

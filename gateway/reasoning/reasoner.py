@@ -27,16 +27,19 @@ from gateway.reasoning.incremental.contradictions import Contradictions, Exclude
 from gateway.reasoning.incremental.derived import DerivedQuads
 from gateway.reasoning.incremental.facts import Individual
 from gateway.reasoning.incremental.netted import Came, apart, net, of_ontology
+from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
 from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
+from gateway.reasoning.relevance import Relevance
 from gateway.reasoning.wording import mostly_by
 from gateway.store.readable import GraphNode, Source
 
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+_LESS = "ask for less, or raise [reasoning] derived"
 
 _OFF = "[reasoning] lists no graphs"
 """How to get at what stops a start."""
@@ -114,19 +117,18 @@ class Reasoner:
         self._build(Delta(), None)
         self._there = self._existing()
 
-    # Steps.
-
-    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
+    def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
         """The change of the entailed view by a net change of the store, which has it not yet.
 
+        Of a reading perhaps that `among` its quads alone, the others come in later steps.
         Raises ForbiddenError for a write into a graph of conclusions, OntologyError for axioms
         that cannot be read, DerivedLimitError for too much that would follow, which names the axiom
         that derives most; then nothing has changed. With `is_reading` a domain that would pass the
         bound is suspended instead.
         """
         reading = self._reading
-        looked_at = delta
-        if is_reading and not self._domains.joint:
+        looked_at = delta if among is None else among
+        if is_reading and among is None and not self._domains.joint:
             looked_at = reading.read(delta)
             if not (looked_at.added or looked_at.removed):
                 return delta
@@ -141,9 +143,9 @@ class Reasoner:
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
         return self._entailed(delta, came, went, are_mixed=self._are_mixed)
 
-    def looked_at(self, delta: Delta) -> Delta | None:
-        """What may mean something of a reading's change; None where it cannot wait."""
-        return None if self._domains.joint else self._reading.waiting(delta)
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """What of a reading's change is relevant, and what else means something."""
+        return None if self._domains.joint else self._reading.parted(delta, kinds, relevance)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
@@ -262,14 +264,14 @@ class Reasoner:
         return self._size + len(self._schema) + len(self._contradictions)
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
-        return DerivedLimitError(
-            f"more than {self._bound} quads would be derived{mostly_by(axiom)}",
-            "ask for less, or raise [reasoning] derived",
-        )
+        return DerivedLimitError(self._too_much(axiom), _LESS)
+
+    def _too_much(self, axiom: Axiom | None) -> str:
+        return f"more than {self._bound} quads would be derived{mostly_by(axiom)}"
 
     def _suspend(self, domain: Domain, axiom: Axiom | None) -> list[Quad]:
         """Derive nothing in the domain any more; what was derived until now."""
-        reason = f"more than {self._bound} quads would be derived{mostly_by(axiom)}"
+        reason = self._too_much(axiom)
         self.suspended = {**self.suspended, domain: reason}
         log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
         if domain == SCHEMA:

@@ -316,3 +316,63 @@ def test_purge_alone_is_refused(machine: Machine) -> None:
 
 def test_an_unknown_option_is_wrong_usage(machine: Machine) -> None:
     assert machine.install("--ofline").returncode == 2
+
+
+def slot(machine: Machine, version: str) -> Path:
+    """A release in use beside the package."""
+    slots = machine.root / "var/lib/sosa-gateway-slots"
+    (slots / "releases/x").mkdir(parents=True)
+    (slots / "releases/x/version").write_text(f"{version}\n")
+    (slots / "current").symlink_to("releases/x")
+    (slots / "previous").write_text("")
+    return slots / "current"
+
+
+@needs_root
+def test_a_package_older_than_the_slot_in_use_takes_its_place_on_demand_alone(
+    machine: Machine,
+) -> None:
+    current = slot(machine, "1.1-1~deb13")
+    assert "release 1.1-1~deb13 is in use, which is newer" in machine.refused()
+    assert current.is_symlink()
+    machine.done("--allow-downgrade")
+    assert not current.is_symlink()
+
+
+@needs_root
+def test_a_package_newer_than_the_slot_in_use_is_installed(machine: Machine) -> None:
+    slot(machine, "0.9-1~deb13")
+    machine.done()
+    assert machine.changes()[0].startswith("apt-get install")
+
+
+SERIAL = '[[modbus.buses]]\nname = "cellar"\ndevice = "/dev/ttyUSB0"\n'
+
+
+@needs_root
+def test_serial_ports_are_opened_where_a_bus_is_a_line(machine: Machine) -> None:
+    link = machine.root / "etc/systemd/system/sosa-gateway.service.d/serial.conf"
+    machine.settings.write_text(SERIAL)
+    assert "may open serial ports" in machine.done()
+    assert os.readlink(link) == "/usr/share/sosa-gateway/serial.conf"
+    assert machine.changes()[-3:] == [
+        "systemctl daemon-reload",
+        "systemctl enable sosa-gateway.service",
+        "systemctl restart sosa-gateway.service",
+    ]
+    machine.done()
+    assert "systemctl daemon-reload" not in machine.changes()
+    machine.settings.write_text(SERIAL.replace("device", "# device"))
+    assert "may open none any more" in machine.done()
+    assert not link.is_symlink()
+
+
+@needs_root
+def test_a_gateway_that_leaves_takes_its_drop_in_along(machine: Machine) -> None:
+    link = machine.root / "etc/systemd/system/sosa-gateway.service.d/serial.conf"
+    machine.settings.write_text(SERIAL)
+    machine.done("--dry-run")
+    assert not link.is_symlink()
+    machine.done()
+    machine.done("--uninstall")
+    assert not link.is_symlink()

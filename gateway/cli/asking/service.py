@@ -13,9 +13,10 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import urlencode
@@ -184,6 +185,17 @@ def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> An
     return json.loads(answer) if answer else None
 
 
+def download(url: str, body: object, access: Access) -> Iterator[bytes]:
+    """What is answered to a POST of `body` as JSON, in chunks, as long as it may be.
+
+    Raises UnreachableError too where it is cut off.
+    """
+    headers = {"Content-Type": "application/json", **access.headers(url)}
+    with _answer(url, "POST", headers, json.dumps(body), access) as answer:
+        while chunk := answer.read(65_536):
+            yield chunk
+
+
 def print_table(console: Console, body: str) -> None:
     """A SPARQL JSON result as a table; an ASK as one word; anything else as it is."""
     try:
@@ -254,6 +266,14 @@ def _post(url: str, headers: Mapping[str, str], text: str, access: Access) -> st
 def _send(
     url: str, method: str, headers: Mapping[str, str], text: str | None, access: Access
 ) -> str:
+    with _answer(url, method, headers, text, access) as answer:
+        return answer.read().decode()
+
+
+@contextmanager
+def _answer(
+    url: str, method: str, headers: Mapping[str, str], text: str | None, access: Access
+) -> Iterator[HTTPResponse]:
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
     # Only http and https come here: urllib would read file: URLs too.
@@ -261,14 +281,13 @@ def _send(
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
-            body: bytes = answer.read()
+            yield answer
     except urllib.error.HTTPError as error:
         with error:
             refusal = _refusal(error.read().decode(errors="replace"), str(error))
             raise _with_hint(refusal, error.code, headers) from error
     except (OSError, HTTPException) as error:
         raise unreachable(url, error, access.ca) from error
-    return body.decode()
 
 
 def _with_hint(refusal: GatewayError, status: int, headers: Mapping[str, str]) -> GatewayError:

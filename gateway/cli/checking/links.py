@@ -10,6 +10,7 @@ from gateway.admin.profile_checks import Finding
 from gateway.app.broker_settings import external_settings
 from gateway.app.federation.members import membership_folder
 from gateway.cli.checking.folder import Where
+from gateway.cli.checking.mosquitto import mosquitto_findings
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, GatewayError, NotFoundError
 from gateway.federation.zenoh_carrier import require_zenoh
@@ -60,6 +61,8 @@ def _given(config: Config, where: Where) -> Iterator[Finding]:
 
 def broker_findings(config: Config, where: Where) -> Iterator[Finding]:
     """Why an external broker would not be used: its files, its address, TLS, the login."""
+    if config.mqtt.mode == "mosquitto":
+        yield from mosquitto_findings(config, where)
     if config.mqtt.mode != "external":
         return
     wrong = []

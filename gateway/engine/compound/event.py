@@ -23,7 +23,7 @@ from gateway.store.quad_store import QueryResults
 GraphNode = NamedNode | BlankNode
 
 Stated = Triple | Quad
-"""A triple of an event; of a quad that came from elsewhere its graph counts for nothing."""
+"""A triple of an event; of a quad its graph counts for nothing."""
 
 By = Mapping[Term, Sequence[Stated]]
 
@@ -97,7 +97,7 @@ class CompoundEvent:
         return self._store.query(text, custom_functions=clock.functions())
 
 
-def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Stated]]]:
     """The graphs in which a request states something of which a part is new, and what it states.
 
     The gateway's own graphs are none of these.
@@ -112,10 +112,17 @@ def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName,
             by_graph.setdefault(quad.graph_name, []).append(quad)
     for graph, quads in by_graph.items():
         if not known.isdisjoint(quads):
-            yield graph, [Triple(each.subject, each.predicate, each.object) for each in quads]
+            yield graph, _triples(graph, quads)
 
 
-def message_events(quads: Iterable[Quad]) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+def _triples(graph: GraphName, quads: Sequence[Quad]) -> Sequence[Stated]:
+    """Quads of the default graph are as good as triples, and are there already."""
+    if graph == DEFAULT_GRAPH:
+        return quads
+    return [Triple(each.subject, each.predicate, each.object) for each in quads]
+
+
+def message_events(quads: Iterable[Quad]) -> Iterator[tuple[GraphName, Sequence[Stated]]]:
     """The same of what a message states, which is always new."""
     by_graph: dict[GraphName, dict[Triple, None]] = {}
     for quad in quads:

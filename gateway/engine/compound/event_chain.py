@@ -51,11 +51,8 @@ class EventChain:
         """The one solution; False where there is none, True where others have to look for it."""
         by_predicate = event.by_predicate
         known: dict[str, Term] = {}
-        for slot in self._graphs:
-            if isinstance(slot, str):
-                known[slot] = event.term
-            elif slot != event.term:
-                return False
+        if self._graphs and not self._is_in(event, known):
+            return False
         for predicate, subject, subject_term, object_, object_term in self._steps:
             found = by_predicate.get(predicate)
             if found is None:
@@ -63,21 +60,28 @@ class EventChain:
             if len(found) > 1:
                 return True
             triple = found[0]
-            if not _binds(known, subject, subject_term, triple.subject):
+            term: Term = triple.subject
+            before = known.get(subject) if subject else subject_term
+            if before is None:
+                known[subject] = term
+            elif before != term:
                 return False
-            if not _binds(known, object_, object_term, triple.object):
+            term = triple.object
+            before = known.get(object_) if object_ else object_term
+            if before is None:
+                known[object_] = term
+            elif before != term:
                 return False
         return known
 
-
-def _binds(known: dict[str, Term], name: str, constant: Term | None, term: Term) -> bool:
-    if not name:
-        return constant == term
-    before = known.get(name)
-    if before is None:
-        known[name] = term
+    def _is_in(self, event: CompoundEvent, known: dict[str, Term]) -> bool:
+        """Whether the graphs of the patterns may be that of the event; binds their variables."""
+        for slot in self._graphs:
+            if isinstance(slot, str):
+                known[slot] = event.term
+            elif slot != event.term:
+                return False
         return True
-    return before == term
 
 
 def _end(slot: Term | str) -> tuple[str, Term | None]:

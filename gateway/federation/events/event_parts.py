@@ -54,7 +54,7 @@ def happened(part: Part, quads: Sequence[Quad], gateway: str) -> Happened:
     event = CompoundEvent(
         graph,
         term_of(graph, default),
-        tuple(dict.fromkeys(quads)),
+        quads,
         gateway=gateway,
         position=part.position(),
         time=part.number("time"),

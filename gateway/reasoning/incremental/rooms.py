@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Set
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
 from gateway.rdf.terms import GraphName
 from gateway.reasoning.axioms import READ_PREDICATES
 from gateway.reasoning.domains import Domain, Domains
@@ -17,8 +16,10 @@ from gateway.reasoning.incremental.adoption import changed_tables
 from gateway.reasoning.incremental.closure import Changes, Closure
 from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.joint import Copies
+from gateway.reasoning.incremental.parting import AllKinds, Parted, Parting
 from gateway.reasoning.incremental.program import Edges, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
+from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import Source
 
 
@@ -80,9 +81,6 @@ class Parts:
 
 _NOTHING = Delta()
 
-_SPECIAL = frozenset({ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH})
-"""Graphs of which a change means something by itself, or is refused."""
-
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
 
@@ -100,6 +98,7 @@ class Reading:
         self.may_be_read = self.every | READ_PREDICATES
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
+        self._parting: Parting | None = None
 
     def domain(self, graph: GraphName) -> Domain | None:
         """The domain that reads the graph."""
@@ -150,16 +149,11 @@ class Reading:
         removed = [quad for quad in delta.removed if quad.predicate in may]
         return Delta(tuple(added), tuple(removed)) if added or removed else _NOTHING
 
-    def waiting(self, delta: Delta) -> Delta | None:
-        """The same, if that may wait: None where graphs come or go, or may not be written so."""
-        if delta.graphs_created or delta.graphs_dropped:
-            return None
-        found = self.read(delta)
-        if not (found.added or found.removed):
-            return found
-        graphs = {quad.graph_name for quad in found.added}
-        graphs.update([quad.graph_name for quad in found.removed])
-        return found if graphs.isdisjoint(_SPECIAL) else None
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """What is derived from at once, and what may wait; None where nothing can."""
+        if self._parting is None or self._parting.relevance is not relevance:
+            self._parting = Parting(self.predicates, self.program.classes, relevance)
+        return self._parting.part(delta, kinds)
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
         """What a store holds that is read, in batches, as it is with the change."""

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from gateway.app.security import identities_path
-from gateway.appliance import claim_code, secrets, system_files
+from gateway.appliance import claim_code, secrets
 from gateway.appliance import first_boot as module
 from gateway.appliance.first_boot import Places, first_boot
 from gateway.appliance.toml_text import toml_of
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.config.settings import Config
+from gateway.runtime import durable_files
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING
@@ -266,7 +267,12 @@ def test_a_hostile_wish_is_told_and_writes_nothing(places: Places, wish: str) ->
     written = {
         str(path.relative_to(places.data)) for path in places.data.rglob("*") if path.is_file()
     }
-    assert written == {"etc/hostname", "etc/machine-id", "etc/sosa-gateway/gateway.toml"}
+    assert written == {
+        "etc/hostname",
+        "etc/machine-id",
+        "etc/nftables/ports.nft",
+        "etc/sosa-gateway/gateway.toml",
+    }
 
 
 def test_the_data_stay_where_they_are(places: Places) -> None:
@@ -320,7 +326,7 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     places: Places, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     write(places, GOOD)
-    left, real = [writes], system_files.write_durably
+    left, real = [writes], durable_files.write_durably
 
     def cut(path: Path, content: bytes, mode: int) -> None:
         left[0] -= 1
@@ -367,3 +373,53 @@ def test_without_a_place_for_data_it_says_what_to_do(
 )
 def test_toml_is_read_back_as_it_was(document: dict[str, object]) -> None:
     assert tomllib.loads(toml_of(document)) == document
+
+
+def rules(places: Places) -> str:
+    return (places.data / "etc/nftables/ports.nft").read_text()
+
+
+def test_a_new_device_opens_what_it_serves_by_tls_and_nothing_else(places: Places) -> None:
+    first_boot(places)
+    assert rules(places) == (
+        "flush set inet filter ports\nadd element inet filter ports { 8443, 8883, 9443 }\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wish", "ports"),
+    [
+        ('[mqtt]\nmode = "external"\nhost = "broker.lan"\n', "8443, 9443"),
+        ("[mqtt]\nwebsocket = true\n", "8084, 8443, 8883, 9443"),
+        ("[tls]\nhttp_port = 443\nwebsocket_port = 0\nmqtt_port = 0\n", "443"),
+        ('[mqtt]\nhost = "127.0.0.1"\n', "8443, 9443"),
+    ],
+)
+def test_the_open_ports_are_those_of_the_settings(places: Places, wish: str, ports: str) -> None:
+    write(places, wish)
+    first_boot(places)
+    assert rules(places).endswith(f"add element inet filter ports {{ {ports} }}\n")
+
+
+def test_what_is_served_to_this_machine_alone_opens_nothing(places: Places) -> None:
+    write(places, '[http]\nhost = "localhost"\n[mqtt]\nhost = "::1"\n')
+    first_boot(places)
+    assert rules(places) == "flush set inet filter ports\n"
+
+
+def test_settings_that_have_become_wrong_leave_the_ports_of_a_new_device(places: Places) -> None:
+    first_boot(places)
+    (places.data / "etc/sosa-gateway/gateway.toml").write_text('[http]\nport = "x"\n')
+    first_boot(places)
+    assert "8443, 8883, 9443" in rules(places)
+
+
+def test_serial_ports_are_opened_where_a_bus_is_a_line_and_closed_again(places: Places) -> None:
+    link = places.data / "etc/sosa-gateway.service.d/serial.conf"
+    write(places, '[[modbus.buses]]\nname = "cellar"\ndevice = "/dev/ttyUSB0"\n')
+    first_boot(places)
+    first_boot(places)
+    assert os.readlink(link) == "/usr/share/sosa-gateway/serial.conf"
+    write(places, '[[modbus.buses]]\nname = "cellar"\nhost = "192.168.1.40"\n')
+    first_boot(places)
+    assert not link.is_symlink()

@@ -1,0 +1,158 @@
+"""What a person and their sensors do with a device: they claim it, publish, subscribe, ask.
+
+Everything goes over the network and TLS, as the closed settings of a new device have it.
+"""
+
+import json
+import queue
+import ssl
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from paho.mqtt.client import Client as MqttClient
+from paho.mqtt.enums import CallbackAPIVersion
+from websockets.sync.client import connect
+
+from tests.deploy.appliance.machine import Machine
+from tests.kit.gateways import LOOPBACK, PREFIXES, mapping
+
+CODE = "K7PQM-4XWTD"
+VALUES = (
+    PREFIXES
+    + "SELECT ?sensor ?value { ?o sosa:madeBySensor ?sensor ; sosa:hasSimpleResult ?value }"
+)
+
+
+class Device:
+    """A claimed gateway, by the ports that a machine forwards to it."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._tls = ssl.create_default_context()
+        # The certificate is for the device's names; what is dialled here is the emulator.
+        self._tls.check_hostname = False
+        self._tls.verify_mode = ssl.CERT_NONE
+        address = f"https://{LOOPBACK}:{machine.ports['http']}"
+        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=60)
+        self.credentials: tuple[str, str] = ("", "")
+
+    def claim(self, code: str = CODE) -> None:
+        """Become its first client."""
+        answer = self.http.post("/claim", json={"code": code, "client": "browser"})
+        assert answer.status_code in {200, 201}, answer.text
+        told = answer.json()
+        self.credentials = told["client_id"], told["client_secret"]
+
+    @property
+    def token(self) -> str:
+        """A new one."""
+        form = {"grant_type": "client_credentials"}
+        answer = self.http.post("/oauth/token", data=form, auth=self.credentials)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["access_token"])
+
+    def add_mapping(self) -> None:
+        """Readings of `home/SENSOR/temperature` become observations."""
+        made = mapping("temperature", "home/+/temperature", selector="$.t")
+        body = {"add": [made]}
+        answer = self.http.post("/mappings/apply", json=body, headers=self._bearer())
+        assert answer.status_code == 200, answer.text
+
+    def values(self) -> dict[str, str]:
+        """The latest value of each sensor, as the store has it."""
+        answer = self.http.post("/query", data={"query": VALUES}, headers=self._bearer())
+        assert answer.status_code == 200, answer.text
+        rows = answer.json()["results"]["bindings"]
+        return {row["sensor"]["value"]: row["value"]["value"] for row in rows}
+
+    def alarms(self) -> list[str]:
+        """What is wrong, as `/health` says it."""
+        told = self.http.get("/health", headers=self._bearer()).json()
+        return list(told.get("alarms", []))
+
+    def subscribed(self) -> "Subscription":
+        """To the values, by WebSocket."""
+        url = f"wss://{LOOPBACK}:{self.machine.ports['websocket']}/subscribe"
+        return Subscription(url, self._tls, self._bearer()["Authorization"])
+
+    def publisher(self) -> "Publisher":
+        """A sensor that publishes with QoS 1."""
+        return Publisher(self.machine.ports["mqtt"], self._tls, self.credentials)
+
+    def _bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+class Subscription:
+    """Notifications of a query; a context manager."""
+
+    def __init__(self, url: str, tls: ssl.SSLContext, authorization: str) -> None:
+        self._socket = connect(url, ssl=tls, open_timeout=60, proxy=None)
+        asked = {"sparql": VALUES, "alias": "values", "authorization": authorization}
+        self._socket.send(json.dumps({"subscribe": asked}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._socket.close()
+
+    def added(self, timeout_s: float = 60) -> Sequence[tuple[str, str]]:
+        """Sensor and value of each row that the next notification adds."""
+        told: Any = json.loads(self._socket.recv(timeout=timeout_s))
+        assert "notification" in told, told
+        rows = told["notification"]["addedResults"]["results"]["bindings"]
+        return [(row["sensor"]["value"], row["value"]["value"]) for row in rows]
+
+
+class Publisher:
+    """Counts up, one reading after another; knows which of them were acknowledged."""
+
+    def __init__(self, port: int, tls: ssl.SSLContext, credentials: tuple[str, str]) -> None:
+        self.acknowledged: list[int] = []
+        self._sent: dict[int, int] = {}
+        self._acks: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._connected = threading.Event()
+        self._client = MqttClient(CallbackAPIVersion.VERSION2, "sensor")
+        self._client.tls_set_context(tls)
+        self._client.tls_insecure_set(True)
+        self._client.username_pw_set(*credentials)
+        self._client.on_connect = lambda *_: self._connected.set()
+        self._client.on_publish = lambda _client, _data, mid, *_: self._acks.put(mid)
+        self._client.connect(LOOPBACK, port)
+        self._client.loop_start()
+
+    def __enter__(self) -> Self:
+        assert self._connected.wait(60)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def send(self, number: int, sensor: str = "1") -> None:
+        """Without waiting."""
+        told = self._client.publish(f"home/{sensor}/temperature", f'{{"t": {number}}}', 1)
+        self._sent[told.mid] = number
+
+    def is_acknowledged(self, timeout_s: float = 30) -> bool:
+        """Whether one more reading is acknowledged in time."""
+        try:
+            mid = self._acks.get(timeout=timeout_s)
+        except queue.Empty:
+            return False
+        self.acknowledged.append(self._sent[mid])
+        return True
