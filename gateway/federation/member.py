@@ -438,7 +438,9 @@ class Member:
         found = self._replicas.get(member)
         if found is None:
             most, say = self._settings.replica_quads, partial(self._say, member)
-            found = self._replicas[member] = Replica(member, self._needs, say, most)
+            found = self._replicas[member] = Replica(
+                member, self._needs, say, most, at_once=self._settings.outgoing.at_once
+            )
         return found
 
     def _say(self, member: str, part: Part) -> None:
