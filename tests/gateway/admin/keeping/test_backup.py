@@ -23,6 +23,7 @@ from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, TooLargeError
+from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
@@ -156,7 +157,7 @@ async def test_clients_and_their_tokens_come_along(tmp_path: Path) -> None:
     config = ("--config", str(file))
     everything = [f"--{right}" for right in ("query", "subscribe", "update")]
     rights = [word for right in everything for word in (right, "all")]
-    may = ["--may", "mappings", "ontology", "command", "operations", "system"]
+    may = ["--may", *(each.value for each in Capability)]
     topics = ["--publish", "all", "--receive", "all"]
     assert (
         await command(
