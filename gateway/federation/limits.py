@@ -5,6 +5,9 @@ from dataclasses import dataclass
 REPLICA_QUADS = 200_000
 """Quads that are kept of one member."""
 
+AT_ONCE = 10_000
+"""Entries, digests or event queries that one part of a hello has at most."""
+
 DROP_S = 30.0
 """Who is away for so long leaves an answer that is to be without them."""
 
@@ -15,7 +18,8 @@ class OutgoingLimits:
 
     Beyond `batches` or `bytes` that are not acknowledged, changes merge and events wait; beyond
     `quads` of these the stream ends. A member has at most `entries`. Who acknowledges nothing of
-    `unheard` streams, one after the other, is none. A snapshot comes in parts of `part_quads`.
+    `unheard` streams, one after the other, is none. A snapshot comes in parts of `part_quads`,
+    what this gateway needs itself in parts of `at_once`.
     """
 
     batches: int = 256
@@ -24,6 +28,7 @@ class OutgoingLimits:
     entries: int = 300_000
     unheard: int = 3
     part_quads: int = 512
+    at_once: int = AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,9 @@ class Member:
                 self._take(sender, Batch.decode(message.payload))
             else:
                 with self.guard.working(sender):
-                    for part in Batch.decode(message.payload).parts:
+                    batch = Batch.decode(message.payload)
+                    self.guard.lived(sender, batch.life)
+                    for part in batch.parts:
                         self._answer(sender, part)
         except WireError as error:
             self.close_link(sender, str(error))
@@ -438,7 +440,9 @@ class Member:
         found = self._replicas.get(member)
         if found is None:
             most, say = self._settings.replica_quads, partial(self._say, member)
-            found = self._replicas[member] = Replica(member, self._needs, say, most)
+            found = self._replicas[member] = Replica(
+                member, self._needs, say, most, at_once=self._settings.outgoing.at_once
+            )
         return found
 
     def _say(self, member: str, part: Part) -> None:

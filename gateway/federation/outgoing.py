@@ -20,6 +20,7 @@ from gateway.federation.digests import Digest, digest_of
 from gateway.federation.entries import read
 from gateway.federation.events.event_parts import event_part
 from gateway.federation.events.outgoing_events import OutgoingEvents
+from gateway.federation.greeting import Greeting, bits_of
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.needs import Filter
 from gateway.federation.stream import OutgoingStream, Send
@@ -56,6 +57,7 @@ class Outgoing:
         self._merged = 0
         self._place: EventPosition | None = None
         self._unheard = 0
+        self._greeting = Greeting()
         self._is_full = False
 
     @property
@@ -79,11 +81,18 @@ class Outgoing:
         return self._events.count
 
     def hello(self, part: Part, position: EventPosition) -> None:
-        """Begin a new stream with all that the member needs. Raises WireError."""
+        """Begin a new stream with all that the member needs, once it has said all of it.
+
+        Raises WireError.
+        """
+        whole = self._greeting.take(part)
+        if whole is None:
+            return
         self._require_acknowledged()
+        self.close()
+        part = whole
         entries = self._entries(part, "entries")
         known = _digests(part, len(entries))
-        self.close()
         self.stream.begin(self._new_life())
         self._version = part.number("version")
         self._filter.change(entries, ())
@@ -92,7 +101,7 @@ class Outgoing:
             "ask": part.number("ask"),
             "version": self._version,
             "position": str(position),
-            "same": same,
+            "same": bits_of(same),
             "n": len(quads),
         }
         size = self._limits.part_quads

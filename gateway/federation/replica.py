@@ -21,6 +21,8 @@ from gateway.federation.digests import digests
 from gateway.federation.entries import written
 from gateway.federation.events.event_parts import Happened, happened
 from gateway.federation.events.incoming_events import Gap, IncomingEvents
+from gateway.federation.greeting import in_parts, numbers_of
+from gateway.federation.limits import AT_ONCE
 from gateway.federation.needs import Filter, Needs
 from gateway.federation.wire import Batch, Part, WireError, own_label
 from gateway.journal.event_position import EventPosition
@@ -70,7 +72,14 @@ class Replica:
     """
 
     def __init__(
-        self, member: str, needs: Needs, say: Say, most: int = 200_000, clock: Clock = monotonic
+        self,
+        member: str,
+        needs: Needs,
+        say: Say,
+        most: int = 200_000,
+        *,
+        clock: Clock = monotonic,
+        at_once: int = AT_ONCE,
     ) -> None:
         self.member = member
         self.quads: dict[Quad, None] = {}
@@ -92,6 +101,7 @@ class Replica:
         self._was_late = False
         self.current_at = -1.0
         self._clock = clock
+        self._at_once = at_once
         self._has_moved = False
         self._arriving: _Arriving | None = None
         self._is_plain = False
@@ -123,14 +133,13 @@ class Replica:
         self._ask += 1
         self._asked, self._asked_version = tuple(self._needs.entries), self._needs.version
         known = digests(self.quads, self._asked, own_label(self.member))
-        members = {
-            "ask": self._ask,
-            "version": self._asked_version,
+        told: dict[str, Sequence[object]] = {
             "entries": [written(entry) for entry in self._asked],
             "digests": [[number, *each] for number, each in known.items()],
             "events": self._wanted_events(),
         }
-        self._say(Part("hello", members))
+        for part in in_parts(self._ask, self._asked_version, told, self._at_once):
+            self._say(part)
 
     def _wanted_events(self) -> list[list[object]]:
         wanted = self.events.wanted()
@@ -360,14 +369,15 @@ class Replica:
         return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
 
 
-def _numbers(part: Part, count: int) -> frozenset[int]:
+def _numbers(part: Part, count: int) -> Sequence[int]:
     """The entries of which a snapshot says that they are the same. Raises WireError."""
-    value = part.members.get("same", [])
-    if not isinstance(value, list) or not all(
-        isinstance(each, int) and 0 <= each < count for each in value
-    ):
-        raise WireError("numbers of entries that are none")
-    return frozenset(value)
+    value = part.members.get("same", b"")
+    if not isinstance(value, bytes):
+        raise WireError("entries that are the same, and none")
+    found = numbers_of(value)
+    if found and found[-1] >= count:
+        raise WireError("entries that are the same, and were not asked for")
+    return found
 
 
 def own_quad(quad: Quad, member: str) -> Quad:

@@ -1,10 +1,10 @@
 """The other gateways as a graph, so that SPARQL tells of them as of everything else.
 
-    statuses of the service -> quads of each member -> the change of the graph, deferred
+    statuses of the service -> quads of each member -> the change of the graph
 
-Place: beside `FederationService`. The graph is written when a member comes or goes, and else twice
-a minute: what is known of a position now is at /federation. What an earlier life left there goes
-with the first look.
+Place: beside `FederationService`. The graph is written when a member comes or goes, and else every
+five minutes: what is known of a position now is at /federation. What an earlier life left there
+goes with the first look.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from gateway.windows.info import date_time
 log = logging.getLogger(__name__)
 
 _LOOK_S = 1.0
-_EACH_S = 30.0
+_EACH_S = 300.0
 _TYPE = NamedNode(RDF + "type")
 _DECIMAL, _DATE_TIME = NamedNode(XSD + "decimal"), NamedNode(XSD + "dateTime")
 

@@ -38,6 +38,14 @@ _MOST_OF_ONE = 4
 _JSON = Acceptable.of("application/sparql-results+json")
 
 
+def is_federated(operation: Operation) -> bool:
+    """Whether a QUERY is about several gateways, or would be if it named them."""
+    return not _NAMES.isdisjoint(name for name, _ in operation.parameters)
+
+
+_NAMES = frozenset({"gateways", "mode", "after", "missing"})
+
+
 class FederatedAnswer(NamedTuple):
     """An answer, and in headers where members stood, and who is missing."""
 
@@ -60,10 +68,10 @@ class FederatedQueries:
         BadRequestError for what cannot be asked of others, and what a QUERY raises.
         """
         caller.principal.require(Capability.FEDERATE)
+        request = _asked(operation, caller)
         federation = self._federation
         if federation is None:
             raise no_federation()
-        request = _asked(operation, caller)
         scope = scope_of(request)
         federation.require_known(scope)
         allowed = _allows_missing(operation)
@@ -156,6 +164,10 @@ def _store(quads: Iterable[Quad]) -> QuadStore:
 def _asked(operation: Operation, caller: Caller) -> SubscribeRequest:
     """The request as members are asked. Raises BadRequestError, WindowError."""
     over = operation.over
+    if over.gateways is None:
+        raise BadRequestError(
+            "`mode`, `after` and `missing` of a QUERY are about several gateways", "add `gateways`"
+        )
     if over.mode == EVENT:
         raise BadRequestError(
             "a QUERY is about what members have, and events are no more than told",

@@ -21,7 +21,7 @@ from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.responses import answer_response
 from gateway.gates.sparql import graph_store
 from gateway.gates.sparql.delayed import accepted, due_time, location
-from gateway.gates.sparql.federated_queries import FederatedQueries
+from gateway.gates.sparql.federated_queries import FederatedQueries, is_federated
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
@@ -106,7 +106,7 @@ class HttpGate:
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
         caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
-        if operation.names is QUERY and operation.parameter("gateways") is not None:
+        if operation.names is QUERY and is_federated(operation):
             found = await self._federated.answer(operation, _accept(request), caller)
             return answer_response(found.answer, found.headers)
         if operation.names is QUERY:

@@ -12,6 +12,7 @@ import pytest
 
 from gateway.app.gateway import Gateway
 from gateway.cli.command import main
+from gateway.rdf.namespaces import GW
 from tests.gateway.app.test_federated_gateways import NAMES, bound, config, house, whole
 from tests.gateway.app.test_windows_at_the_gates import http, notification, socket
 from tests.kit.gateways import LOOPBACK, WAIT_S, free_port, running, settings, update, write_profile
@@ -21,6 +22,8 @@ pytest.importorskip("zenoh", reason="the extra federation is not installed")
 Json = dict[str, Any]
 ALL = {"gateways": "all"}
 EVERY = "SELECT ?o { ?s <urn:p> ?o }"
+AWAY = f"""SELECT ?name ?state {{ GRAPH <https://sosa-gateway.example/graph/federation> {{
+  ?m <{GW}memberName> ?name ; <{GW}memberState> ?state ; <{GW}awaySince> ?since }} }}"""
 JSON = {"Accept": "application/sparql-results+json"}
 
 
@@ -108,6 +111,9 @@ async def test_who_is_missing_is_said(tmp_path: Path) -> None:
                 await asyncio.sleep(0.1)
                 alarms = (await client.get("/alarms")).json()["alarms"]
         assert {each["kind"] for each in alarms} == {"federation"}
+        asked = {"query": AWAY}
+        answer = (await client.get("/query", params=asked, headers=JSON)).json()
+        assert values(answer, "name", "state") == [("attic", "away"), ("cellar", "away")]
         assert (health.status_code, health.json()["status"]) == (200, "ok")
         assert health.json()["federation"]["away"] == ["attic", "cellar"]
 
@@ -125,6 +131,10 @@ async def test_what_cannot_be_asked_of_others_is_refused(tmp_path: Path) -> None
             answer = await client.get("/query", params={"query": query, **ALL, **more})
             assert answer.status_code == 400, answer.text
             assert said in answer.json()["error_description"]
+        for word, value in (("missing", "allow"), ("mode", "union"), ("after", "{}")):
+            answer = await client.get("/query", params={"query": EVERY, word: value})
+            assert answer.status_code == 400
+            assert "gateways" in answer.json()["error_description"]
 
 
 async def test_each_by_socket_has_the_gateway_of_a_row(tmp_path: Path) -> None:

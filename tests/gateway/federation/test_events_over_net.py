@@ -131,7 +131,9 @@ def play(seed: int, steps: int = 80) -> int:
     """Random misfortunes; how many notifications were told."""
     random = Random(seed)
     truths = {name: Truth(name) for name in NAMES}
-    limits = OutgoingLimits(batches=random.choice((1, 3, 256)))
+    limits = OutgoingLimits(
+        batches=random.choice((1, 3, 256)), at_once=random.choice((1, 2, 10_000))
+    )
     gateways = Gateways(
         NAMES,
         random,

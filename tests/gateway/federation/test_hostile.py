@@ -266,6 +266,33 @@ def test_demands_that_cost_too_much_close_the_link() -> None:
         assert "work" in closed(made)
 
 
+def test_events_are_told_of_the_graphs_that_a_member_may_read() -> None:
+    net, engine = LoopbackNet(Random(3)), Engine.open()
+    engine.events.places.follow(Origin("victim"), 1, lambda: None)
+    member = Member("victim", engine, net.carrier("victim"), GRAPHS, Random(5))
+    engine.events.watcher = member.changed
+    member.start()
+    asking = {name: Hostile(net.carrier(name)) for name in ("good", "other", "none")}
+    net.run()
+    for each in asking.values():
+        members = {**hello([]).members, "events": [[1, "SELECT * { ?s ?p ?o }", None]]}
+        each.say(Channel.NEEDS, Part("hello", members))
+    net.run()
+    for graph in ("GRAPH <urn:g> {{ {} }}", "GRAPH <urn:h> {{ {} }}", "{}"):
+        engine.update("INSERT DATA { " + graph.format("<urn:s> <urn:p> 1") + " }")
+        member.flush()
+        member.tick()
+        net.run()
+    told = {
+        name: [part.members["term"] for part in each.heard if part.kind == "event"]
+        for name, each in asking.items()
+    }
+    assert told["good"][:1] == ["urn:g"]
+    assert {name: len(terms) for name, terms in told.items()} == {"good": 2, "other": 1, "none": 0}
+    assert "urn:h" not in {term for terms in told.values() for term in terms}
+    engine.close()
+
+
 def test_event_queries_that_cost_too_much_close_the_link() -> None:
     """Each event makes them join all with all: a little work for us, for ever."""
     costly = "SELECT * { ?a <urn:p> ?b . ?c <urn:p> ?d . ?e <urn:p> ?f FILTER(?b + ?d + ?f < 0) }"

@@ -51,6 +51,7 @@ def play(seed: int, steps: int = 60) -> tuple[int, int]:
         batches=random.choice((1, 4, 256)),
         quads=random.choice((5, 100_000)),
         part_quads=random.choice((1, 4, 512)),
+        at_once=random.choice((1, 2, 10_000)),
     )
     settings = MemberSettings(outgoing=limits, drop_s=0.0)
     gateways = Gateways(NAMES, random, lambda _: settings)

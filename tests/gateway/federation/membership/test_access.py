@@ -1,6 +1,7 @@
 """Zenoh with certificates and rights: who may say what, and what comes of those who may not."""
 
 import queue
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,8 +11,11 @@ import pytest
 
 from gateway.federation.carrier import Channel, Received
 from gateway.federation.membership.access import access
+from gateway.federation.membership.certificates import issue, make_request
+from gateway.federation.membership.roster import Roster
 from gateway.federation.zenoh_carrier import Endpoints, TlsFiles, ZenohCarrier
-from tests.gateway.federation.membership.members import Pi, federation
+from gateway.security.certificates import Issued
+from tests.gateway.federation.membership.members import NOW, Pi, federation
 from tests.kit.gateways import LOOPBACK, WAIT_S, free_port
 
 pytest.importorskip("zenoh", reason="the extra federation is not installed")
@@ -22,11 +26,13 @@ NAMES = ("attic", "cellar", "hall")
 class End:
     """A member's end that keeps what it hears, and tells who is there."""
 
-    def __init__(self, pi: Pi, at: dict[str, str], dialled: list[str]) -> None:
+    def __init__(
+        self, pi: Pi, at: dict[str, str], dialled: list[str], known: Roster | None = None
+    ) -> None:
         self.name = pi.name
         self.heard: queue.SimpleQueue[Received] = queue.SimpleQueue()
         self.presence: queue.SimpleQueue[tuple[str, bool]] = queue.SimpleQueue()
-        roster = pi.roster
+        roster = known or pi.roster
         folder = pi.folder
         files = TlsFiles(str(folder.authority), str(folder.certificate), str(folder.key))
         rights = access(roster, pi.name) if pi.name in roster.members else None
@@ -117,6 +123,33 @@ def test_who_was_removed_is_heard_no_more(tmp_path: Path) -> None:
         assert opened["attic"].next() == ("cellar", b"back")
         assert all(end.heard.empty() for end in opened.values())
         assert opened["hall"].presence.empty()
+
+
+def test_a_member_makes_no_members(tmp_path: Path) -> None:
+    """By a chain over its own certificate, in the name of another."""
+    attic, cellar = federation(tmp_path, "attic", "cellar")
+    own, request = cellar.membership, make_request("attic")
+    forged = issue(request.csr, "attic", Issued(own.certificate, own.key), NOW)
+    rogue = Pi(tmp_path / "rogue", "attic")
+    shutil.copytree(attic.folder.path, rogue.folder.path)
+    rogue.folder.certificate.write_bytes(forged + own.certificate)
+    rogue.folder.key.write_bytes(request.key)
+    at = {name: f"{LOOPBACK}:{free_port()}" for name in ("attic", "cellar")}
+    honest, evil = End(cellar, at, ["attic"]), End(rogue, at, ["cellar"], attic.roster)
+    with ExitStack() as stack:
+        stack.callback(honest.carrier.close)
+        honest.listen()
+        evil.listen()
+        evil.carrier.send("cellar", Channel.DATA, b"forged")
+        evil.carrier.close()
+        true = End(attic, at, ["cellar"])
+        stack.callback(true.carrier.close)
+        true.listen()
+        honest.wait_up("attic")
+        true.wait_up("cellar")
+        true.carrier.send("cellar", Channel.DATA, b"true")
+        assert honest.next() == ("attic", b"true")
+        assert evil.presence.empty()
 
 
 def test_a_hub_brings_what_two_say_who_do_not_reach_each_other(tmp_path: Path) -> None:
