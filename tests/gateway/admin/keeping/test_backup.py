@@ -37,6 +37,7 @@ from tests.kit.gateways import (
 from tests.kit.kills import is_killed
 
 IN_1970 = 1_000.0
+SMALL = ("federation/member.key", "security/mosquitto-login", "tls/ca.key")
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o FILTER(!isBlank(?s) && !isBlank(?o)) }"
 VALUES = PREFIXES + "SELECT ?o ?v { ?o sosa:hasSimpleResult ?v }"
 HEAD_OF_ONE = {
@@ -86,6 +87,9 @@ def let_go(gateway: Gateway) -> None:
 async def made(folder: Path, *options: str) -> tuple[Path, list[list[str]]]:
     """A backup, and what the gateway answered when it was made."""
     file, backup = machine(folder / "one"), folder / "a.backup"
+    for name in SMALL:
+        (folder / "one/data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "one/data" / name).write_text(name)
     async with started(file) as gateway:
         await publish(
             gateway.mqtt_port, [(f"box/{n}", json.dumps({"v": n}).encode()) for n in range(5)]
@@ -108,6 +112,8 @@ async def test_another_machine_gives_the_same_answers(tmp_path: Path) -> None:
     file = tmp_path / "two" / "gateway.toml"
     assert await restored(file, backup) == 0
     assert "# a remark" in file.read_text()
+    new = tmp_path / "two/data/replacement/new"
+    assert [(new / name).read_text() for name in SMALL] == list(SMALL)
     async with started(file) as gateway:
         assert rows_of(gateway, ALL) == rows
         assert gateway.stages.storage.identity.gateway == "house"
