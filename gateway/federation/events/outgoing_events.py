@@ -7,6 +7,7 @@ everything is told all that came since, as long as it is known; where it is not,
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import thread_time
 from typing import Protocol
 
 from gateway.engine.compound.event import CompoundEvent
@@ -18,6 +19,9 @@ from gateway.rdf.rights import Graphs
 
 Missed = Mapping[EventPosition, Sequence[int]]
 """Numbers of queries by the position up to which their member has everything."""
+
+
+_MOST_S = 2.0
 
 
 class History(Protocol):
@@ -68,7 +72,8 @@ class OutgoingEvents:
     def replayed(self, missed: Missed, until: EventPosition) -> Iterator[Part]:
         """What was missed up to a position, in order, for each position that was given.
 
-        Raises StorageError.
+        What takes longer than two seconds of CPU to tell again is told as a gap. Raises
+        StorageError.
         """
         for after, ids in sorted(missed.items()):
             if after >= until:
@@ -79,10 +84,22 @@ class OutgoingEvents:
                 members = {"ids": list(ids), "from": str(after), "to": str(missing)}
                 yield Part("gap", members)
             if history is not None:
-                for event in history.between(after, until):
-                    answered = self._source.answered(self._member, ids, event)
-                    if answered:
-                        yield event_part(event, answered)
+                yield from self._told_again(history, max(after, missing or after), until, ids)
+
+    def _told_again(
+        self, history: History, after: EventPosition, until: EventPosition, ids: Sequence[int]
+    ) -> Iterator[Part]:
+        """The events, and a gap where they take the one writer too long."""
+        begun, last = thread_time(), after
+        for event in history.between(after, until):
+            if event.position > last and thread_time() - begun > _MOST_S:
+                members = {"ids": list(ids), "from": str(last), "to": str(until)}
+                yield Part("gap", members)
+                return
+            last = event.position
+            answered = self._source.answered(self._member, ids, event)
+            if answered:
+                yield event_part(event, answered)
 
     def refused(self) -> Iterator[Part]:
         """What cannot be served to the member, and why."""
