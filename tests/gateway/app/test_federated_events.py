@@ -52,13 +52,18 @@ async def test_what_happened_meanwhile_comes_once(tmp_path: Path) -> None:
         for number in range(3):
             await update(opened["attic"], f"INSERT DATA {{ <urn:s> <urn:p> {number} }}")
             await tell(opened["cellar"], 1, 20 + number)
+            await update(opened["hall"], f"INSERT DATA {{ <urn:s> <urn:p> {10 + number} }}")
         async with socket(opened["hall"]) as client:
             after = first["federation"]["positions"]
             again = await whole(client, EVERY, mode="event", after=after)
             assert "gap" not in again["federation"]
             await update(opened["attic"], "INSERT DATA { <urn:s> <urn:p> 3 }")
-            found = await told(client, 7)
-            assert found == {"attic": ["0", "1", "2", "3"], "cellar": ["20", "21", "22"]}
+            found = await told(client, 10)
+            assert found == {
+                "attic": ["0", "1", "2", "3"],
+                "cellar": ["20", "21", "22"],
+                "hall": ["10", "11", "12"],
+            }
 
 
 async def test_without_a_log_what_is_lost_is_said(tmp_path: Path) -> None:
