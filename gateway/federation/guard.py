@@ -8,7 +8,7 @@ while, which doubles each time; until then nothing of that member is read, and n
 """
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +20,9 @@ from gateway.federation.wire import WireError
 from gateway.runtime.alarms import AlarmKind, Condition
 
 log = logging.getLogger(__name__)
+
+_LIVES = 8
+"""So many lives of a member are remembered."""
 
 _FORGIVEN = 10.0
 """So many times the longest hold without a fault, and a member is as it never was closed."""
@@ -69,6 +72,7 @@ class Guard:
         self._closed: dict[str, Closed] = {}
         self._past: dict[str, _Past] = {}
         self._shares: dict[tuple[str, str], _Bucket] = {}
+        self._lives: dict[str, deque[str]] = {}
 
     @property
     def closed(self) -> Mapping[str, str]:
@@ -135,6 +139,18 @@ class Guard:
                 f"its numbers jumped {limits.misses} times within {limits.window_s:g} s"
             )
 
+    def lived(self, member: str, life: str) -> None:
+        """Know of which life of a member something comes: one begins where another has ended.
+
+        Raises WireError where one speaks again after the next one: two gateways have one id.
+        """
+        lives = self._lives.setdefault(member, deque(maxlen=_LIVES))
+        if lives and lives[-1] == life:
+            return
+        if life in lives:
+            raise WireError("two gateways speak in its name: a card or folder was copied")
+        lives.append(life)
+
     def close(self, member: str, reason: str) -> None:
         """Read nothing more of a member for a while."""
         limits, now = self._limits, self._clock()
@@ -153,12 +169,14 @@ class Guard:
         due = [name for name, each in list(self._closed.items()) if each.until <= now]
         for name in due:
             self._forget_shares(name)
+            self._lives.pop(name, None)
             del self._closed[name]
         return due
 
     def forget(self, member: str) -> None:
         """Have nothing of one that is a member no longer."""
         self._forget_shares(member)
+        self._lives.pop(member, None)
         self._closed.pop(member, None)
         self._past.pop(member, None)
 

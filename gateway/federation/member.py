@@ -266,7 +266,9 @@ class Member:
                 self._take(sender, Batch.decode(message.payload))
             else:
                 with self.guard.working(sender):
-                    for part in Batch.decode(message.payload).parts:
+                    batch = Batch.decode(message.payload)
+                    self.guard.lived(sender, batch.life)
+                    for part in batch.parts:
                         self._answer(sender, part)
         except WireError as error:
             self.close_link(sender, str(error))

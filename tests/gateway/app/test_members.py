@@ -259,6 +259,26 @@ async def test_a_member_that_sends_nonsense_is_an_alarm_and_nobody_elses_trouble
             await asyncio.to_thread(hostile.close)
 
 
+async def test_a_copied_card_is_an_alarm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two gateways with one id and certificate speak in turns: neither is listened to."""
+    house = House(tmp_path, NAMES[:2])
+    async with house.on("attic"):
+        (code,) = await created(house, capsys, 1)
+        async with house.on("cellar"):
+            await join(house, "cellar", code)
+            await house.until("attic", {"cellar"})
+            copied = tmp_path / "copy"
+            shutil.copytree(tmp_path / "cellar/data/federation", copied / "data/federation")
+            toml = house.toml("cellar").read_text()
+            port = str(load_config(house.toml("cellar"), {}).federation.listen.rpartition(":")[2])
+            (copied / "gateway.toml").write_text(toml.replace(port, str(free_port())))
+            shutil.copy(tmp_path / "cellar/test.jsap", copied)
+            async with running(load_config(copied / "gateway.toml", {})):
+                await eventually(lambda: "was copied" in house.says("attic"))
+
+
 async def test_a_certificate_is_renewed_over_the_link(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

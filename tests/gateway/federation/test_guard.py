@@ -77,6 +77,14 @@ def test_a_link_opens_again_after_twice_the_time(guard: Guard, clock: Clock) -> 
     assert guard.reopened() == ["evil"]
 
 
+def test_two_lives_that_speak_in_turns_are_two_gateways(guard: Guard) -> None:
+    for life in ("a", "a", "b", "b", "c"):
+        guard.lived("cellar", life)
+    guard.lived("hall", "b")
+    with pytest.raises(WireError, match="copied"):
+        guard.lived("cellar", "b")
+
+
 def test_who_is_a_member_no_longer_is_forgotten(guard: Guard) -> None:
     guard.close("evil", "why")
     guard.forget("evil")
