@@ -156,7 +156,7 @@ async def test_clients_and_their_tokens_come_along(tmp_path: Path) -> None:
     config = ("--config", str(file))
     everything = [f"--{right}" for right in ("query", "subscribe", "update")]
     rights = [word for right in everything for word in (right, "all")]
-    may = ["--may", "mappings", "ontology", "command", "operations", "system"]
+    may = ["--may", "mappings", "ontology", "command", "operations", "system", "federate"]
     topics = ["--publish", "all", "--receive", "all"]
     assert (
         await command(
