@@ -3,9 +3,9 @@
 Place: a section of `gateway.config.settings`, of which it knows nothing.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, create_model
 
 from gateway.config.values import Section
 
@@ -16,9 +16,10 @@ def _place(text: str) -> str:
     return text
 
 
-class UpgradeSettings(Section):
+# A keyword of Python, and the word for it all the same.
+_FROM: dict[str, Any] = {"from": (Annotated[str, AfterValidator(_place)], "")}
+_WITH_FROM = create_model("_WithFrom", __base__=Section, **_FROM)
+
+
+class UpgradeSettings(_WITH_FROM):  # type: ignore[valid-type,misc]  # a class made just before
     """Where releases come from when somebody asks for one; "" is nowhere, and nothing is asked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    source: Annotated[str, AfterValidator(_place), Field(alias="from")] = ""

@@ -126,13 +126,7 @@ class Reasoner:
         that derives most; then nothing has changed. With `is_reading` a domain that would pass the
         bound is suspended instead.
         """
-        reading = self._reading
-        looked_at = delta if among is None else among
-        if is_reading and among is None and not self._domains.joint:
-            looked_at = reading.read(delta)
-            if not (looked_at.added or looked_at.removed):
-                return delta
-        parts, graphs = reading.parts(looked_at)
+        parts, graphs = self._reading.parts(delta if among is None else among)
         if not graphs <= self._writable or delta.graphs_created or delta.graphs_dropped:
             self._require_writable({*graphs, *delta.graphs_created, *delta.graphs_dropped})
         self._suspended_before = self.suspended
@@ -187,7 +181,7 @@ class Reasoner:
         self._are_mixed = False
         came: list[Quad] = []
         went: list[Quad] = []
-        done: dict[Domain, Parts] = {}
+        done: list[tuple[Domain, Parts]] = []
         for domain, part in parts.items():
             if self.suspended and domain in self.suspended:
                 continue
@@ -200,7 +194,7 @@ class Reasoner:
                 went += self._suspend(domain, error.axiom)
                 self._are_mixed = True
                 continue
-            done[domain] = part
+            done.append((domain, part))
             self._are_mixed |= changes.are_mixed
             came += changes.added
             went += changes.removed
@@ -212,7 +206,7 @@ class Reasoner:
         return came, went
 
     def _derive_contradictions(
-        self, done: Mapping[Domain, Parts], bound: int, *, is_reading: bool
+        self, done: Sequence[tuple[Domain, Parts]], bound: int, *, is_reading: bool
     ) -> Came:
         """Contradictions that domains came to have; they count as derived quads do."""
         went: list[Quad] = []
@@ -221,7 +215,7 @@ class Reasoner:
                 self._undo_parts(done)
                 raise self._limit_error(self._excluded.axiom)
             self._are_mixed = True
-            for domain in done:
+            for domain, _ in done:
                 went += self._suspend(domain, self._excluded.axiom)
         came, less = self._contradictions.changes()
         return came, went + less
@@ -241,8 +235,8 @@ class Reasoner:
             self._drop(domain)
         return changes
 
-    def _undo_parts(self, done: Mapping[Domain, Parts]) -> None:
-        for domain, part in done.items():
+    def _undo_parts(self, done: Iterable[tuple[Domain, Parts]]) -> None:
+        for domain, part in done:
             self._step_room(domain, Parts(part.added, part.removed), _NO_BOUND)
         self._contradictions.changes()
 
@@ -257,7 +251,7 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        return self._size + len(self._schema) + len(self._contradictions.index.quads)
+        return self._size + self._schema.size + len(self._contradictions.index.quads)
 
     def _at_end(self) -> int:
         """As many as there are derived quads once contradictions are told."""

@@ -127,7 +127,7 @@ def test_it_installs_opens_to_the_network_and_tells_how_to_get_in(machine: Machi
 def test_locally_nothing_is_opened(machine: Machine) -> None:
     told = machine.done("--local")
     assert "http://127.0.0.1:8000/" in told
-    assert "0.0.0.0" not in machine.settings.read_text()
+    assert 'host = "0.0.0.0"' not in machine.settings.read_text()
 
 
 @needs_root

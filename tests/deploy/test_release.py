@@ -1,6 +1,7 @@
 """A package as a release: what `upgrade` takes of it, and which release the command starts."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from unittest.mock import patch
@@ -127,7 +128,10 @@ def test_the_gateway_cannot_write_what_it_runs() -> None:
     unit = (DEBIAN / "sosa-gateway.service").read_text()
     assert "ProtectSystem=strict" in unit
     assert "User=sosa-gateway" in unit
-    assert not [line for line in unit.splitlines() if line.startswith("ReadWritePaths")]
+    words = re.findall(r"^ReadWritePaths=(.*)$", unit, re.MULTILINE)
+    written = [Path(word.lstrip("-+")) for line in words for word in line.split()]
+    for code in (SLOTS, PACKAGE):
+        assert not [path for path in written if path in (code, *code.parents)]
     upgrade = (DEBIAN / "sosa-gateway-upgrade.service").read_text()
     assert "[Install]" not in upgrade
     assert os.fspath(SLOTS) in upgrade

@@ -291,10 +291,11 @@ class Automaton:
             number = numbers.get(predicate)
             if heeded is not None and number not in heeded:
                 continue
-            try:
-                found.append((numbers[subject], numbers[predicate], numbers[object_]))
-            except KeyError:
+            start, end = numbers.get(subject), numbers.get(object_)
+            if start is None or number is None or end is None:
                 found.append(self._terms.ids(triple))
+            else:
+                found.append((start, number, end))
         return found
 
     def _known(self, triples: Sequence[Triple]) -> list[Ids]:

@@ -27,7 +27,7 @@ class Prune(NamedTuple):
     known: Collection[Key]
 
     def of(self, solutions: list[Solution]) -> list[Solution]:
-        """Those of the solutions that are for somebody."""
+        """The solutions that are for somebody."""
         key, known = self.key, self.known
         return [solution for solution in solutions if key(solution) in known]
 

@@ -26,7 +26,7 @@ from gateway.windows.timeline import Timeline
 Rows = tuple[Row, ...]
 
 _SPARE = 64
-"""Subjects that are known beside twice as many as there are elements, before they are gone over."""
+"""Subjects that may come beside twice as many as there were, before all are gone over."""
 
 _MOST_SAID = 8
 """So many stars keep what an element says with it; for further ones it is read again."""
@@ -59,7 +59,7 @@ def element_rows(timeline: Timeline, star: Star, *, is_measured: bool) -> "Eleme
     name = timeline, (star.name, is_measured)
     found = _known.get(name)
     if found is None:
-        found = _known[name] = ElementRows(timeline, star, is_measured=is_measured)
+        found = _known[name] = ElementRows(star, is_measured=is_measured)
     return found
 
 
@@ -70,13 +70,13 @@ class ElementRows:
     hashes: two of one hash count as one, which costs time alone.
     """
 
-    def __init__(self, timeline: Timeline, star: Star, *, is_measured: bool) -> None:
+    def __init__(self, star: Star, *, is_measured: bool) -> None:
         self.is_sure = True
         self._is_measured = is_measured
         self._name = object()
-        self._timeline = timeline
         self._star = star
         self._subjects: dict[int, Record] = {}
+        self._most = _SPARE
         self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
 
     def enter(self, record: Record) -> Said:
@@ -124,9 +124,9 @@ class ElementRows:
             if _depth(others) >= _MOST_SAID:
                 others = None
         said = record.said = self._read(record, others)
-        if len(self._subjects) > 2 * self._timeline.elements + _SPARE:
+        if len(self._subjects) > self._most:
             left = {key: each for key, each in self._subjects.items() if each.own is not None}
-            self._subjects = left
+            self._subjects, self._most = left, 2 * len(left) + _SPARE
         return said
 
     def _read(self, record: Record, others: Said | None) -> Said:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
-from gateway.engine.incremental.plan import CorePattern
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
 from gateway.engine.sliding.feed import Feed
@@ -25,7 +24,6 @@ from gateway.engine.spu import Change as Told
 from gateway.engine.spu import Spu
 from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
-from gateway.rdf.terms import Term
 from gateway.store.readable import Source
 from gateway.windows.content import Change, Content
 
@@ -34,8 +32,7 @@ class SlidingUnit:
     """The members of one shape over one window.
 
     `fault` is why it can say no more: an UnsureError or a defect. Then the members, of which it
-    still knows what they were told, are to be served by another unit. `predicates` are those of the
-    window that it looks at.
+    still knows what they were told, are to be served by another unit.
     """
 
     tier = "sliding"
@@ -43,7 +40,6 @@ class SlidingUnit:
     def __init__(self, store: Source, query: SlidingQuery, lutt: tuple[LuttEntry, ...]) -> None:
         self.lutt = lutt
         self.node: NamedNode = query.rows.node
-        self.predicates = predicates_of(query.rows.patterns)
         self.fault: Exception | None = None
         self._variables = query.variables
         self._members: dict[Row, Members] = {}
@@ -232,11 +228,6 @@ class SlidingUnit:
         group.shown = now
         if now is None:
             self._groups.forget(group)
-
-
-def predicates_of(patterns: Iterable[CorePattern]) -> frozenset[Term]:
-    """The predicates of a star: all are constant."""
-    return frozenset(each.predicate for each in patterns if isinstance(each.predicate, NamedNode))
 
 
 class _Became(NamedTuple):

@@ -87,7 +87,8 @@ class Asking:
 
     def changed(self, delta: Delta) -> None:
         """This gateway's own change, which is known at once."""
-        self._learn_own(self._own.changed(delta))
+        if not self._own.is_idle:
+            self._learn_own(self._own.changed(delta))
 
     def learn(self, member: str, steps: Iterable[Step]) -> None:
         """What came of a member; who can be in a mirror from now on is."""

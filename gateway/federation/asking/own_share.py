@@ -23,6 +23,11 @@ class OwnShare:
         self._store = store
         self._in_force = Filter()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is needed of it."""
+        return not self._in_force.entries
+
     def want(self, entries: Iterable[LuttEntry]) -> Delta:
         """Have these in force too; what that adds."""
         entries = tuple(entries)

@@ -82,15 +82,18 @@ class Parting:
 
     def _read(self, quads: Sequence[Quad]) -> tuple[Sequence[Quad], Sequence[Quad]]:
         """The quads that mean something: now, and later."""
-        meant = self._meant
-        read = [quad for quad in quads if quad.predicate in meant]
-        if not read:
-            return _NONE
         ways, classes = self._ways, self._classes
         now: list[Quad] = []
+        if self._is_unheard:
+            return now, [
+                quad
+                for quad in quads
+                if (way := ways.get(quad.predicate)) is not None
+                and (way != _CLASS or quad.object in classes)
+            ]
         later: list[Quad] = []
-        for quad in read:
-            way: int | None = ways[quad.predicate]
+        for quad in quads:
+            way = ways.get(quad.predicate)
             if way == _CLASS:
                 way = classes.get(quad.object)
             if way is not None:

@@ -38,7 +38,7 @@ def form_of(store: Path) -> str:
     """The form of the store in a folder. Raises OSError."""
     try:
         return (store / "form").read_text(encoding="ascii").strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return _FIRST
 
 

@@ -29,6 +29,15 @@ ARCH = os.environ.get("SOSA_GATEWAY_APPLIANCE_ARCH", ARCHITECTURE)
 CUTS = int(os.environ.get("SOSA_GATEWAY_APPLIANCE_CUTS", "10"))
 LOAD_S = 15.0 if has_kvm(ARCH) else 40.0
 FIRST = "urn:sensor:1"
+WISHES = f"""\
+[device]
+name = "kitchen"
+claim_code = "{CODE}"
+ssh_keys = ["{{key}}"]
+
+[limits]
+query_s = 300  # what an emulated processor may take
+"""
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +59,7 @@ def card(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mach
     """Flashed, with wishes on it, not started."""
     folder = tmp_path_factory.mktemp("machine")
     machine = Machine(image, ARCH, folder)
-    key = machine.make_key()
-    machine.put(
-        "gateway.toml",
-        f'[device]\nname = "kitchen"\nclaim_code = "{CODE}"\nssh_keys = ["{key}"]\n',
-    )
+    machine.put("gateway.toml", WISHES.format(key=machine.make_key()))
     yield machine
     shutil.rmtree(folder)
 

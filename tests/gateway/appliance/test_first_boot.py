@@ -391,6 +391,7 @@ def test_a_new_device_opens_what_it_serves_by_tls_and_nothing_else(places: Place
     [
         ('[mqtt]\nmode = "external"\nhost = "broker.lan"\n', "8443, 9443"),
         ("[mqtt]\nwebsocket = true\n", "8084, 8443, 8883, 9443"),
+        ('[mqtt]\nmode = "mosquitto"\n', "8443, 8883, 9443"),
         ("[tls]\nhttp_port = 443\nwebsocket_port = 0\nmqtt_port = 0\n", "443"),
         ('[mqtt]\nhost = "127.0.0.1"\n', "8443, 9443"),
     ],

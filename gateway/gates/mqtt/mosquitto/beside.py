@@ -7,7 +7,6 @@ gateway runs.
 
 import asyncio
 import logging
-import os
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from gateway.gates.mqtt.mosquitto.logins import (
     password_file,
 )
 from gateway.runtime.alarms import AlarmKind, Condition
+from gateway.runtime.durable_files import write_durably
 from gateway.runtime.folders import disk_error
 from gateway.security.identity import Snapshot
 from gateway.security.identity_store import IdentityStore
@@ -75,14 +75,8 @@ def own_login(path: Path) -> OwnLogin:
 def _make_login(path: Path) -> None:
     secret = secrets.token_urlsafe(32)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    made = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(made, "w", encoding="ascii") as file:
-        file.write(f"{secret}\n{mosquitto_hash(secret, MADE_ROUNDS)}\n")
-        file.flush()
-        os.fsync(made)
-    part.replace(path)
+    text = f"{secret}\n{mosquitto_hash(secret, MADE_ROUNDS)}\n"
+    write_durably(path, text.encode("ascii"), like=path.parent.stat())
 
 
 def dialled(config: Config) -> ExternalSettings:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gateway.errors import StorageError
 from gateway.gates.mqtt.mosquitto.configuration import CONFIGURATION, HEAD
+from gateway.runtime.durable_files import remove_durably, write_durably
 from gateway.runtime.folders import disk_error
 
 GROUP = "mosquitto"
@@ -24,8 +25,6 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
     try:
         _make(folder)
         changed = [name for name, content in files.items() if _replace(folder / name, content)]
-        if changed:
-            _sync(folder)
     except OSError as error:
         raise _fault(folder, error) from error
     return bool(changed)
@@ -39,8 +38,7 @@ def remove(folder: Path) -> bool:
             HEAD
         ):
             return False
-        path.unlink()
-        _sync(folder)
+        remove_durably(path)
     except PermissionError:
         return False  # of somebody else's gateway
     except OSError as error:
@@ -70,32 +68,15 @@ def _make(folder: Path) -> None:
 
 
 def _give(path: Path) -> None:
-    """To Mosquitto's group, where there is one and we may; in a folder with setgid it has it."""
+    """To Mosquitto's group, where there is one and we may; with setgid its files have it too."""
     with suppress(KeyError, PermissionError):
         os.chown(path, -1, grp.getgrnam(GROUP).gr_gid)
 
 
 def _replace(path: Path, content: bytes) -> bool:
+    """Whether it had to be; where root writes, it belongs to whom the folder does."""
     with suppress(FileNotFoundError):
         if path.read_bytes() == content and not path.stat().st_mode & _OTHERS:
             return False
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        if path.parent.stat().st_gid != os.fstat(descriptor).st_gid:
-            _give(fresh)
-        os.fchmod(descriptor, _FILE_MODE)
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    fresh.replace(path)
+    write_durably(path, content, _FILE_MODE, like=path.parent.stat())
     return True
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
