@@ -128,6 +128,7 @@ async def _by_roster(
         now,
         changed=service.members_are,
         wrong=service.close_link,
+        is_ignored=service.guard.is_closed,
     )
     door = Door(folder, name, listening(config).host, settings.join_port, now)
     await keeper.begin()
