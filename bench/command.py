@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.appliance import device, soak, writes
 from bench.chat import chat
 from bench.city import experiments, growth, parallel, scalability, shapes_run
 from bench.city.streets import ROADS
 from bench.ctp import ctp
 from bench.families import families
+from bench.federation import federation
 from bench.http import fanout, http_updates
 from bench.modbus import modbus
 from bench.page import page
@@ -72,24 +74,25 @@ def _report(outcomes: Iterable[Outcome], *, as_json: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """One benchmark as the command line knows it."""
+    """One benchmark as the command line knows it; its `own` options are none of `all`."""
 
     name: str
     purpose: str
     measure: Measure
     options: Sequence[Callable[[argparse.ArgumentParser], None]]
+    own: Sequence[Callable[[argparse.ArgumentParser], None]] = ()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("sosa-gateway bench", description="Measure this machine.")
     commands = parser.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
     every = dict.fromkeys(add for benchmark in BENCHMARKS for add in benchmark.options)
-    everything = Benchmark("all", "all of them but page", _all, tuple(every))
-    for each in (*BENCHMARKS, PAGE, everything):
+    everything = Benchmark("all", "all that take no folder and no browser", _all, tuple(every))
+    for each in (*BENCHMARKS, *APART, everything):
         command = commands.add_parser(each.name, help=each.purpose, description=each.purpose)
         command.set_defaults(measure=each.measure)
         command.add_argument("--json", action="store_true", help="one JSON object an experiment")
-        for add in each.options:
+        for add in (*each.own, *each.options):
             add(command)
     return parser
 
@@ -191,6 +194,18 @@ def _add_modbus(command: argparse.ArgumentParser) -> None:
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
 
 
+def _add_part(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "part", nargs="?", choices=["all", *federation.PARTS], default="all", help="default: all"
+    )
+
+
+def _add_events(command: argparse.ArgumentParser) -> None:
+    default = federation.EVENTS
+    text = f"of a run of a pair, for federation (default: {default:,})"
+    command.add_argument("--events", type=_count, default=default, metavar="N", help=text)
+
+
 def _add_roads(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--roads", type=_count, default=ROADS, metavar="N", help=f"of the city's {ROADS}"
@@ -203,6 +218,36 @@ def _add_page(command: argparse.ArgumentParser) -> None:
         ("--rate", page.RATE, "readings a second"),
         ("--memory-seconds", page.MEMORY_S, "how long the heap is looked at"),
         ("--crowd", page.CROWD, "streams that are too many to draw"),
+    ):
+        text = f"{what} (default: {default:,})"
+        command.add_argument(name, type=_count, default=default, metavar="N", help=text)
+
+
+def _add_device(command: argparse.ArgumentParser) -> None:
+    text = f"at rest, and under load (default: {device.SECONDS})"
+    command.add_argument("--seconds", type=_count, default=device.SECONDS, metavar="S", help=text)
+
+
+def _add_writes(command: argparse.ArgumentParser) -> None:
+    for name, default, what in (
+        ("--minutes", writes.MINUTES, "how long"),
+        ("--speed", writes.SPEED, "times real time"),
+        ("--rated-tb", writes.RATED_TB, "TB written that a card is rated for"),
+    ):
+        text = f"{what} (default: {default:g})"
+        command.add_argument(name, type=_positive, default=default, metavar="N", help=text)
+    text = "[journal] fsync_interval_s (default: 0)"
+    command.add_argument("--fsync-interval", type=_positive, default=0.0, metavar="S", help=text)
+    text = "an ext4 of its own tells what its journal adds (default: a temporary folder)"
+    command.add_argument("--folder", type=Path, metavar="DIR", help=text)
+
+
+def _add_soak(command: argparse.ArgumentParser) -> None:
+    text = "where data and parts are kept; given again, the next part goes on"
+    command.add_argument("--folder", type=Path, required=True, metavar="DIR", help=text)
+    for name, default, what in (
+        ("--readings", soak.READINGS, "of all parts"),
+        ("--part-seconds", soak.PART_S, "at most for this part"),
     ):
         text = f"{what} (default: {default:,})"
         command.add_argument(name, type=_count, default=default, metavar="N", help=text)
@@ -249,6 +294,16 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
 
 
 def _brokers(options: argparse.Namespace) -> Sequence[str]:
@@ -305,6 +360,11 @@ def _modbus(options: argparse.Namespace) -> Iterator[Outcome]:
     return modbus.measure(options.devices, options.modbus_seconds)
 
 
+def _federation(options: argparse.Namespace) -> Iterator[Outcome]:
+    part = getattr(options, "part", "all")
+    return federation.measure(part, options.events, options.roads)
+
+
 def _shapes(options: argparse.Namespace) -> Iterator[Outcome]:
     return shapes_run.measure(options.nodes, options.updates)
 
@@ -340,6 +400,24 @@ def _windows(options: argparse.Namespace) -> Iterator[Outcome]:
 
 def _page(options: argparse.Namespace) -> Iterator[Outcome]:
     return page.measure(options.streams, options.rate, options.memory_seconds, options.crowd)
+
+
+def _device(options: argparse.Namespace) -> Iterator[Outcome]:
+    return device.measure(options.seconds)
+
+
+def _writes(options: argparse.Namespace) -> Iterator[Outcome]:
+    return writes.measure(
+        options.minutes,
+        options.speed,
+        options.rated_tb,
+        options.folder,
+        options.fsync_interval,
+    )
+
+
+def _soak(options: argparse.Namespace) -> Iterator[Outcome]:
+    return soak.measure(options.folder, options.readings, options.part_seconds)
 
 
 def _all(options: argparse.Namespace) -> Iterator[Outcome]:
@@ -388,6 +466,13 @@ BENCHMARKS = (
         "chat", "the chat of SEPA's paper: overhead, messages to oneself", _chat, (_add_chat,)
     ),
     Benchmark("families", "each device family beside plain JSON", _families, (_add_families,)),
+    Benchmark(
+        "federation",
+        "gateways that answer together: a pair, growth, delay",
+        _federation,
+        (_add_roads, _add_events),
+        (_add_part,),
+    ),
     Benchmark("modbus", "Modbus devices read each second", _modbus, (_add_modbus,)),
     Benchmark(
         "reasoning",
@@ -412,5 +497,15 @@ BENCHMARKS = (
 )
 """All benchmarks, in the order of `make bench`."""
 
-PAGE = Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,))
-"""Apart: it needs a browser, and a quarter of an hour."""
+APART = (
+    Benchmark("page", "the web page under load, in Chromium; 15 minutes", _page, (_add_page,)),
+    Benchmark(
+        "device",
+        "one core, 512 MB: at rest, and 200 readings/s; 3 minutes",
+        _device,
+        (_add_device,),
+    ),
+    Benchmark("writes", "what the demo writes to a card; 10 minutes", _writes, (_add_writes,)),
+    Benchmark("soak", "10 million readings, in parts of 2 hours", _soak, (_add_soak,)),
+)
+"""What needs a browser, much time or a folder to go on in."""

@@ -107,6 +107,11 @@ class Child:
         ticks = stat.rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
+    @property
+    def pid(self) -> int:
+        """By which the system knows it."""
+        return self._process.pid
+
     def resident_bytes(self) -> int:
         """The memory of it that is in RAM now; Linux only (proc_pid_statm(5))."""
         statm = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii")
@@ -137,9 +142,12 @@ class Child:
         return ChildFailedError(f"the {self.name} of the benchmark {what}")
 
 
-def python_child(name: str, module: str, specification: str) -> Child:
-    """A module of ours as a process, with one argument, which is JSON."""
-    return Child(name, [sys.executable, "-m", module, specification])
+def python_child(name: str, module: str, specification: str, within: Sequence[str] = ()) -> Child:
+    """A module of ours as a process, with one argument, which is JSON.
+
+    `within` is a command that becomes the one behind it, as taskset(1) does.
+    """
+    return Child(name, [*within, sys.executable, "-m", module, specification])
 
 
 def free_port() -> int:

@@ -40,13 +40,16 @@
     ├── OverloadedError         503  overloaded            a limit of the whole gateway is reached
     ├── SuspendedError          503  suspended             more follows than `derived` allows
     ├── QueryTimeoutError       503  query_timeout         a QUERY past its time
+    ├── FederationIncompleteError 503 federation_incomplete  a gateway that was asked is missing
     ├── ShippingError           503  shipping              a landing zone not reached, or wrong
+    ├── UpgradeError            500  upgrade               a release not taken, or gone back from
     └── StorageError            503  storage               disk full, store or journal broken
         └── UnreachableError        503  storage               no gateway answers there
 
 `code` and `http_status` are stable and part of the wire protocol (docs/errors.md).
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 
@@ -352,6 +355,20 @@ class QueryTimeoutError(GatewayError):
         return type(self), (self.limit_s,)
 
 
+class FederationIncompleteError(GatewayError):
+    """Of the gateways that a QUERY names, `missing` have not told what it needs."""
+
+    code = "federation_incomplete"
+    http_status = 503
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        what = f"missing: {', '.join(missing)}"
+        super().__init__(
+            what, "ask again later, or with missing=allow for the answer of the others"
+        )
+        self.missing = tuple(missing)
+
+
 class ConfigurationError(GatewayError):
     """gateway.toml, a JSAP profile or a mapping is wrong; names file and line or path."""
 
@@ -398,6 +415,12 @@ class StorageError(GatewayError):
 
 class UnreachableError(StorageError):
     """Nobody answers at the address of a gateway."""
+
+
+class UpgradeError(GatewayError):
+    """A release that is not taken, or that was and is gone back from."""
+
+    code = "upgrade"
 
 
 class ShippingError(GatewayError):

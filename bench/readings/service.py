@@ -6,7 +6,7 @@ in every gateway; the ports are any free ones.
 
 import json
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,10 +83,15 @@ def service_config(folder: Path, broker_port: int | None) -> Config:
 
 
 @contextmanager
-def running_service(config: Config, start_s: float = END_TIMEOUT_S) -> Iterator[Service]:
-    """A gateway for as long as the context; `start_s` is how long it may take to start."""
+def running_service(
+    config: Config, start_s: float = END_TIMEOUT_S, within: Sequence[str] = ()
+) -> Iterator[Service]:
+    """A gateway for as long as the context; `start_s` is how long it may take to start.
+
+    `within` is a command that becomes the one behind it.
+    """
     specification = config.model_dump_json()
-    with python_child("gateway", "bench.readings.serve", specification) as child:
+    with python_child("gateway", "bench.readings.serve", specification, within) as child:
         serving = json.loads(child.wait_for('"serving"', start_s))
         yield Service(
             child,

@@ -2,7 +2,7 @@
 
 Place on the way of the data: the updates that ingest makes of readings, in memory, on engines that
 take turns. Under SOSA's axioms once as long as nobody asks what follows, and once with somebody
-who has subscribed to it, so that each reading is derived from at once.
+who has subscribed to what one sensor observed, which is derived from at once.
 """
 
 from collections.abc import Mapping, Sequence

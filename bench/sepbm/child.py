@@ -65,7 +65,7 @@ def measured(wanted: Wanted, data: Path) -> dict[str, Any]:
         adapter.load(configuration.base)
         load_s = adapter.cpu_s() - cpu_s
         gc.collect()
-        gc.freeze()  # as in a process that has run for long: what stays is not looked at again
+        gc.freeze()  # first answers do not pay for what was loaded
         runner = Runner(adapter, configuration, reference)
         members = _run(runner, wanted, configuration.namespace)
     finally:

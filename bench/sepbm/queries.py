@@ -53,11 +53,24 @@ _BODIES: Mapping[str, str] = {
 
 _REORDERED: Mapping[str, str] = {
     "C02": "SELECT ?X ?Y ?Z { { SELECT ?Z ?Y { ?Z a uni:Department . ?Y a uni:University . "
-    "?Z uni:subOrganizationOf ?Y } } ?X uni:memberOf ?Z . ?X uni:undergraduateDegreeFrom ?Y . "
-    "?X a uni:GraduateStudent }",
+    "?Z uni:subOrganizationOf ?Y } } { SELECT ?X ?Y { ?X uni:undergraduateDegreeFrom ?Y } } "
+    "?X uni:memberOf ?Z . ?X a uni:GraduateStudent }",
+    "C08": "SELECT ?X ?Y ?Z { { SELECT ?X ?Z { ?X uni:emailAddress ?Z } } "
+    "{ SELECT ?X { ?X a uni:Student } } { SELECT ?X ?Y { ?X uni:memberOf ?Y } } "
+    f"{{ SELECT ?Y {{ ?Y a uni:Department . ?Y uni:subOrganizationOf {_U0} }} }} }}",
+    "C09": "SELECT ?X ?Y ?Z { { SELECT ?X ?Y { ?X uni:advisor ?Y } } "
+    "{ SELECT ?Y ?Z { ?Y uni:teacherOf ?Z } } { SELECT ?X ?Z { ?X uni:takesCourse ?Z } } "
+    "?X a uni:Student . ?Y a uni:Faculty . ?Z a uni:Course }",
+    "C15": "SELECT ?S ?N { { SELECT ?S ?N { ?S uni:name ?N } } ?S a uni:Student }",
+    "C16": "SELECT ?S ?E { { SELECT ?S ?E { ?S foaf:mbox ?E } } ?S a uni:Student }",
     "C17": "SELECT ?S ?U { { SELECT ?D ?U { ?D uni:subOrganizationOf ?U } } "
-    "?S uni:memberOf ?D . ?S a uni:Student }",
+    "{ SELECT ?S ?D { ?S uni:memberOf ?D } } { SELECT ?S { ?S a uni:Student } } }",
+    "C19": 'SELECT ?S { { SELECT ?S { ?S foaf:surname ?N . FILTER regex(?N, "^(A|B|C|D)") } } '
+    "?S a uni:Student }",
+    "C20": "SELECT ?P ?N { { SELECT ?P ?N { ?P uni:name ?N } } "
+    "{ { ?P a uni:Student } UNION { ?P a uni:Employee } } }",
 }
+"""Oxigraph joins what sub-SELECTs give by hash, and looks up the rest row by row."""
 
 _REQUERIED: Mapping[str, str] = {
     "C11+": f"SELECT ?X {{ ?X a uni:ResearchGroup . ?X uni:subOrganizationOf+ {_U0} }}",
@@ -71,7 +84,7 @@ def queries(namespace: str = UNIV_BENCH_2004) -> Mapping[str, str]:
 
 
 def reordered(namespace: str = UNIV_BENCH_2004) -> Mapping[str, str]:
-    """The same answers; C02 and C17 in an order of joins in which Oxigraph is 3 to 12 times faster.
+    """The same answers, in joins in which Oxigraph is up to 12 times faster.
 
     For what only needs the answers: choosing resources, references, tests.
     """

@@ -6,6 +6,7 @@ the run has failed. Then everything is deleted, and every row must go. Source: M
 "Performance Testing of Semantic Publish/Subscribe Systems", sections 2 and 3.2.
 """
 
+import gc
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,6 +99,8 @@ class Runner:
             adapter.create_channel(name, text)
             adapter.subscribe(name, self._tell)
         self._run.first_answers_s = adapter.cpu_s() - cpu_s
+        gc.collect()
+        gc.freeze()  # as in a process that has run for long: what stays is not looked at again
         steps = list(self._configuration.steps(number))
         last = max(n for n, step in enumerate(steps) if step.kind == "publish")
         for index, step in enumerate(steps):

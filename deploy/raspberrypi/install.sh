@@ -9,6 +9,7 @@ root=${SOSA_GATEWAY_INSTALL_ROOT:-}
 settings=$root/etc/sosa-gateway/gateway.toml
 data=$root/var/lib/sosa-gateway
 installed_key=$root/usr/share/sosa-gateway/release-key.pem
+slots=$root/var/lib/sosa-gateway-slots
 old_unit=$root/etc/systemd/system/sosa-gateway.service
 serial=$old_unit.d/serial.conf
 needed_kib=409600
@@ -143,6 +144,18 @@ installed_version() {
     sed -n 's/^ii *//p'
 }
 
+# The release in use, where `sosa-gateway upgrade` has put one into a slot.
+slot_version() { cat "$slots/current/version" 2>/dev/null || true; }
+
+# An older package than the slot in use takes its place on demand alone; a newer one by itself.
+require_newer_than_slot() {
+  slot=$(slot_version)
+  if [ -z "$slot" ] || ! dpkg --compare-versions "$version" lt "$slot"; then return 0; fi
+  [ -n "$downgrade" ] || fail "release $slot is in use, which is newer than $version" \
+    "keep it, or say --allow-downgrade"
+  run rm -f "$slots/current" "$slots/previous"
+}
+
 require_newer() {
   installed=$(installed_version)
   if [ -n "$installed" ] && dpkg --compare-versions "$version" lt "$installed" && [ -z "$downgrade" ]; then
@@ -257,6 +270,7 @@ main() {
   find_package
   verify
   require_newer
+  require_newer_than_slot
   had_settings=''
   [ ! -e "$settings" ] || had_settings=yes
   take_over

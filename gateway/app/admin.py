@@ -17,6 +17,7 @@ from gateway.config.settings import Config
 from gateway.engine import Limits
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.alarms import AlarmsGate
+from gateway.gates.admin.health_history import HealthHistoryGate
 from gateway.gates.admin.openapi import ROUTERS
 from gateway.gates.admin.quarantine import QuarantineGate
 from gateway.gates.admin.raw_messages import RawMessagesGate
@@ -43,7 +44,9 @@ def json_interface(
         *access_gates(security, config, stages.broker.port),
         DelayedGate(storage.scheduler),
         HealthGate(health),
+        stages.keeping,
         AlarmsGate(health),
+        HealthHistoryGate(health.alarming.report),
         QuarantineGate(quarantine, QuarantineReplay(quarantine, reception.inbox)),
         RawMessagesGate(raw, identity),
         stages.onboarding,

@@ -3,31 +3,31 @@
 Built once at the start, when the parts are there that they are about.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from pathlib import Path
 
+from gateway import __version__
 from gateway.admin.alarm_graph import AlarmGraph
 from gateway.admin.alarm_watch import AlarmWatch
 from gateway.admin.mapping_alarms import MappingAlarms
 from gateway.admin.mapping_graph import EVERYTHING, MappingGraph
 from gateway.admin.reasoning import reasoning_alarms
+from gateway.admin.self_report import Said, SelfReport
 from gateway.app.stages import Stages
-from gateway.app.tasks import Tasks
+from gateway.app.tasks import Run, Tasks
 from gateway.app.vitals import Vitals
 from gateway.engine import SubscribeRequest
 from gateway.engine.measures import engine_alarms
 from gateway.gates.modbus.measures import modbus_alarms
 from gateway.journal.measures import journal_alarms
 from gateway.runtime.alarms import AlarmKind, Condition, Growth, Source
-from gateway.runtime.clocks import Clocks
+from gateway.runtime.clocks import Clocks, is_set
 from gateway.runtime.measures import Measure
 from gateway.shipping.measures import shipping_alarms
 
-_FIRST = datetime(2025, 1, 1, tzinfo=UTC)
-"""No gateway of this version has run before."""
-
+_COUNTED = ("observations", "updates", "notifications", "quarantined", "failed")
 _JUMP_S = 60.0
 _TOLD_S = 900.0
 
@@ -39,6 +39,7 @@ class Alarming:
     watch: AlarmWatch
     vitals: Vitals
     mappings: MappingAlarms
+    report: SelfReport
 
     def measures(self) -> tuple[Measure, ...]:
         """How many alarms there are, and were."""
@@ -51,7 +52,7 @@ class Alarming:
 
 @asynccontextmanager
 async def alarming(
-    stages: Stages, vitals: Vitals, clocks: Clocks, tasks: Tasks
+    stages: Stages, vitals: Vitals, clocks: Clocks, tasks: Tasks, report: SelfReport
 ) -> AsyncIterator[Alarming]:
     """Watch as long as the context lasts; the graph of alarms is empty at first."""
     scheduler, identity = stages.storage.scheduler, stages.storage.identity
@@ -66,10 +67,34 @@ async def alarming(
     watch, graph = AlarmWatch(sources, clocks.now), AlarmGraph(scheduler, identity)
     await graph.empty()
     graph.follow(watch)
-    async with AsyncExitStack() as running:
-        for name, run in (("vitals", vitals.run), ("alarms", graph.run), ("watch", watch.run)):
+    tasked: Mapping[str, Run] = {
+        "vitals": vitals.run,
+        "alarms": graph.run,
+        "watch": watch.run,
+        "report": report.run,
+    }
+    life: Said = {"version": __version__, "epoch": stages.storage.journal.epoch}
+    async with report.kept(life), AsyncExitStack() as running:
+        report.follow(watch)
+        for name, run in tasked.items():
             await running.enter_async_context(tasks.task(run, name))
-        yield Alarming(watch, vitals, mappings)
+        yield Alarming(watch, vitals, mappings, report)
+
+
+def self_report(stages: Stages, folder: Path, clocks: Clocks) -> SelfReport:
+    """What a gateway with its data in `folder` notes of itself."""
+    began, space = clocks.steady(), stages.storage.journal.space
+
+    def facts() -> Mapping[str, float]:
+        counted = stages.summary()
+        return {
+            "uptime_s": round(clocks.steady() - began),
+            **{name: counted[name] for name in _COUNTED},
+            "journal_bytes": space.taken,
+            "free_bytes": space.free,
+        }
+
+    return SelfReport(folder / "health.jsonl", clocks.now, facts)
 
 
 def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
@@ -81,10 +106,17 @@ def _sources(stages: Stages, clocks: Clocks) -> Sequence[Source]:
         reasoning_alarms(storage.engine),
         stages.broker.alarms(),
         modbus_alarms(stages.modbus),
+        *federation_alarms(stages),
         ClockSanity(clocks).conditions,
         lambda: _stored(stages),
         lambda: _profiles(stages),
     )
+
+
+def federation_alarms(stages: Stages) -> Sequence[Source]:
+    """What is wrong among gateways, where there are several."""
+    federation = stages.subscribing.federation
+    return () if federation is None else (federation.conditions,)
 
 
 def _stored(stages: Stages) -> Iterator[Condition]:
@@ -132,7 +164,7 @@ class ClockSanity:
             self._jump = f"it jumped by {offset_s - self._offset_s:+.0f} s to {now:%Y-%m-%d %H:%M}"
             self._until = steady_s + _TOLD_S
         self._offset_s = offset_s
-        if now < _FIRST:
+        if not is_set(now):
             what = f"it says {now:%Y-%m-%d %H:%M}, which is long ago"
             yield Condition(AlarmKind.CLOCK, "clock", what, _SET_IT)
         elif steady_s < self._until:

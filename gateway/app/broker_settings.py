@@ -5,17 +5,20 @@ import ssl
 from adapters.discovery import MAX_ANNOUNCEMENT_BYTES
 from gateway.app.names import broker_names
 from gateway.app.onboarding import announced
+from gateway.app.security import identities_path, own_certificate
 from gateway.config.settings import Config, is_loopback
 from gateway.gates.admin.broker import BrokerGate, BrokerTold, own_address
 from gateway.gates.mqtt.embedded.settings import BrokerSettings
 from gateway.gates.mqtt.external.settings import ExternalSettings
+from gateway.gates.mqtt.mosquitto.beside import Beside, dialled
+from gateway.security.identity_store import IdentityStore
 
 _EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - recognised, not bound
 
 
 def broker_gate(config: Config, port: int) -> BrokerGate:
     """Where devices connect; `port` is the one that the broker has."""
-    mqtt, is_own = config.mqtt, config.mqtt.mode == "embedded"
+    mqtt, is_own = config.mqtt, config.mqtt.mode != "external"
     is_local, is_secured = is_loopback(mqtt.host), config.security.enabled
     return BrokerGate(
         BrokerTold(
@@ -23,7 +26,7 @@ def broker_gate(config: Config, port: int) -> BrokerGate:
             host="" if mqtt.host in _EVERYWHERE else mqtt.host,
             address="" if is_local else own_address(),
             local=is_local,
-            port=port,
+            port=config.mqtt_port if mqtt.mode == "mosquitto" else port,
             tls=config.tls.mode != "off" if is_own else mqtt.tls,
             websocket_port=config.mqtt_websocket_port,
             users=(is_secured or bool(mqtt.users)) if is_own else bool(mqtt.username),
@@ -33,8 +36,10 @@ def broker_gate(config: Config, port: int) -> BrokerGate:
 
 
 def external_settings(config: Config) -> ExternalSettings:
-    """How another broker is reached. Raises ConfigurationError."""
+    """How another broker is reached. Raises ConfigurationError, StorageError."""
     mqtt = config.mqtt
+    if mqtt.mode == "mosquitto":
+        return dialled(config)
     return ExternalSettings(
         mqtt.host,
         mqtt.port,
@@ -43,6 +48,16 @@ def external_settings(config: Config) -> ExternalSettings:
         mqtt.read_password(),
         tls=mqtt.client_context(),
     )
+
+
+def beside_of(config: Config) -> Beside | None:
+    """The Mosquitto that is told whom we know; None where there is none. Raises a GatewayError."""
+    if config.mqtt.mode != "mosquitto":
+        return None
+    if config.tls.mode == "own":
+        own_certificate(config)
+    store = IdentityStore(identities_path(config)) if config.security.enabled else None
+    return Beside(config, store)
 
 
 def broker_settings(config: Config, tls: ssl.SSLContext | None) -> BrokerSettings:

@@ -8,26 +8,30 @@ then the writer stops, so no part talks to one that is gone.
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from adapters.modbus.polls import FORMAT_NAME
-from gateway.app.alarms import alarming
+from gateway.admin.keeping.backup import Backups, SettingsFiles
+from gateway.admin.keeping.starting import with_its_data
+from gateway.app.alarms import alarming, self_report
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
 from gateway.app.http import serving
 from gateway.app.logs import kept_log
-from gateway.app.mqtt import BrokerLink, MqttContext, OtherBroker, OwnBroker
+from gateway.app.mqtt import MqttContext, broker_link
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
 from gateway.app.stages import Stages
-from gateway.app.storage import open_storage
+from gateway.app.storage import Storage, open_storage, store_path
 from gateway.app.subscribers import subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from gateway.runtime.loop_calls import LoopCalls
@@ -41,6 +45,10 @@ _SWITCH_S = 0.001
 
 _COLLECT = (50_000, 20, 100)
 """Garbage is looked for this seldom: readings leave none in cycles, and each look costs time."""
+
+
+async def _at_once() -> None:
+    """Nobody has to be waited for."""
 
 
 class Gateway:
@@ -61,11 +69,22 @@ class Gateway:
         config: Config,
         clocks: Clocks = SYSTEM_CLOCKS,
         starting: Callable[[str], None] = lambda _stage: None,
+        *,
+        settings: Path | None = None,
+        may_serve: Callable[[], Awaitable[None]] = _at_once,
+        start_anew: Callable[[], None] | None = None,
     ) -> None:
-        """`starting` is told the name of each stage when it begins."""
+        """`starting` is told the name of each stage when it begins.
+
+        `settings` is the file that the configuration is from. When all but what listens is there,
+        `may_serve` is waited for. `start_anew` ends it where somebody starts it again.
+        """
         self._config = config
         self._clocks = clocks
         self._starting = starting
+        self._settings = settings
+        self._may_serve = may_serve
+        self._start_anew = start_anew
         self._exit = AsyncExitStack()
         self._tasks: Tasks
 
@@ -75,6 +94,7 @@ class Gateway:
         raise_limit()
         gc.set_threshold(*_COLLECT)
         keep_private(self._config.gateway.data_dir)
+        with_its_data(self._config.gateway.data_dir, store_path(self._config))
         self._tasks = Tasks()
         async with AsyncExitStack() as starting:
             await self._start(starting)
@@ -115,8 +135,7 @@ class Gateway:
         config, clocks, tasks = self._config, self._clocks, self._tasks
         enter = starting.enter_async_context
         log = starting.enter_context(kept_log())
-        loop_calls = LoopCalls(asyncio.get_running_loop())
-        guarded = security(config)
+        loop_calls, guarded = LoopCalls(asyncio.get_running_loop()), security(config)
         self._starting("store")
         storage = starting.enter_context(open_storage(config, clocks))
         reception = Reception(config, clocks, storage)
@@ -127,10 +146,12 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(subscribing(config, storage.scheduler, loop_calls, guarded))
+        subscribed = await enter(
+            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+        )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
-        broker = _broker_link(MqttContext(*around, modbus.is_ours))
+        broker = broker_link(MqttContext(*around, modbus.is_ours))
         control = control_of(
             config,
             clocks,
@@ -142,14 +163,30 @@ class Gateway:
         )
         # Rules are in force before the first message: at another broker it may have waited.
         await enter(control.running(reception, storage, tasks))
+        keeping = self._keeping(storage)
         self.stages = Stages(
-            storage, reception, onboarding, subscribed, broker, modbus, control, log, kept
+            storage, reception, onboarding, subscribed, broker, modbus, control, log, keeping, kept
         )
-        self._starting("broker")
-        await enter(broker.listening(control.actuating.topics))
-        self.mqtt_port = broker.port
-        await enter(modbus.running(reception.mappings, loop_calls, tasks.task))
+        await self._may_serve()
+        storage.keep_up()
+        await self._listen(starting, loop_calls)
         await self._serve(starting, guarded)
+
+    def _keeping(self, storage: Storage) -> KeepingGate:
+        config, data = self._config, self._config.gateway.data_dir
+        store = storage.engine.store if config.store.kind == "disk" else None
+        files = SettingsFiles(self._settings, config.named_files)
+        backups = Backups(data, store, storage.journal, files)
+        return KeepingGate(config.gateway.id, data, backups, self._start_anew)
+
+    async def _listen(self, starting: AsyncExitStack, loop_calls: LoopCalls) -> None:
+        """Take messages of devices from now on."""
+        stages, enter = self.stages, starting.enter_async_context
+        self._starting("broker")
+        await enter(stages.broker.listening(stages.control.actuating.topics))
+        self.mqtt_port = stages.broker.port
+        mappings = stages.reception.mappings
+        await enter(stages.modbus.running(mappings, loop_calls, self._tasks.task))
 
     async def _serve(self, starting: AsyncExitStack, guarded: Security) -> None:
         """Watch over all that has started, and let people in."""
@@ -157,13 +194,10 @@ class Gateway:
         for name, run in guarded.tasks().items():
             await enter(self._tasks.task(run, name))
         vitals = vitals_of(stages, config.gateway.data_dir)
-        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks))
+        report = self_report(stages, config.gateway.data_dir, self._clocks)
+        alarms = await enter(alarming(stages, vitals, self._clocks, self._tasks, report))
         self._starting("HTTP and WebSocket")
         ports = await enter(serving(config, stages, alarms, guarded))
         self.http_port, self.websocket_port = ports.http, ports.websocket
         stages.storage.scheduler.start_timers()
         await stages.onboarding.warn()
-
-
-def _broker_link(context: MqttContext) -> BrokerLink:
-    return OtherBroker(context) if context.config.mqtt.mode == "external" else OwnBroker(context)

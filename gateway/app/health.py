@@ -35,8 +35,15 @@ class Health:
     def details(self) -> Mapping[str, object]:
         """Counters since the start, the flow now, and mappings known to say the contrary."""
         inverted = self.stages.onboarding.inverted()
-        told = {"counters": dict(self.stages.summary()), "flow": self.alarming.vitals.flow()}
-        return {**told, "inverted": inverted} if inverted else told
+        told: dict[str, object] = {
+            "counters": dict(self.stages.summary()),
+            "flow": self.alarming.vitals.flow(),
+        }
+        if inverted:
+            told["inverted"] = inverted
+        federation = self.stages.federation
+        away = [] if federation is None else [e.name for e in federation.status if not e.is_up]
+        return {**told, "federation": {"away": away}} if away else told
 
     @property
     def is_full(self) -> bool:

@@ -20,6 +20,7 @@ from gateway.app.subscribers import rendering_limits
 from gateway.app.windows import elements_gate
 from gateway.config.settings import Config, LimitsSettings
 from gateway.dashboard import STATIC
+from gateway.federation.service import FederationService
 from gateway.gates.http.http_connection import ConnectionLimits
 from gateway.gates.http.operations import Load, ServerSettings, application, serve
 from gateway.gates.http.page import PageGate
@@ -59,7 +60,11 @@ async def serving(
     with QueryPool(scheduler.engine.query, pool_limits, apart, infer=infer) as pool:
         health = Health(stages, alarming)
         alarming.watch.add(limit_alarms(_refusals(pool, load)))
-        sparql = SparqlGates(scheduler, pool, config, security.guard, alarming.mappings.of_update)
+        gathering = stages.federation
+        warnings = alarming.mappings.of_update
+        sparql = SparqlGates(
+            scheduler, pool, config, security.guard, warnings=warnings, federation=gathering
+        )
         elements = elements_gate(stages, pool, security.guard, limits)
         http: list[BaseRoute] = [
             *sparql.routes(),
@@ -116,7 +121,9 @@ class SparqlGates:
         pool: QueryPool,
         config: Config,
         guard: Guard,
+        *,
         warnings: Warnings,
+        federation: FederationService | None,
     ) -> None:
         limits = request_limits(config)
         self._http = HttpGate(
@@ -126,10 +133,12 @@ class SparqlGates:
             guard=guard,
             description=ServiceDescription(is_federated=bool(config.remote.hosts)),
             warnings=warnings,
+            federation=federation,
         )
         documents = scheduler.engine.store.remote.documents
         self._graphs = GraphStoreGate(scheduler, pool, documents, guard, limits)
-        self._explain = ExplainGate(scheduler, limits, guard, infer=config.reasoning.infer)
+        infer = config.reasoning.infer
+        self._explain = ExplainGate(scheduler, limits, guard, infer=infer, federation=federation)
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""

@@ -25,6 +25,7 @@ from gateway.engine import Engine, Standing
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.streams import StreamsGate
 from gateway.gates.looking.asked_of import Standings
+from gateway.gates.looking.federation import FederationGate
 from gateway.gates.looking.flow import FlowGate, FlowSources, Stage
 from gateway.gates.looking.operations import LookingGate
 from gateway.gates.looking.quiet import QuietGate, QuietSources
@@ -70,6 +71,7 @@ def looking_gates(
         QuietGate(pool, quiet),
         StandingGate(standing),
         StreamsGate(_streams(stages), pool),
+        FederationGate(stages.federation),
         LookingGate(
             stages.log,
             told_settings(config, Config()),

@@ -6,7 +6,7 @@ commands at once, and `listening`, within which messages come in.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from adapters.sparkplug.host import SparkplugHost
 from gateway.actuation.command_topics import CommandTopics
 from gateway.actuation.host_state import HostState, sparkplug_host_state
 from gateway.admin.onboarding.onboarding import Onboarding
-from gateway.app.broker_settings import broker_settings, external_settings
+from gateway.app.broker_settings import beside_of, broker_settings, external_settings
 from gateway.app.onboarding import external_listener
 from gateway.app.reception import Reception
 from gateway.app.security import Security
@@ -34,11 +34,17 @@ from gateway.gates.mqtt.external.broker import ExternalBroker
 from gateway.gates.mqtt.external.commands import ExternalCommands
 from gateway.gates.mqtt.external.measures import external_alarms, external_measures
 from gateway.gates.mqtt.external.session_filters import SessionFilters
+from gateway.gates.mqtt.mosquitto.folder import remove
 from gateway.gates.subscriptions.mqtt import MqttGate
 from gateway.runtime.alarms import Source
 from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.runtime.measures import Measure
+
+_START_IT = (
+    "start Mosquitto with the configuration in [mqtt] mosquitto_dir: "
+    "systemctl status sosa-gateway-mosquitto"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +159,14 @@ class OwnBroker:
 
 
 class OtherBroker:
-    """The gateway connects to where the devices do."""
+    """The gateway connects to where the devices do: elsewhere, or a Mosquitto beside it."""
 
     def __init__(self, context: MqttContext) -> None:
         mappings = context.reception.mappings
         self._context = context
+        self._beside = beside_of(context.config)
+        if self._beside is not None:
+            self._beside.follow_from_now()
         self._dialled = external_settings(context.config)
         self.port = context.config.mqtt.port
         self.publisher = ExternalBroker(
@@ -176,8 +185,12 @@ class OtherBroker:
         return external_measures(self.publisher)
 
     def alarms(self) -> Source:
-        """Whether the broker is reached."""
-        return external_alarms(self.publisher, f"{self._dialled.host}:{self._dialled.port}")
+        """Whether the broker is reached, and, beside us, told whom we know."""
+        address, beside = f"{self._dialled.host}:{self._dialled.port}", self._beside
+        if beside is None:
+            return external_alarms(self.publisher, address)
+        reached = external_alarms(self.publisher, address, _START_IT)
+        return lambda: (*reached(), *beside.conditions())
 
     def clients(self) -> Sequence[BrokerClient]:
         """The one connection to that broker."""
@@ -201,11 +214,25 @@ class OtherBroker:
             listener = external_listener(
                 context.config, self._dialled, context.onboarding, context.clocks.now
             )
-            async with context.subscribing.over(self._dialled), commands, listener:
+            async with AsyncExitStack() as stack:
+                for each in (context.subscribing.over(self._dialled), commands, listener):
+                    await stack.enter_async_context(each)
+                if self._beside is not None:
+                    await stack.enter_async_context(
+                        context.tasks.task(self._beside.run, "mosquitto")
+                    )
                 yield
         finally:
             context.reception.inbox.close()
             await asyncio.to_thread(self.publisher.close)
+
+
+def broker_link(context: MqttContext) -> BrokerLink:
+    """The link to the broker of the settings; what a Mosquitto beside reads goes with its mode."""
+    mqtt = context.config.mqtt
+    if mqtt.mode != "mosquitto":
+        remove(mqtt.mosquitto_dir)
+    return OwnBroker(context) if mqtt.mode == "embedded" else OtherBroker(context)
 
 
 @asynccontextmanager

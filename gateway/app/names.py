@@ -36,7 +36,7 @@ def _names_at(host: str, http: HttpSettings) -> Names:
 def server_names(http: HttpSettings, mqtt: MqttSettings) -> list[str]:
     """For a certificate: this machine's names and addresses, then those that are configured."""
     configured = (_PORT.sub("", host) for host in http.hosts)
-    bound = [http.host, *([mqtt.host] if mqtt.mode == "embedded" else [])]
+    bound = [http.host, *([mqtt.host] if mqtt.mode != "external" else [])]
     names = [*_own_names(bound), *LOOPBACK, *configured]
     return list(dict.fromkeys(name.strip("[]").lower() for name in names))
 

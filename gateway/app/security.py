@@ -118,6 +118,7 @@ def security(config: Config) -> Security:
         token_s=token_lifetimes_s(config),
         sepatest=security.sepatest,
         throttle=ThrottleLimits(security.address_failures, security.identity_failures),
+        for_mosquitto=config.mqtt.mode == "mosquitto",
     )
     store = IdentityStore(identities_path(config))
     authority = Authority(store, settings)

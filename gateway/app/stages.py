@@ -11,6 +11,9 @@ from gateway.app.mqtt import BrokerLink
 from gateway.app.reception import Reception
 from gateway.app.storage import Storage
 from gateway.app.subscribers import Subscribing
+from gateway.federation.service import FederationService
+from gateway.federation.watching.measures import federation_measures
+from gateway.gates.admin.keeping import KeepingGate
 from gateway.gates.modbus.gate import ModbusGate
 from gateway.gates.modbus.measures import modbus_measures
 from gateway.gates.subscriptions.measures import subscriber_measures
@@ -30,7 +33,14 @@ class Stages:
     modbus: ModbusGate
     control: Control
     log: LogTail
+    keeping: KeepingGate
     events: EventsKept | None = None
+
+    @property
+    def federation(self) -> FederationService | None:
+        """What answers over several gateways, where there is a federation."""
+        found = self.subscribing.federation
+        return None if found is None else found.service
 
     def summary(self) -> Mapping[str, int]:
         """The way of the data in counters: messages in, triples, notifications, commands out."""
@@ -61,3 +71,6 @@ class Stages:
         yield from subscriber_measures(self.subscribing.subscribers)
         if self.events is not None:
             yield from self.events.measures()
+        service = self.federation
+        if service is not None:
+            yield from federation_measures(lambda: service.status)

@@ -6,8 +6,8 @@ the scheduler finishes what is queued, then store and journal are closed.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.admin.profile_reload import ProfileFiles
@@ -48,6 +48,7 @@ class Storage:
     upkeep: Upkeep
     shipper: Shipper | None
     scheduler: Scheduler
+    _beside: ExitStack = field(default_factory=ExitStack)
 
     @property
     def engine(self) -> Engine:
@@ -56,17 +57,23 @@ class Storage:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Seal, ship, reason and write; the journal has been replayed. Raises OntologyError."""
+        """Reason and write; the journal has been replayed. Raises OntologyError."""
         if self.engine.reasoner is not None:
             with one_core():
                 self.engine.start_reasoning()
-        with self.upkeep, self.shipper or nullcontext():
+        with self._beside:
             self.scheduler.__enter__()
             try:
                 yield
             finally:
                 # Its end is waited for without holding up the loop that serves it.
                 await asyncio.to_thread(self.scheduler.__exit__, None, None, None)
+
+    def keep_up(self) -> None:
+        """Seal and ship from now on, until the scheduler has ended."""
+        self._beside.enter_context(self.upkeep)
+        if self.shipper is not None:
+            self._beside.enter_context(self.shipper)
 
     async def learn(self, query: str, sink: Sink) -> None:
         """Subscribe to our own engine; an UPDATE is answered when the sink has been told."""

@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
+from gateway.app.federation.federating import Federation, federating
 from gateway.app.security import Security
+from gateway.app.tasks import Tasks
 from gateway.config.limits import LimitsSettings
 from gateway.config.settings import Config
-from gateway.engine import Engine, Limits
+from gateway.engine import Engine
 from gateway.errors import UnauthorizedError
-from gateway.federation.member import MemberSettings
-from gateway.federation.service import FederationService
-from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier
 from gateway.gates.mqtt.embedded.subscriptions import Identify
 from gateway.gates.mqtt.external.settings import ExternalSettings
 from gateway.gates.mqtt.external.subscriptions import ExternalExchange
@@ -24,6 +23,7 @@ from gateway.gates.subscriptions.outbox import OutboxLimits
 from gateway.gates.subscriptions.subscribers import Subscribers
 from gateway.gates.subscriptions.subscription import SubscriberLimits
 from gateway.gates.subscriptions.tried_first import TriedFirst
+from gateway.runtime.clocks import Clocks
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.scheduler.scheduler import Scheduler
 from gateway.security.policy import EVERYTHING, Policy
@@ -84,6 +84,7 @@ class Subscribing:
     apart: QueriesApart
     prefix: str
     identify: Identify
+    federation: Federation | None = None
 
     @asynccontextmanager
     async def over(self, settings: ExternalSettings) -> AsyncIterator[None]:
@@ -96,29 +97,14 @@ class Subscribing:
 
 
 @asynccontextmanager
-async def federating(
-    config: Config, scheduler: Scheduler
-) -> AsyncIterator[FederationService | None]:
-    """The federation, where that is set. Raises ConfigurationError."""
-    settings = config.federation
-    if not settings.listen:
-        yield None
-        return
-    name, peers = config.gateway.id, settings.peers
-    endpoints = Endpoints((settings.listen,), tuple(peer.at for peer in peers.values()))
-    carrier = ZenohCarrier(name, peers, endpoints)
-    read = {peer: each.graphs() for peer, each in peers.items()}
-    answers = Limits(config.limits.query_solutions, config.limits.query_s)
-    member = MemberSettings(read, settings.outgoing(), settings.replica_quads, limits=answers)
-    limits = settings.service()
-    service = FederationService(name, peers, scheduler, carrier, settings=member, limits=limits)
-    async with service.running():
-        yield service
-
-
-@asynccontextmanager
 async def subscribing(
-    config: Config, scheduler: Scheduler, loop_calls: LoopCalls, security: Security
+    config: Config,
+    scheduler: Scheduler,
+    loop_calls: LoopCalls,
+    security: Security,
+    *,
+    clocks: Clocks,
+    tasks: Tasks,
 ) -> AsyncIterator[Subscribing]:
     """Subscribers can come, by whatever transport."""
     policies = None if security.authority is None else security.authority.policy
@@ -127,12 +113,14 @@ async def subscribing(
         apart = stack.enter_context(closing(_queries_apart(config, scheduler.engine)))
         windows = OpenWindows(scheduler, config.limits.query_memory_bytes // _COPIED)
         tried = stack.enter_context(closing(TriedFirst(scheduler, apart, windows)))
-        federation = await stack.enter_async_context(federating(config, scheduler))
-        federated = Federated(tried, federation)
+        federation = await stack.enter_async_context(
+            federating(config, scheduler, clocks.now, tasks)
+        )
+        federated = Federated(tried, None if federation is None else federation.service)
         subscribers = Subscribers(federated, loop_calls, limits, security.guard)
         await stack.enter_async_context(subscribers)
         identify = identify_by(policies)
-        yield Subscribing(subscribers, apart, config.mqtt.sparql_topic, identify)
+        yield Subscribing(subscribers, apart, config.mqtt.sparql_topic, identify, federation)
 
 
 _COPIED = 10

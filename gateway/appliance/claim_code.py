@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.appliance.system_files import PRIVATE, write_durably
+from gateway.appliance.system_files import PRIVATE
 from gateway.errors import ConflictError
+from gateway.runtime.durable_files import write_durably
 from gateway.security.claim import offer
 from gateway.security.identity_store import IdentityStore
 

@@ -11,6 +11,7 @@ from gateway.appliance.wishes import Wishes
 from gateway.config.file import Given
 
 DATA_DIR = "/var/lib/sosa-gateway"
+MOSQUITTO_DIR = "/var/lib/sosa-gateway-mosquitto"
 BROKER_PASSWORD = "etc/sosa-gateway/broker-password"  # noqa: S105  # where it is, not what
 """Below the folder of data, to which /etc/sosa-gateway leads."""
 
@@ -21,7 +22,7 @@ def closed(name: str) -> dict[str, Any]:
     return {
         "gateway": {"id": name, "data_dir": DATA_DIR},
         "http": {"host": "0.0.0.0", "hosts": names},  # noqa: S104
-        "mqtt": {"host": "0.0.0.0"},  # noqa: S104
+        "mqtt": {"host": "0.0.0.0", "mosquitto_dir": MOSQUITTO_DIR},  # noqa: S104
         "tls": {"mode": "own"},
         "security": {"enabled": True},
     }
@@ -38,7 +39,8 @@ def settings_of(
     wished = _merged(base, wishes.settings)
     if wishes.broker_password:
         wished = _merged(wished, {"mqtt": {"password_file": f"/{BROKER_PASSWORD}"}})
-    wished = _merged(wished, {"gateway": {"data_dir": DATA_DIR}})
+    places = {"gateway": {"data_dir": DATA_DIR}, "mqtt": {"mosquitto_dir": MOSQUITTO_DIR}}
+    wished = _merged(wished, places)
     text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
     given = Given(file, text, wished, {})
     _, faults = given.what_is_right()

@@ -26,7 +26,6 @@ from gateway.appliance.system_files import (
     PUBLIC,
     link_timezone,
     system_files,
-    write_durably,
 )
 from gateway.appliance.toml_text import toml_of
 from gateway.appliance.wishes import (
@@ -39,6 +38,7 @@ from gateway.appliance.wishes import (
 from gateway.config.file import load_config
 from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.runtime.durable_files import write_durably
 
 WISHES, PRESET, REPORT = "gateway.toml", "rpi-preseed.toml", "gateway-report.txt"
 SETTINGS = "etc/sosa-gateway/gateway.toml"

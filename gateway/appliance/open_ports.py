@@ -32,7 +32,7 @@ def _served(config: Config) -> Iterator[tuple[str, int]]:
     yield config.http.host, config.http_port
     if not config.shared_port:
         yield config.http.host, config.websocket_port
-    if config.mqtt.mode == "embedded":
+    if config.mqtt.mode != "external":
         yield config.mqtt.host, config.mqtt_port
         yield config.mqtt.host, config.mqtt_websocket_port or 0
     host, _, port = config.federation.listen.rpartition(":")

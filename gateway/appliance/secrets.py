@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.appliance.system_files import sync_folder, write_durably
 from gateway.appliance.toml_text import toml_of
+from gateway.runtime.durable_files import sync_folder, write_durably
 
 _SECRET = re.compile(r"password|secret|psk|token$|(?<!ssh_)(?<!authorized_)key$|claim_code", re.I)
 _HEAD = """\

@@ -6,8 +6,8 @@ package brings aside; a link to it puts it into force. Source: systemd.unit(5), 
 
 from pathlib import Path
 
-from gateway.appliance.system_files import sync_folder
 from gateway.config.settings import Config
+from gateway.runtime.durable_files import sync_folder
 
 LINK = "etc/sosa-gateway.service.d/serial.conf"
 """Below the folder of data, to which the unit's folder of drop-ins leads on an image."""

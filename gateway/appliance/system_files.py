@@ -5,7 +5,6 @@ hostname(5), localtime(5), wpa_supplicant.conf(5); IEEE 802.11-2020, J.4.1 (pass
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,30 +47,6 @@ def link_timezone(data: Path, timezone: str) -> None:
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(f"{ZONES}/{timezone}")
     fresh.replace(link)
-
-
-def write_durably(path: Path, content: bytes, mode: int) -> None:
-    """Old or new, never half of it, after a power cut as well. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:
-        os.fchmod(descriptor, mode)
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    fresh.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have what was renamed in it on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _wired(fixed: FixedAddress) -> str:

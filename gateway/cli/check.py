@@ -18,6 +18,7 @@ from gateway.cli.checking.axioms import ontology_findings
 from gateway.cli.checking.folder import Where, folder_findings, identity_findings
 from gateway.cli.checking.links import (
     broker_findings,
+    federation_findings,
     modbus_findings,
     shipping_findings,
     tls_findings,
@@ -80,6 +81,7 @@ _LOOKS: Sequence[tuple[set[str], Callable[[Config, Where], Iterable[Finding]]]] 
     ({"gateway", "store", "mqtt", "http", "websocket", "tls"}, port_findings),
     ({"gateway", "mqtt"}, broker_findings),
     ({"modbus"}, modbus_findings),
+    ({"gateway", "federation"}, federation_findings),
 )
 """What is looked at, each with the sections of settings that it rests on."""
 

@@ -26,6 +26,9 @@ def add(commands: Commands) -> None:
     instead.add_argument(
         "--fleet", type=_positive, metavar="N", help="N devices of all dialects that know the truth"
     )
+    instead.add_argument(
+        "--gateways", type=_house_of, metavar="N", help="N gateways that answer together"
+    )
     parser.add_argument("--restart", action="store_true", help="of a fleet's gateway, at half time")
     parser.add_argument(
         "--minutes", type=_not_negative, default=60.0, help="simulated time of a fleet; default: 60"
@@ -49,6 +52,12 @@ def _positive(text: str) -> int:
     return int(text[:9])
 
 
+def _house_of(text: str) -> int:
+    if not (text.isdecimal() and 2 <= int(text[:4]) <= 20):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 2 to 20")
+    return int(text)
+
+
 def _not_negative(text: str) -> float:
     try:
         value = float(text)
@@ -60,6 +69,8 @@ def _not_negative(text: str) -> float:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    if options.gateways is not None:
+        return _gateways(options)
     return _house(options) if options.fleet is None else _fleet(options)
 
 
@@ -80,6 +91,19 @@ def _house(options: argparse.Namespace) -> int:
     after: Any = import_module("gateway.cli.next_steps")
     for line in after.next_steps(ports, options.config):
         say(line)
+    return 0
+
+
+def _gateways(options: argparse.Namespace) -> int:
+    if options.landing is not None or options.config is not None:
+        raise ConfigurationError(
+            "several gateways take free ports and ship nothing",
+            "leave out --landing and --config, or --gateways",
+        )
+    loop: Any = import_module("gateway.cli.loop")
+    session: Any = import_module("gateway.demo.gateways.session")
+    with Terminal(plain=True) as terminal:
+        loop.run_loop(session.run_gateways(options.gateways, options.duration, terminal))
     return 0
 
 

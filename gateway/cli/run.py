@@ -9,14 +9,16 @@ import asyncio
 import logging
 import os
 import signal
+from pathlib import Path
 
 from gateway.app.gateway import Gateway
 from gateway.app.logs import configure_logs
+from gateway.appliance.upgrade.waiting import until_passed
 from gateway.appliance.watchdog import Watch, Watchdog
 from gateway.cli.loop import first_of, on_stop_signals, run_loop
 from gateway.cli.options import Commands, add_command, add_config
 from gateway.cli.verbs import VERBS
-from gateway.config.file import load_config
+from gateway.config.file import load_config, settings_file
 from gateway.config.settings import Config
 from gateway.runtime.service_manager import ServiceManager
 
@@ -29,17 +31,18 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    run_gateway(load_config(options.config, os.environ))
+    config = load_config(options.config, os.environ)
+    run_gateway(config, settings_file(options.config))
     return 0
 
 
-def run_gateway(config: Config) -> None:
+def run_gateway(config: Config, settings: Path | None = None) -> None:
     """Serve until SIGINT, SIGTERM or the gateway's own end; then close it in order."""
     configure_logs(config.log)
     ends_with_terminal = _has_terminal() and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     # Until there is a gateway that can reload its profiles, SIGHUP must not end it.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    run_loop(_serve(config, ends_with_terminal=ends_with_terminal))
+    run_loop(_serve(config, settings, ends_with_terminal=ends_with_terminal))
 
 
 def _has_terminal() -> bool:
@@ -51,7 +54,7 @@ def _has_terminal() -> bool:
     return True
 
 
-async def _serve(config: Config, *, ends_with_terminal: bool) -> None:
+async def _serve(config: Config, settings: Path | None, *, ends_with_terminal: bool) -> None:
     loop, signalled = asyncio.get_running_loop(), asyncio.Event()
     on_stop_signals(signalled.set)
     if ends_with_terminal:
@@ -59,7 +62,13 @@ async def _serve(config: Config, *, ends_with_terminal: bool) -> None:
     manager = ServiceManager.of(os.environ)
     async with (
         Watchdog(manager) as watchdog,
-        Gateway(config, starting=lambda stage: manager.status(f"starting: {stage}")) as gateway,
+        Gateway(
+            config,
+            starting=lambda stage: manager.status(f"starting: {stage}"),
+            settings=settings,
+            may_serve=until_passed(manager),
+            start_anew=signalled.set if manager.is_there else None,
+        ) as gateway,
     ):
         if not ends_with_terminal:
             loop.add_signal_handler(signal.SIGHUP, gateway.reload_profiles)

@@ -9,20 +9,24 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from gateway.app.broker_settings import beside_of
 from gateway.app.security import identities_path, own_certificate, token_lifetimes_s
-from gateway.cli.options import Commands, add_command, add_group, say
+from gateway.cli.options import Commands, add_group, say
 from gateway.cli.verbs import VERBS
-from gateway.config.file import load_config
+from gateway.config.file import Given, load_config
+from gateway.config.settings import Config
 from gateway.errors import ConfigurationError, StorageError
 from gateway.security.authority import Credentials, new_credentials
 from gateway.security.claim import TRIES, VALID_S, offer
 from gateway.security.clients import checked_name, state_of
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
-from gateway.security.passwords import hash_password
+from gateway.security.mosquitto_hash import mosquitto_hash
+from gateway.security.passwords import Hashes, hash_password, hashes_of
 from gateway.security.policy import Capability, Policy
 from gateway.security.policy_text import policy_of, words_of
 from gateway.security.private_files import keep_private
@@ -37,7 +41,7 @@ def add(commands: Commands) -> None:
     _parser(commands, "claim", _claim, VERBS["claim"].purpose)
     _add_keys(add_group(commands, "keys", VERBS["keys"].purpose))
     _parser(commands, "ca", _ca, VERBS["ca"].purpose)
-    user = add_command(commands, "mqtt-user", _mqtt_user, VERBS["mqtt-user"].purpose)
+    user = _parser(commands, "mqtt-user", _mqtt_user, VERBS["mqtt-user"].purpose)
     user.add_argument("name", metavar="NAME")
 
 
@@ -63,6 +67,11 @@ def _add_client(commands: Commands) -> None:
     change = _parser(commands, "change", _change, "give a client these rights in place of its own")
     change.add_argument("name", metavar="NAME")
     _add_policy(change)
+    renew = _parser(commands, "renew", _renew, "give a client another secret, which is printed")
+    renew.add_argument("name", metavar="NAME")
+    renew.add_argument(
+        "--credentials", type=Path, metavar="FILE", help="write them to a new file instead"
+    )
     revoke = _parser(commands, "revoke", _revoke, "forget a client and end what it has open")
     revoke.add_argument("name", metavar="NAME")
     revoke.add_argument(
@@ -87,6 +96,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         parser,
         "may",
         "mappings: write what devices mean; operations: see metrics and counters; "
+        "federate: ask other gateways; "
         "system: write the gateway's own graphs",
         choices=[capability.value for capability in Capability],
     )
@@ -132,9 +142,21 @@ def _parser(
 
 
 def _store(options: argparse.Namespace) -> IdentityStore:
-    config = load_config(options.config, os.environ)
+    return _store_of(load_config(options.config, os.environ))
+
+
+def _store_of(config: Config) -> IdentityStore:
     keep_private(config.gateway.data_dir)
     return IdentityStore(identities_path(config))
+
+
+@contextmanager
+def _told_mosquitto(config: Config) -> Iterator[IdentityStore]:
+    """The store; what is changed in it, a Mosquitto beside the gateway is told as well."""
+    yield _store_of(config)
+    beside = beside_of(config)
+    if beside is not None:
+        beside.write()
 
 
 def _policy(options: argparse.Namespace) -> Policy:
@@ -143,31 +165,63 @@ def _policy(options: argparse.Namespace) -> Policy:
 
 def _add(options: argparse.Namespace) -> int:
     name = checked_name(options.name)
+    config = load_config(options.config, os.environ)
     now = time.time()
     wanted = options.secret or options.credentials
     credentials = new_credentials() if wanted else Credentials("", "")
+    hashes = _hashes(config, credentials) if wanted else Hashes()
     identity = Identity(
         name,
         options.kind,
         _policy(options),
         credentials.client_id,
-        hash_password(credentials.client_secret) if wanted else "",
+        hashes.secret,
         register_until=0.0 if wanted else now + options.register_within * 3600,
         tokens_from=now,
+        mosquitto_hash=hashes.mosquitto,
     )
-    if options.credentials:
-        _write(options.credentials, credentials)
-    try:
-        _store(options).add(identity)
-    except BaseException:
-        if options.credentials:
-            options.credentials.unlink()
-        raise
+    with _given(options.credentials, credentials), _told_mosquitto(config) as store:
+        store.add(identity)
     if options.secret:
-        _say(f"client_id: {credentials.client_id}", f"client_secret: {credentials.client_secret}")
+        _say_credentials(credentials)
     elif not options.credentials:
         _say(f"{name} may register within {options.register_within:g} hours")
     return 0
+
+
+def _hashes(config: Config, credentials: Credentials) -> Hashes:
+    return hashes_of(credentials.client_secret, for_mosquitto=config.mqtt.mode == "mosquitto")
+
+
+def _say_credentials(credentials: Credentials) -> None:
+    _say(f"client_id: {credentials.client_id}", f"client_secret: {credentials.client_secret}")
+
+
+def _renew(options: argparse.Namespace) -> int:
+    config = load_config(options.config, os.environ)
+    secret = new_credentials().client_secret
+    with _told_mosquitto(config) as store:
+        client_id = store.client_id(options.name)
+        credentials = Credentials(client_id, secret)
+        with _given(options.credentials, credentials):
+            store.renew(options.name, _hashes(config, credentials), time.time())
+    if not options.credentials:
+        _say_credentials(credentials)
+    return 0
+
+
+@contextmanager
+def _given(path: Path | None, credentials: Credentials) -> Iterator[None]:
+    """Credentials in a file, if one is named; it goes again where they do not come into force."""
+    if path is None:
+        yield
+        return
+    _write(path, credentials)
+    try:
+        yield
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _write(path: Path, credentials: Credentials) -> None:
@@ -186,16 +240,17 @@ def _write(path: Path, credentials: Credentials) -> None:
 
 
 def _change(options: argparse.Namespace) -> int:
-    _store(options).change_policy(options.name, _policy(options))
+    with _told_mosquitto(load_config(options.config, os.environ)) as store:
+        store.change_policy(options.name, _policy(options))
     return 0
 
 
 def _revoke(options: argparse.Namespace) -> int:
-    store = _store(options)
-    if options.tokens:
-        store.revoke_tokens(options.name, time.time())
-    else:
-        store.revoke(options.name)
+    with _told_mosquitto(load_config(options.config, os.environ)) as store:
+        if options.tokens:
+            store.revoke_tokens(options.name, time.time())
+        else:
+            store.revoke(options.name)
     return 0
 
 
@@ -274,5 +329,9 @@ def _mqtt_user(options: argparse.Namespace) -> int:
         raise ConfigurationError("the password is empty", "type one, or pipe one in")
     if interactive and getpass.getpass("again: ") != password:
         raise ConfigurationError("the two passwords differ", "try again")
-    say(f"{json.dumps(options.name)} = {json.dumps(hash_password(password))}")
+    # Settings that lack a user may be refused whole: only the mode counts.
+    mqtt = Given.read(options.config, os.environ).settings.get("mqtt")
+    is_mosquitto = isinstance(mqtt, dict) and mqtt.get("mode") == "mosquitto"
+    stored = mosquitto_hash(password) if is_mosquitto else hash_password(password)
+    say(f"{json.dumps(options.name)} = {json.dumps(stored)}")
     return 0

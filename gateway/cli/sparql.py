@@ -19,6 +19,9 @@ def add(commands: Commands) -> None:
     """The four commands."""
     parser = add_command(commands, "query", _query, VERBS["query"].purpose)
     _add_sparql(parser)
+    _add_gateways(parser)
+    what = "allow: answer without the gateways that are missing"
+    parser.add_argument("--missing", metavar="WORD", help=what)
     parser.add_argument(
         "--format",
         choices=["table", *service.RESULT_TYPES],
@@ -51,29 +54,49 @@ def _add_windows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--windows", metavar="JSON|@FILE", help=what)
     told = "what is told of the answer: changes (as without it), added, removed or whole"
     parser.add_argument("--output", metavar="WORD", help=told)
-    mode = "union (as without it), or event: the query is asked of each compound event alone"
+    _add_gateways(parser)
+    absent = "keep (as without it), or drop: what a gateway had that is away for long"
+    parser.add_argument("--absent", metavar="WORD", help=absent)
+
+
+def _add_gateways(parser: argparse.ArgumentParser) -> None:
+    mode = (
+        "union (as without it); event: the query is asked of each compound event alone; "
+        "each: of each gateway alone"
+    )
     parser.add_argument("--mode", metavar="WORD", help=mode)
     gateways = "all, or ids with commas: the query is asked of all of them together"
     parser.add_argument("--gateways", metavar="all|ID,...", help=gateways)
-    after = "with --mode event: all events after this position of a gateway; may be repeated"
+    after = (
+        "all events after this position of a gateway; of several gateways in other modes: "
+        "the answer is no older; may be repeated"
+    )
     parser.add_argument("--after", metavar="GATEWAY=POSITION", action="append", help=after)
 
 
 def _over(options: argparse.Namespace) -> Mapping[str, Any]:
-    """The members `windows`, `output`, `mode` and `after` of a request.
+    """The members `windows`, `output`, `absent` and those of `_of_gateways` of a request.
 
     Raises WindowError for what cannot be read.
     """
-    over: dict[str, Any] = {}
+    over: dict[str, Any] = dict(_of_gateways(options))
     if options.windows is not None:
         try:
             over["windows"] = json.loads(service.read_text(options.windows, "JSON"))
         except ValueError as error:
             reason, hint = f"is no JSON: {error}", "docs/windows.md shows it"
             raise WindowError("--windows", reason, hint) from error
-    for name in ("output", "mode"):
+    for name in ("output", "absent"):
         if getattr(options, name) is not None:
             over[name] = getattr(options, name)
+    return over
+
+
+def _of_gateways(options: argparse.Namespace) -> Mapping[str, Any]:
+    """The members `gateways`, `mode` and `after` of a request."""
+    over: dict[str, Any] = {}
+    if options.mode is not None:
+        over["mode"] = options.mode
     if options.gateways is not None:
         names = options.gateways
         over["gateways"] = names if names == "all" else names.split(",")
@@ -92,12 +115,15 @@ def _position(text: str) -> tuple[str, str]:
 def _query(options: argparse.Namespace) -> int:
     text, access = service.read_text(options.text), _access(options)
     wanted = options.format or ("table" if sys.stdout.isatty() else "json")
-    if wanted != "table":
-        accept = service.RESULT_TYPES[wanted]
-        say(service.query(options.url, text, accept, access, options.infer).rstrip("\n"))
-        return 0
-    accept = f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9"
-    service.print_table(Console(), service.query(options.url, text, accept, access, options.infer))
+    over = dict(_of_gateways(options))
+    if options.missing is not None:
+        over["missing"] = options.missing
+    accept = service.RESULT_TYPES.get(wanted, f"{service.RESULT_TYPES['json']}, text/turtle;q=0.9")
+    answer = service.query(options.url, text, accept, access, options.infer, over=over)
+    if wanted == "table":
+        service.print_table(Console(), answer)
+    else:
+        say(answer.rstrip("\n"))
     return 0
 
 

@@ -31,6 +31,13 @@ VERBS = {
         "JSAP profiles: their JSON Schema, what is wrong with one, reading them again",
         "jsap",
     ),
+    "backup": Verb("what a running gateway keeps, as one file", "programs.backup"),
+    "restore": Verb(
+        "have a gateway be as a backup says, from its next start on", "programs.backup"
+    ),
+    "upgrade": Verb(
+        "another release in the place of this one, or the one before", "programs.upgrade"
+    ),
     "client": Verb("let clients in, change their rights, revoke them", "security"),
     "claim": Verb("print a code that makes a browser the first client", "security"),
     "first-boot": Verb(
@@ -44,6 +51,10 @@ VERBS = {
         "mappings",
     ),
     "quarantine": Verb("messages with a fault: list, show, replay, discard", "quarantine"),
+    "federation": Verb(
+        "gateways that answer together: status, create, join, remove, adopt, members, check",
+        "federating.commands",
+    ),
     "modbus": Verb("read registers of a Modbus device once", "asking.modbus"),
     "actuators": Verb(
         "what can be set at a running gateway, and what was last",

@@ -45,6 +45,12 @@ def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
         raise ConfigurationError(faults, "gateway.example.toml shows every setting") from error
 
 
+def settings_file(path: Path | None) -> Path | None:
+    """The file that `load_config` reads; None where there is none."""
+    file = path if path is not None else Path("gateway.toml")
+    return file.absolute() if path is not None or file.exists() else None
+
+
 class Fault(NamedTuple):
     """A wrong setting: where it is, with its path, and what is wrong with it and what to do."""
 

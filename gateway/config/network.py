@@ -23,6 +23,7 @@ from gateway.config.values import (
 )
 from gateway.errors import ConfigurationError
 from gateway.security.identity import TOKEN_S, Kind
+from gateway.security.mosquitto_hash import is_mosquitto_hash
 from gateway.security.throttle import ThrottleLimits
 
 
@@ -35,18 +36,19 @@ def is_loopback(host: str) -> bool:
 
 
 class MqttSettings(Section):
-    """The broker: our own (`host` and `port` are bound) or one elsewhere (they are dialled).
+    """The broker: our own (`host` and `port` are bound), one elsewhere (they are dialled), or a
+    Mosquitto beside the gateway, which binds them by the files that we write into `mosquitto_dir`.
 
     `username`, `password_file`, `client_id`, `tls` and `ca_file` are for the external broker; an
     empty client id means sosa-gateway-<gateway.id>, without `ca_file` the system's CAs are trusted.
-    `users` (name to argon2 hash) are for the embedded one without [security]. Its limits are in all
-    and, as `client_...`, of one client: an identity or user, an address where there are none
+    `users` (name to hash) are for the other two without [security]. Limits of the embedded one are
+    in all and, as `client_...`, of one client: an identity or user, an address where there are none
     (docs/brokers.md). With `websocket` it speaks MQTT over WebSocket too. Passwords leave this
     machine in clear text only where `allow_clear_text` says so. Subscribers over MQTT use the
     topics `<sparql_topic>/CLIENT/...`.
     """
 
-    mode: Literal["embedded", "external"] = "embedded"
+    mode: Literal["embedded", "external", "mosquitto"] = "embedded"
     host: str = "127.0.0.1"
     port: Port = 1883
     username: str = ""
@@ -55,6 +57,7 @@ class MqttSettings(Section):
     tls: bool = False
     ca_file: str = ""
     allow_clear_text: bool = False
+    mosquitto_dir: Path = Path("mosquitto")
     sparql_topic: Token = "sparql"
     connections: Count = 400
     client_connections: Count = 200
@@ -75,23 +78,24 @@ class MqttSettings(Section):
     @classmethod
     def _hashed(cls, users: dict[str, str]) -> dict[str, str]:
         for name, password in users.items():
-            if not password.startswith("$argon2"):
+            if not (password.startswith("$argon2") or is_mosquitto_hash(password)):
                 hint = f"run: sosa-gateway mqtt-user {name}"
-                raise ValueError(f"the password of user {name!r} is not an argon2 hash; {hint}")
+                raise ValueError(f"the password of user {name!r} is not a hash of ours; {hint}")
         return users
 
     @model_validator(mode="after")
     def _mode_fits(self) -> Self:
+        if self.mode != "embedded" and self.port == 0:
+            raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
         if self.mode == "external":
             if self.users:
-                raise ValueError('users are for mode = "embedded"; an external broker has its own')
+                raise ValueError("users are for our own broker; an external one has its own")
             if self.websocket:
-                raise ValueError('websocket is for mode = "embedded"; remove it')
-            if self.port == 0:
-                raise ValueError("port 0 (any free port) cannot be dialled; name the broker's port")
-        elif self.username or self.password_file:
+                raise ValueError("websocket is that of an external broker itself; remove it")
+            return self
+        if self.username or self.password_file:
             raise ValueError('username and password_file are for mode = "external"; remove them')
-        elif self.tls or self.ca_file:
+        if self.tls or self.ca_file:
             raise ValueError(
                 'tls and ca_file are for mode = "external"; here say [tls] mode = "own"'
             )
@@ -106,9 +110,9 @@ class MqttSettings(Section):
             )
         if is_loopback(self.host):
             return
-        if self.mode == "embedded" and not (self.users or has_identities):
+        if self.mode != "external" and not (self.users or has_identities):
             raise ValueError(
-                f"the embedded broker would let anyone on {self.host} publish; enable [security], "
+                f"the broker would let anyone on {self.host} publish; enable [security], "
                 "add [mqtt.users] (sosa-gateway mqtt-user NAME) or bind 127.0.0.1"
             )
         is_dialled = self.mode == "external"

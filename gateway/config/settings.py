@@ -4,6 +4,7 @@ Place on the way of the data: before it; the command line loads a `Config` (`gat
 and hands it on, no other part reads a file or the environment by itself.
 """
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 import jsap
+import ontologies
 from gateway.actuation.limits import ActuationLimits
 from gateway.config.discovery import DiscoverySettings
 from gateway.config.events import EventsSettings
@@ -30,6 +32,7 @@ from gateway.config.network import (
     is_loopback,
 )
 from gateway.config.reasoning import ReasoningSettings
+from gateway.config.upgrade import UpgradeSettings
 from gateway.config.values import (
     ONE_AS_LIST,
     Count,
@@ -66,12 +69,15 @@ __all__ = [
     "SparkplugSettings",
     "StoreSettings",
     "TlsSettings",
+    "UpgradeSettings",
     "WebSocketSettings",
     "WindowsSettings",
     "is_loopback",
 ]
 
 SHIPPED_PROFILES = Path(jsap.__path__[0]) / "profiles"
+
+_SHIPPED = {SHIPPED_PROFILES, Path(ontologies.__path__[0])}
 
 _ACTUATION, _ORIGIN = ActuationLimits(), Origin()
 
@@ -196,6 +202,7 @@ class Config(Section):
     remote: RemoteSettings = RemoteSettings()
     journal: JournalSettings = JournalSettings()
     shipping: ShippingSettings = ShippingSettings()
+    upgrade: UpgradeSettings = UpgradeSettings()
     log: LogSettings = LogSettings()
 
     @model_validator(mode="after")
@@ -207,9 +214,20 @@ class Config(Section):
                 section.require_safe(has_identities=has_identities, has_tls=has_tls)
             except ValueError as error:
                 raise _fault_of(name, str(error)) from error
+        if self.mqtt.mode == "mosquitto" and self._is_mosquitto_inside():
+            raise _fault_of(
+                "mqtt",
+                "mosquitto_dir is below data_dir, where Mosquitto reads nothing: name another",
+            )
         if self.security.sepatest and not is_loopback(self.http.host):
             raise _fault_of("security", "sepatest lets everyone in: bind [http] to 127.0.0.1")
         return self
+
+    def _is_mosquitto_inside(self) -> bool:
+        data, folder = (
+            Path(os.path.abspath(each)) for each in (self.gateway.data_dir, self.mqtt.mosquitto_dir)
+        )
+        return folder.is_relative_to(data)
 
     @property
     def http_port(self) -> int:
@@ -223,13 +241,13 @@ class Config(Section):
 
     @property
     def mqtt_port(self) -> int:
-        """Where the embedded broker is bound, or the external one dialled."""
+        """Where devices connect: where our broker is bound, or the external one dialled."""
         is_plain = self.mqtt.mode == "external" or self.tls.mode == "off"
         return self.mqtt.port if is_plain else self.tls.mqtt_port
 
     @property
     def mqtt_websocket_port(self) -> int | None:
-        """Where the embedded broker speaks WebSocket; None where it does not."""
+        """Where our broker speaks WebSocket; None where it does not."""
         if not self.mqtt.websocket:
             return None
         is_plain = self.tls.mode == "off"
@@ -250,12 +268,30 @@ class Config(Section):
         """A JSAP profile behind the listed ones, of what people save; it need not be there."""
         return self.gateway.data_dir / "saved.jsap"
 
+    @property
+    def named_files(self) -> tuple[Path, ...]:
+        """Files that a start reads besides, but those that come with the gateway."""
+        documents = (*self.jsap.profiles, *self.reasoning.ontologies)
+        mine = (path for path in documents if path.parent not in _SHIPPED)
+        names = (
+            self.mqtt.password_file,
+            self.mqtt.ca_file,
+            self.tls.certificate,
+            self.tls.key,
+            self.shipping.token_file,
+            self.shipping.ca_file,
+        )
+        return (*mine, *(Path(name) for name in names if name))
+
     def at(self, folder: Path) -> Self:
         """The same settings, relative paths taken from `folder`."""
         gateway = self.gateway.model_copy(update={"data_dir": folder / self.gateway.data_dir})
         profiles = tuple(folder / path for path in self.jsap.profiles)
-        password = self.mqtt.password_file and str(folder / self.mqtt.password_file)
-        ca_file = self.mqtt.ca_file and str(folder / self.mqtt.ca_file)
+        mqtt = {
+            "password_file": self.mqtt.password_file and str(folder / self.mqtt.password_file),
+            "ca_file": self.mqtt.ca_file and str(folder / self.mqtt.ca_file),
+            "mosquitto_dir": folder / self.mqtt.mosquitto_dir,
+        }
         tls = {
             name: path and str(folder / path)
             for name, path in (("certificate", self.tls.certificate), ("key", self.tls.key))
@@ -265,7 +301,7 @@ class Config(Section):
             "shipping": self.shipping.at(folder),
             "jsap": self.jsap.model_copy(update={"profiles": profiles}),
             "reasoning": self.reasoning.at(folder),
-            "mqtt": self.mqtt.model_copy(update={"password_file": password, "ca_file": ca_file}),
+            "mqtt": self.mqtt.model_copy(update=mqtt),
             "tls": self.tls.model_copy(update=tls),
         }
         return self.model_copy(update=update)

@@ -43,7 +43,8 @@ PLAIN_PERIOD_S = 1.0
 async def run_demo(options: DemoOptions, terminal: Terminal) -> Ports:
     """Run one demo to its end; the ports that it had. Raises a GatewayError where it cannot."""
     terminal.stage("settings")
-    ports = choose_ports(load_config(options.config, os.environ))
+    wanted = load_config(options.config, os.environ)
+    ports = choose_ports(wanted)
     recording = None if options.replay is None else read_recording(options.replay)
     for note in ports.moved:
         terminal.say(note)
@@ -53,7 +54,8 @@ async def run_demo(options: DemoOptions, terminal: Terminal) -> Ports:
         profile = profile_of(recording, Path(folder))
         if options.landing is not None:
             options.landing.mkdir(parents=True, exist_ok=True)
-        config = demo_config(Path(folder), ports, profile, options.landing)
+        journal = wanted.journal
+        config = demo_config(Path(folder), ports, profile, options.landing, journal=journal)
         configure_logs(config.log)
         async with Gateway(config, starting=terminal.stage) as gateway:
             seen = Seen(_addresses(gateway, ports), lambda: monotonic() - terminal.started)

@@ -33,6 +33,7 @@ SHIPPED_EVERY_S = 5.0
 HOUSE_PROFILE = Path(__file__).with_name("demo.jsap")
 PANE_PROFILE = Path(__file__).with_name("pane.jsap")
 
+_JOURNAL = JournalSettings()
 _SECTIONS = {"mqtt": "MQTT", "http": "HTTP", "websocket": "WebSocket"}
 """Of gateway.toml, those whose ports a demo binds."""
 
@@ -85,11 +86,18 @@ def choose_ports(wanted: Config) -> Ports:
     return Ports(got["mqtt"], got["http"], got["websocket"], tuple(moved))
 
 
-def demo_config(folder: Path, ports: Ports, profile: Path, landing: Path | None = None) -> Config:
+def demo_config(
+    folder: Path,
+    ports: Ports,
+    profile: Path,
+    landing: Path | None = None,
+    *,
+    journal: JournalSettings = _JOURNAL,
+) -> Config:
     """A gateway for one demo: `profile` has the mappings, the store is on the disk as ever.
 
-    With a `landing` zone, which must exist, it ships what it has journalled every few seconds.
-    The house is reasoned on.
+    The journal is as `journal` says. With a `landing` zone, which must exist, it ships what it has
+    journalled every few seconds. The house is reasoned on.
     """
     graphs = ("default",) if profile == HOUSE_PROFILE else ()
     return Config(
@@ -99,14 +107,14 @@ def demo_config(folder: Path, ports: Ports, profile: Path, landing: Path | None 
         websocket=WebSocketSettings(port=ports.websocket),
         jsap=JsapSettings(profiles=(SHIPPED_PROFILES / "observations.jsap", profile)),
         reasoning=ReasoningSettings(graphs=graphs),
-        **({} if landing is None else _shipped_to(landing)),
+        **({"journal": journal} if landing is None else _shipped_to(landing, journal)),
         log=LogSettings(level="error"),
     )
 
 
-def _shipped_to(landing: Path) -> dict[str, Any]:
+def _shipped_to(landing: Path, journal: JournalSettings) -> dict[str, Any]:
     return {
-        "journal": JournalSettings(segment_s=SHIPPED_EVERY_S),
+        "journal": journal.model_copy(update={"segment_s": SHIPPED_EVERY_S}),
         "shipping": ShippingSettings(to=str(landing.absolute())),
     }
 

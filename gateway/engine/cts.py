@@ -11,13 +11,13 @@ Source: docs/engine.md, "Terms".
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from typing import TypeVar
 
 from pyoxigraph import BlankNode, NamedNode, Quad
 
-from gateway.engine.dataset import LookUp, Tables
+from gateway.engine.dataset import LookUp, Objects, Tables, objects_in
 from gateway.engine.lutt import LuttEntry, Run
 from gateway.rdf.dataset import Dataset
 from gateway.rdf.terms import GraphName, Term
@@ -37,6 +37,8 @@ Index = dict[Term, dict[Term, Quad]]
 The hash of a term takes a third of that of a quad.
 """
 Key = TypeVar("Key")
+
+_NO_OBJECTS: Mapping[Term, Quad] = {}
 
 
 class Cts(Tables):
@@ -90,6 +92,13 @@ class Cts(Tables):
         match = self._store.match
         return lambda subject, object_: match(subject, predicate, object_, graph)
 
+    def objects(self, predicate: Term, graph: GraphName) -> Objects:
+        """What subjects have with one predicate in one graph, until the next change."""
+        table = self._tables.get((predicate, graph))
+        if table is not None and table.is_current():
+            return table.objects
+        return objects_in(self._store, predicate, graph)
+
     def __bool__(self) -> bool:
         return bool(self._tables)
 
@@ -127,7 +136,7 @@ class Cts(Tables):
 
 
 class _Table:
-    """The quads of one predicate and graph, by subject and by object."""
+    """The quads of one predicate and graph, by subject, and by object once one is looked up."""
 
     __slots__ = (
         "_by_object",
@@ -145,7 +154,7 @@ class _Table:
         self._place = place
         self._size: int | None = None
         self._by_subject: Index = {}
-        self._by_object: Index = {}
+        self._by_object: Index | None = None
         self._late: list[Run] = []
         self._late_quads = 0
         self._too_big = False
@@ -180,9 +189,23 @@ class _Table:
             quad = found.get(object_)
             return () if quad is None else (quad,)
         if object_ is not None:
-            found = self._by_object.get(object_)
+            found = self._objects().get(object_)
             return () if found is None else found.values()
         return [quad for quads in self._by_subject.values() for quad in quads.values()]
+
+    def objects(self, subject: Term) -> Collection[Term]:
+        """The objects of a subject; only when it is current."""
+        return self._by_subject.get(subject, _NO_OBJECTS)
+
+    def _objects(self) -> Index:
+        """The index by object; what is only looked up by subject does without."""
+        index = self._by_object
+        if index is None:
+            index = self._by_object = {}
+            for subject, quads in self._by_subject.items():
+                for object_, quad in quads.items():
+                    index.setdefault(object_, {})[subject] = quad
+        return index
 
     def refresh(self) -> None:
         """Fill it from the store, if it is not too big for that."""
@@ -214,26 +237,29 @@ class _Table:
             return
         else:
             found[object_] = quad
-        self._by_object.setdefault(object_, {})[subject] = quad
+        if self._by_object is not None:
+            self._by_object.setdefault(object_, {})[subject] = quad
         self._size = len(self) + 1
 
     def _drop(self, subject: Term, object_: Term) -> None:
         found = self._by_subject.get(subject)
         if found is None or object_ not in found:
             return
-        for index, one, other in (
-            (self._by_subject, subject, object_),
-            (self._by_object, object_, subject),
-        ):
-            if len(index[one]) == 1:
-                del index[one]
-            else:
-                del index[one][other]
+        _leave_out(self._by_subject, subject, object_)
+        if self._by_object is not None:
+            _leave_out(self._by_object, object_, subject)
         self._size = len(self) - 1
 
     def _forget(self) -> None:
-        self._size, self._by_subject, self._by_object, self._late = None, {}, {}, []
+        self._size, self._by_subject, self._by_object, self._late = None, {}, None, []
         self._late_quads = 0
+
+
+def _leave_out(index: Index, one: Term, other: Term) -> None:
+    if len(index[one]) == 1:
+        del index[one]
+    else:
+        del index[one][other]
 
 
 def _places(entries: Iterable[LuttEntry]) -> set[Place]:

@@ -4,7 +4,7 @@ Kept by the store, by the CTS, and by the states before and after a Delta; a uni
 alike.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from pyoxigraph import Quad
@@ -29,6 +29,10 @@ LookUp = Callable[[Term | None, Term | None], Iterable[Quad]]
 """The quads of one predicate and graph with this subject and object; None is a wildcard."""
 
 
+Objects = Callable[[Term], Collection[Term]]
+"""The objects that a subject has with one predicate in one graph."""
+
+
 class Tables:
     """Quads that are looked up faster where predicate and graph are said once for many.
 
@@ -39,6 +43,10 @@ class Tables:
         """To be used before the next change."""
         raise NotImplementedError
 
+    def objects(self, predicate: Term, graph: GraphName) -> Objects:
+        """To be used before the next change."""
+        raise NotImplementedError
+
 
 def look_up_in(quads: Quads, predicate: Term, graph: GraphName) -> LookUp:
     """The quads of one predicate and graph, by a table where there is one."""
@@ -46,3 +54,11 @@ def look_up_in(quads: Quads, predicate: Term, graph: GraphName) -> LookUp:
         return quads.look_up(predicate, graph)
     match = quads.match
     return lambda subject, object_: match(subject, predicate, object_, graph)
+
+
+def objects_in(quads: Quads, predicate: Term, graph: GraphName) -> Objects:
+    """What subjects have with one predicate in one graph, by a table where there is one."""
+    if isinstance(quads, Tables):
+        return quads.objects(predicate, graph)
+    match = quads.match
+    return lambda subject: [quad.object for quad in match(subject, predicate, None, graph)]

@@ -284,8 +284,8 @@ class Engine:
 
         Raises StorageError; they are then still deferred.
         """
-        if self.reasoner is not None:
-            self.reasoner.catch_up()
+        if self.view is not None:
+            self.view.catch_up()
         self.store.flush()
 
     def query(

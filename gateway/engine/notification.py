@@ -26,12 +26,15 @@ class Federated(NamedTuple):
     """Where gateways stood, by their ids: `positions` are texts of EventPositions.
 
     Of a gateway with a `gap`, the events behind the first of its two positions up to the second are
-    not known any more. Who is `missing` has not told yet what the query needs.
+    not known any more. Who is `missing` has not told yet what the query needs, who is `stale` is
+    away since a time, µs since the epoch. `merged`: several requests of a gateway are told as one.
     """
 
     positions: Mapping[str, str]
     gap: Mapping[str, tuple[str, str]] | None = None
     missing: Sequence[str] = ()
+    stale: Mapping[str, int] | None = None
+    merged: bool = False
 
 
 class Notification(NamedTuple):

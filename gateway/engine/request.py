@@ -158,7 +158,9 @@ class SubscribeRequest(QueryRequest):
     by IRI; `output` is one of gateway.windows.window.OUTPUTS. `mode` is "union", the answer on the
     store, or "event", that on each compound event; of these it is told all `after` a position, by
     gateway, where whoever serves it has them. What is told again waits until its client `takes` it.
-    `gateways` are those that it is asked of, by their ids, or ALL_GATEWAYS; None is this one.
+    `gateways` are those that it is asked of, by their ids, or ALL_GATEWAYS; None is this one. Of
+    several the `mode` may be "each" too, the answers of all, and `after` is for every mode: the
+    answer is no older. `absent`: what a gateway that is away had is kept, or left out ("drop").
     """
 
     alias: str | None = None
@@ -169,6 +171,7 @@ class SubscribeRequest(QueryRequest):
     mode: str = "union"
     after: tuple[tuple[str, EventPosition], ...] = ()
     gateways: tuple[str, ...] | None = None
+    absent: str = "keep"
     takes: Takes = field(default=lambda: True, compare=False)
 
     @property

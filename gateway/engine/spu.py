@@ -30,6 +30,8 @@ EVENT = "event"
 """The mode of a query that is asked of each compound event alone."""
 
 UNION = "union"
+
+EACH = "each"
 """The mode of a query that is asked of the store."""
 
 

@@ -18,6 +18,8 @@ _notification: Callable[[type[Notification], tuple[object, ...]], Notification] 
 _shared: Callable[[type[SharedNotification], tuple[object, ...]], SharedNotification]
 _shared = tuple.__new__
 
+_told: Callable[[type[Told], tuple[object, ...]], Told] = tuple.__new__
+
 
 @dataclass(slots=True, eq=False)
 class Audience:
@@ -159,23 +161,23 @@ class Subscriptions:
         shared: list[tuple[SharedNotification, tuple[SharedListener, ...]]] = []
         audiences, count, tell = self._audiences, 0, shared.append
         for spu, results in changes:
-            form = spu.form
             audience = audiences.get(spu)
             if audience is not None:
                 audience.told += 1
                 listeners = audience.listeners
                 if listeners is None:
                     listeners = self._look_up(audience, spu)
-                tell((_shared(SharedNotification, (time, results, form)), listeners))
+                tell((_shared(SharedNotification, (time, results, spu.form)), listeners))
                 count += len(listeners)
                 if audience.is_all:
                     continue
+            form = spu.form
             for each in self._subscribers.get(spu, ()):
                 if each.listener is None:
                     each.sequence = sequence = each.sequence + 1
                     own = (each.spuid, sequence, each.alias, time, results, form, None, None, None)
                     notifications.append(_notification(Notification, own))
-        return Told(notifications, shared, count + len(notifications))
+        return _told(Told, (notifications, shared, count + len(notifications)))
 
     def _look_up(self, audience: Audience, spu: Spu) -> tuple[SharedListener, ...]:
         sharing = self._subscribers.get(spu, ())

@@ -16,6 +16,7 @@ class Channel(Enum):
     NEEDS = "needs"
     DATA = "data"
     ACK = "ack"
+    MEMBERS = "members"
 
 
 class Received(NamedTuple):

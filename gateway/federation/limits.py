@@ -5,24 +5,58 @@ from dataclasses import dataclass
 REPLICA_QUADS = 200_000
 """Quads that are kept of one member."""
 
+AT_ONCE = 10_000
+"""Entries, digests or event queries that one part of a hello has at most."""
+
+DROP_S = 30.0
+"""Who is away for so long leaves an answer that is to be without them."""
+
 
 @dataclass(frozen=True, slots=True)
 class OutgoingLimits:
     """How much may be on its way to one member, and what it may ask for.
 
-    Beyond `batches` that are not acknowledged, changes merge; beyond `quads` of these the stream
-    ends. A member has at most `entries`.
+    Beyond `batches` or `bytes` that are not acknowledged, changes merge and events wait; beyond
+    `quads` of these the stream ends. A member has at most `entries`. Who acknowledges nothing of
+    `unheard` streams, one after the other, is none. A snapshot comes in parts of `part_quads`,
+    what this gateway needs itself in parts of `at_once`.
     """
 
     batches: int = 256
+    bytes: int = 1_048_576
     quads: int = 100_000
     entries: int = 300_000
+    unheard: int = 3
+    part_quads: int = 512
+    at_once: int = AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """`wait_s` for sequence 0, `tick_s` between looks for losses, `bytes` that wait to be taken."""
+    """`wait_s` for sequence 0, `tick_s` between looks for losses, `bytes` that wait to be taken.
+
+    What waits for more of its kind waits `flush_s`.
+    """
 
     wait_s: float = 5.0
     tick_s: float = 0.5
+    flush_s: float = 0.005
     bytes: int = 67_108_864
+
+
+@dataclass(frozen=True, slots=True)
+class GuardLimits:
+    """What one member may do before its link is closed for `hold_s`, twice that the next time.
+
+    `messages` and `bytes` of it wait at most to be read. Within `window_s` its demands may take
+    `work_s` of work, its queries of events `event_work_s`, and its stream may have `misses` holes.
+    """
+
+    messages: int = 4096
+    bytes: int = 33_554_432
+    work_s: float = 15.0
+    event_work_s: float = 40.0
+    misses: int = 120
+    window_s: float = 60.0
+    hold_s: float = 10.0
+    longest_hold_s: float = 3600.0

@@ -1,36 +1,46 @@
 """`Member`: this gateway in the federation: what it tells others, and what it knows of them.
 
     its own changes -> a stream for each member that needs some of them
-    streams of others -> replicas -> mirrors -> notifications of federated subscriptions
+    streams of others -> replicas -> `asking`, `events` -> notifications of federated subscriptions
 
 Place: above all parts of the federation; for one thread, and sans-I/O: a carrier brings messages,
-`tick` is called now and then. A federated SUBSCRIBE is answered in two steps: `ask` has the members
-tell what the query needs, `begin` answers once they have, or once nobody waits any more.
+`tick` is called now and then, and `flush` soon after something `waits`.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random, SystemRandom
+from time import thread_time
 
 from gateway.engine import Engine, Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.limits import UNLIMITED, Limits
 from gateway.engine.lutt import LuttEntry, LuttIndex
-from gateway.errors import NotFoundError
+from gateway.federation.asking.asking import Asked, Asking, Known
+from gateway.federation.asking.attendance import Attendance
+from gateway.federation.asking.counting import Counting
 from gateway.federation.carrier import Carrier, Channel, Received
-from gateway.federation.entries import entries_of
-from gateway.federation.event_home import EventHome, EventSubscription
-from gateway.federation.event_parts import Happened
-from gateway.federation.event_source import EventSource
-from gateway.federation.incoming_events import Gap
-from gateway.federation.limits import REPLICA_QUADS, OutgoingLimits
-from gateway.federation.mirror import Mirror, Share
-from gateway.federation.needs import Filter, Needs
+from gateway.federation.events.event_home import EventHome, EventSubscription
+from gateway.federation.events.event_parts import Happened
+from gateway.federation.events.event_source import EventSource
+from gateway.federation.events.incoming_events import Gap
+from gateway.federation.events.outgoing_events import History, OutgoingEvents
+from gateway.federation.guard import Guard
+from gateway.federation.limits import DROP_S, REPLICA_QUADS, GuardLimits, OutgoingLimits
+from gateway.federation.needs import Filter, Needs, Scope
 from gateway.federation.outgoing import Outgoing
-from gateway.federation.outgoing_events import History, OutgoingEvents
-from gateway.federation.own_share import OwnShare
-from gateway.federation.replica import Learnt, Replica, Step
+from gateway.federation.replica import Learnt, Replica
+from gateway.federation.watching.status import (
+    AWAY,
+    CLOSED,
+    UP,
+    Counted,
+    MemberStatus,
+    TrafficCount,
+)
 from gateway.federation.wire import Batch, Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
@@ -46,33 +56,28 @@ _DEFAULT_ALONE: Graphs = frozenset({DEFAULT_GRAPH})
 
 @dataclass(frozen=True, slots=True)
 class MemberSettings:
-    """What others may read of this gateway, by their names; the default graph where none stands.
+    """What others may read of this gateway, by their names; `read_else` where none stands.
 
-    `outgoing` bounds what is on its way to one of them, `replica_quads` what is known of one, and
-    `limits` first answers and those to events. `history` knows earlier events of this gateway, None
-    where none are kept.
+    `guard` bounds what one of them may do here, `outgoing` what is on its way to one of them,
+    `replica_quads` what is known of one, and `limits` first answers and those to events. `history`
+    knows earlier events of this gateway, None where none are kept. Who is away for `drop_s` leaves
+    those answers that are to be without them.
     """
 
     read: Mapping[str, Graphs] = field(default_factory=dict)
+    read_else: Graphs = _DEFAULT_ALONE
+    guard: GuardLimits = field(default_factory=GuardLimits)
     outgoing: OutgoingLimits = field(default_factory=OutgoingLimits)
     replica_quads: int = REPLICA_QUADS
     history: Callable[[], History] | None = None
     limits: Limits = UNLIMITED
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A federated query that the members of a `scope` are asked for; None is all of them."""
-
-    request: SubscribeRequest
-    scope: frozenset[str] | None
-    entries: frozenset[LuttEntry]
+    drop_s: float = DROP_S
 
 
 class Member:
-    """One gateway; `position` tells where its engine stands. `away` are members that are not up.
+    """One gateway; `position` tells where its engine stands. `attendance` is who is up.
 
-    `links_closed` says of members that sent what no member sends why they are not listened to.
+    `guard` keeps it from members that send what no member sends, or ask for too much.
     """
 
     def __init__(
@@ -84,26 +89,50 @@ class Member:
         random: Random | SystemRandom = SystemRandom(),  # noqa: B008  # it has no state
     ) -> None:
         self.name = name
-        self.away: set[str] = set()
-        self.links_closed: dict[str, str] = {}
+        self.attendance = Attendance()
+        self._there: set[str] = set()
         self._engine = engine
         self._carrier = carrier
         self._settings = settings or MemberSettings()
+        self.guard = Guard(self._settings.guard)
         self._random = random
         self._life = self._new_life()
         self._needs = Needs()
-        self._own = OwnShare(engine.store)
         self._index: LuttIndex[str] = LuttIndex()
         self._outgoing: dict[str, Outgoing] = {}
         self._replicas: dict[str, Replica] = {}
-        self._mirrors: dict[frozenset[str] | None, list[Mirror]] = {}
-        self._subscribed: dict[str, tuple[Mirror, Asked, Told]] = {}
         self._event_source = EventSource(self._settings.limits)
+        self._behind: set[str] = set()
+        self._traffic: defaultdict[str, TrafficCount] = defaultdict(TrafficCount)
         self.events = EventHome(self._needs, self._settings.limits)
+        known = Known(
+            self._replicas,
+            self.attendance,
+            lambda: self.position,
+            self._settings.drop_s,
+            self._settings.limits,
+        )
+        self.counting = Counting()
+        self.asking = Asking(name, engine, self._needs, known)
 
     def start(self) -> None:
         """Be up, where the carrier speaks in the thread of this member."""
-        self._carrier.listen(self.receive, self.presence)
+
+        def received(message: Received) -> None:
+            self.receive(message)
+            self.acknowledge()
+
+        self._carrier.listen(received, self.presence)
+
+    @property
+    def links_closed(self) -> Mapping[str, str]:
+        """The members that are not listened to, and why."""
+        return self.guard.closed
+
+    def waiting(self, member: str) -> int:
+        """Quads of changes that wait for an acknowledgement of a member."""
+        outgoing = self._outgoing.get(member)
+        return 0 if outgoing is None else outgoing.waiting
 
     @property
     def known(self) -> Mapping[str, Replica]:
@@ -111,10 +140,18 @@ class Member:
         return self._replicas
 
     @property
+    def streams(self) -> Mapping[str, Outgoing]:
+        """What others are told, by their names."""
+        return self._outgoing
+
+    @property
     def heard(self) -> frozenset[str]:
         """The members that are up, and whose stream is followed."""
-        following = (name for name, replica in self._replicas.items() if replica.is_following)
-        return frozenset(following) - self.away - self.links_closed.keys()
+        return frozenset(
+            name
+            for name, replica in self._replicas.items()
+            if replica.is_following and self.attendance.is_up(name)
+        )
 
     # what this gateway tells others -----------------------------------------------------------
 
@@ -124,7 +161,7 @@ class Member:
         for name, artq in self._index.match(delta).items():
             told = Delta(tuple(artq.added), tuple(artq.removed))
             self._outgoing[name].changed(told, position)
-        self._learn_own(self._own.changed(delta))
+        self.asking.changed(delta)
 
     def happened(self, event: CompoundEvent) -> None:
         """Tell of an event of this gateway whom it concerns, each member once; before `changed`."""
@@ -140,14 +177,48 @@ class Member:
         self._engine.events.listener = self.happened if len(self._event_source) else None
 
     def tick(self) -> None:
-        """Have losses noticed, on both sides."""
+        """Have losses noticed, on both sides, and who is away for long."""
+        for name in self.guard.reopened():
+            if name in self._there:
+                self._listen_to(name)
+        self._count_work()
         for name, outgoing in self._outgoing.items():
-            if name not in self.away:
+            if self.attendance.is_up(name):
                 outgoing.beat(self.position)
         for name, replica in self._replicas.items():
-            if name not in self.away and name not in self.links_closed:
+            if self.attendance.is_up(name):
                 replica.tick()
-                self._acknowledge(name)
+                self._behind.add(name)
+        self.acknowledge()
+        self.asking.tick()
+
+    def _count_work(self) -> None:
+        """Have members answer for what asking their event queries has cost."""
+        work_s = self._event_source.work_s
+        for name in self._outgoing.keys() & work_s.keys():
+            try:
+                self.guard.spent_on_events(name, work_s[name])
+            except WireError as error:
+                self.close_link(name, str(error))
+        work_s.clear()
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is to be flushed soon."""
+        return any(outgoing.stream.waits for outgoing in self._outgoing.values())
+
+    def flush(self) -> None:
+        """Send what waits for more, as far as others acknowledge."""
+        for outgoing in self._outgoing.values():
+            outgoing.stream.flush()
+
+    def acknowledge(self) -> None:
+        """Tell those who told something how far it has come."""
+        for name in self._behind - self.links_closed.keys():
+            part = self._replicas[name].acknowledged()
+            if part is not None:
+                self._send(name, Channel.ACK, Batch(self._life, 0, (part,)).encode())
+        self._behind.clear()
 
     @property
     def position(self) -> EventPosition:
@@ -159,29 +230,68 @@ class Member:
     def presence(self, member: str, is_up: bool) -> None:
         """Know that a member came or went."""
         if not is_up:
-            self.away.add(member)
+            self._there.discard(member)
+            self.attendance.went(member)
             return
-        self.away.discard(member)
-        self.links_closed.pop(member, None)  # it may be another program by now
+        self._there.add(member)
+        if not self.guard.is_closed(member):
+            self._listen_to(member)
+
+    def _listen_to(self, member: str) -> None:
+        self.attendance.came(member)
         self._replica(member).hello()
+
+    def leave(self, member: str) -> None:
+        """Have nothing more of one that is a member no longer: its quads leave, as one step."""
+        self.guard.forget(member)
+        self.attendance.forget(member)
+        self._traffic.pop(member, None)
+        self._there.discard(member)
+        self._behind.discard(member)
+        outgoing, replica = self._outgoing.pop(member, None), self._replicas.pop(member, None)
+        if outgoing is not None:
+            outgoing.close()
+        if replica is not None:
+            self.asking.removed(member)
+        self._listen()
 
     def receive(self, message: Received) -> None:
         """Take a message; what no member sends closes the link to whom it is from."""
         sender = message.sender
-        if sender in self.links_closed:
+        self._traffic[sender].received += len(message.payload)
+        if message.channel is Channel.MEMBERS or self.guard.is_closed(sender):
             return
         try:
-            batch = Batch.decode(message.payload)
             if message.channel is Channel.DATA:
-                replica = self._replica(sender)
-                self._learn(sender, replica.take(batch))
-                self._acknowledge(sender)
+                self._take(sender, Batch.decode(message.payload))
             else:
-                for part in batch.parts:
-                    self._answer(sender, part)
+                with self.guard.working(sender):
+                    batch = Batch.decode(message.payload)
+                    self.guard.lived(sender, batch.life)
+                    for part in batch.parts:
+                        self._answer(sender, part)
         except WireError as error:
-            self.links_closed[sender] = str(error)
-            log.error("federation_link_closed", extra={"peer": sender, "reason": str(error)})
+            self.close_link(sender, str(error))
+
+    def close_link(self, member: str, reason: str) -> None:
+        """Read nothing of a member for a while, and tell it nothing."""
+        self.guard.close(member, reason)
+        self.attendance.went(member)
+        outgoing = self._outgoing.get(member)
+        if outgoing is not None:
+            outgoing.close()
+
+    def _take(self, sender: str, batch: Batch) -> None:
+        if batch.parts and batch.parts[0].kind == "counts":
+            self.counting.take(sender, batch.parts[0])
+            return
+        replica = self._replica(sender)
+        resyncs, begun = replica.resyncs, thread_time()
+        self._behind.add(sender)
+        self._learn(sender, replica.take(batch))
+        if replica.resyncs != resyncs:
+            self.guard.missed(sender)
+            self.guard.spent(sender, thread_time() - begun)
 
     def _answer(self, sender: str, part: Part) -> None:
         outgoing = self._outgoing_to(sender)
@@ -192,110 +302,87 @@ class Member:
                 outgoing.needs(part, self.position)
             case "ack":
                 outgoing.acknowledge(part, self.position)
+            case "count":
+                outgoing.count(part)
             case _:  # of a later version
                 pass
         self._listen()
 
     def _learn(self, member: str, learnt: Iterable[Learnt]) -> None:
-        for step in learnt:
-            if isinstance(step, Happened):
-                self.events.happened(member, step.event, step.ids)
-                continue
-            if isinstance(step, Gap):
-                self.events.missed(member, step)
-                continue
-            for scope, mirrors in self._mirrors.items():
-                if scope is None or member in scope:
-                    self._step(mirrors, member, step)
-        for scope, mirrors in self._mirrors.items():
-            if scope is None or member in scope:
-                self._join_where_ready(mirrors, member)
+        steps = []
+        for each in learnt:
+            if isinstance(each, Happened):
+                if not self.events.happened(member, each.event, each.ids):
+                    self._replicas[member].events.counts.useless += 1
+            elif isinstance(each, Gap):
+                self.events.missed(member, each)
+            else:
+                steps.append(each)
+        self.asking.learn(member, steps)
 
-    def _learn_own(self, delta: Delta) -> None:
-        """What this gateway has is known at once."""
-        step = Step(delta, self.position)
-        for scope, mirrors in self._mirrors.items():
-            if scope is None or self.name in scope:
-                self._step(mirrors, self.name, step)
+    def status(self) -> tuple[MemberStatus, ...]:
+        """How each other member is, by name."""
+        return tuple(map(self._status_of, sorted(self.attendance.names)))
 
-    def _step(self, mirrors: Iterable[Mirror], member: str, step: Step) -> None:
-        for mirror in mirrors:
-            if member in mirror.members:
-                self._tell(mirror.step(member, step.delta, step.position))
-
-    def _join_where_ready(
-        self,
-        mirrors: Iterable[Mirror],
-        member: str,
-        needed: frozenset[LuttEntry] | None = None,
-    ) -> None:
-        """Let a member be in the mirrors that need of it what is known."""
-        replica = self._replicas[member]
-        for mirror in mirrors:
-            entries = mirror.entries if needed is None else needed
-            if member in mirror.members or not replica.has_in_force(entries):
-                continue
-            if replica.position is not None:
-                self._tell(mirror.join(member, Share(replica.quads, replica.position)))
-
-    def _tell(self, notifications: Iterable[Notification]) -> None:
-        for each in notifications:
-            found = self._subscribed.get(each.spuid)
-            if found is not None:
-                found[2](each)
+    def _status_of(self, name: str) -> MemberStatus:
+        state, steady_s = self.attendance.of(name), self.attendance.steady()
+        reason = self.links_closed.get(name, "")
+        replica, outgoing = self._replicas.get(name), self._outgoing.get(name)
+        found = MemberStatus(
+            name,
+            CLOSED if reason else UP if state.is_up else AWAY,
+            state.since,
+            reason,
+            outbox_quads=0 if outgoing is None else outgoing.waiting,
+            traffic=self._traffic[name].now(steady_s),
+        )
+        if replica is None:
+            return found
+        counts = replica.events.counts
+        return replace(
+            found,
+            lag_s=None if replica.current_at < 0 else max(0.0, steady_s - replica.current_at),
+            position=None if replica.position is None else str(replica.position),
+            entries=replica.entries,
+            replica_quads=len(replica.quads),
+            counted=Counted(
+                counts.received,
+                counts.useless,
+                counts.late,
+                counts.duplicates,
+                replica.resyncs,
+                counts.gaps,
+            ),
+        )
 
     # who asks here ----------------------------------------------------------------------------
 
-    def ask(self, request: SubscribeRequest, scope: frozenset[str] | None = None) -> Asked:
-        """Have the members of a scope tell what a query needs; None is all, now and later.
-
-        Raises SparqlSyntaxError, UnsupportedQueryError.
-        """
-        entries = entries_of(request.text, request.dataset)
-        new = self._needs.want(entries)
-        if new:
-            self._learn_own(self._own.want(new))
-            for name, replica in self._replicas.items():
-                if name not in self.away:
-                    replica.need(new, frozenset())
-        return Asked(request, scope, entries)
+    def ask(self, request: SubscribeRequest, scope: Scope = None) -> Asked:
+        """As `Asking.ask`."""
+        return self.asking.ask(request, scope)
 
     def missing(self, asked: Asked) -> frozenset[str]:
-        """The members of the scope that have not told yet what the query needs."""
-        names = self._replicas.keys() if asked.scope is None else asked.scope - {self.name}
-        return frozenset(
-            name
-            for name in names
-            if name not in self._replicas or not self._replicas[name].has_in_force(asked.entries)
-        )
+        """As `Asking.missing`."""
+        return self.asking.missing(asked)
 
     def begin(self, asked: Asked, told: Told) -> Notification:
-        """The first notification; who is missing is in the answer later, as one step."""
-        mirror = self._mirror_for(asked)
-        first = mirror.subscribe(asked.request, asked.entries)
-        self._subscribed[first.spuid] = (mirror, asked, told)
-        return first
-
-    def unsubscribe(self, spuid: str) -> None:
-        """End a subscription; what nobody needs any more is forgotten. Raises NotFoundError."""
-        found = self._subscribed.pop(spuid, None)
-        if found is None:
-            raise NotFoundError(f"there is no subscription {spuid}", "it may have ended already")
-        mirror, asked, _ = found
-        mirror.unsubscribe(spuid)
-        if mirror.is_idle:
-            mirror.close()
-            self._mirrors[asked.scope].remove(mirror)
-        self.give_up(asked)
+        """As `Asking.begin`."""
+        return self.asking.begin(asked, told)
 
     def give_up(self, asked: Asked) -> None:
-        """Need no more what a query needed that never began, or has ended."""
-        gone = self._needs.unwant(asked.entries)
-        if gone:
-            self._learn_own(self._own.unwant(gone))
-            for name, replica in self._replicas.items():
-                if name not in self.away:
-                    replica.need(frozenset(), gone)
+        """As `Asking.give_up`."""
+        self.asking.give_up(asked)
+
+    def unsubscribe(self, spuid: str) -> None:
+        """As `Asking.unsubscribe`."""
+        self.asking.unsubscribe(spuid)
+
+    def count(self, entries: Sequence[LuttEntry]) -> int:
+        """Ask those who are up how many quads they have of each entry; the number to ask by."""
+        ask, part = self.counting.ask(entries)
+        for name in filter(self.attendance.is_up, self._replicas):
+            self._say(name, part)
+        return ask
 
     def ask_events(
         self,
@@ -314,7 +401,7 @@ class Member:
         for name, replica in self._replicas.items():
             if subscription.is_about(name):
                 replica.events.want(subscription.id)
-            if name not in self.away:
+            if self.attendance.is_up(name):
                 replica.need_events([subscription.id], ())
         return subscription
 
@@ -344,67 +431,41 @@ class Member:
         self._listen()
         for name, replica in self._replicas.items():
             replica.events.forget(subscription.id)
-            if name not in self.away:
+            if self.attendance.is_up(name):
                 replica.need_events((), [subscription.id])
-
-    def _mirror_for(self, asked: Asked) -> Mirror:
-        """A mirror whose members have all told what the query needs, or a new one."""
-        missing = self.missing(asked)
-        mirrors = self._mirrors.setdefault(asked.scope, [])
-        for mirror in mirrors:
-            if mirror.members.isdisjoint(missing):
-                self._complete(mirror, asked)
-                return mirror
-        mirror = Mirror(Engine.open(clock=self._engine.time, limits=self._settings.limits))
-        mirrors.append(mirror)
-        self._complete(mirror, asked)
-        return mirror
-
-    def _complete(self, mirror: Mirror, asked: Asked) -> None:
-        """Have in a mirror all who can be: this gateway always can."""
-        is_here = asked.scope is None or self.name in asked.scope
-        if is_here and self.name not in mirror.members:
-            self._tell(mirror.join(self.name, Share(self._own.quads, self.position)))
-        needed = mirror.entries | asked.entries
-        for name in self._replicas:
-            if asked.scope is None or name in asked.scope:
-                self._join_where_ready((mirror,), name, needed)
 
     # ------------------------------------------------------------------------------------------
 
     def _replica(self, member: str) -> Replica:
         found = self._replicas.get(member)
         if found is None:
-
-            def say(part: Part) -> None:
-                payload = Batch(self._life, 0, (part,)).encode()
-                self._carrier.send(member, Channel.NEEDS, payload)
-
-            most = self._settings.replica_quads
-            found = self._replicas[member] = Replica(member, self._needs, say, most)
+            most, say = self._settings.replica_quads, partial(self._say, member)
+            found = self._replicas[member] = Replica(
+                member, self._needs, say, most, at_once=self._settings.outgoing.at_once
+            )
         return found
+
+    def _say(self, member: str, part: Part) -> None:
+        self._send(member, Channel.NEEDS, Batch(self._life, 0, (part,)).encode())
+
+    def _send(self, member: str, channel: Channel, payload: bytes) -> None:
+        self._traffic[member].sent += len(payload)
+        self._carrier.send(member, channel, payload)
 
     def _outgoing_to(self, member: str) -> Outgoing:
         found = self._outgoing.get(member)
         if found is None:
             settings = self._settings
-            graphs = settings.read.get(member, _DEFAULT_ALONE)
+            graphs = settings.read.get(member, settings.read_else)
             found = self._outgoing[member] = Outgoing(
                 self._engine.store,
-                lambda payload: self._carrier.send(member, Channel.DATA, payload),
+                partial(self._send, member, Channel.DATA),
                 self._new_life,
-                graphs=graphs,
-                in_force=Filter((), self._index, member),
+                in_force=Filter((), self._index, member, graphs),
                 events=OutgoingEvents(self._event_source, member, graphs, settings.history),
                 limits=settings.outgoing,
             )
         return found
-
-    def _acknowledge(self, member: str) -> None:
-        part = self._replicas[member].acknowledged()
-        if part is not None:
-            payload = Batch(self._life, 0, (part,)).encode()
-            self._carrier.send(member, Channel.ACK, payload)
 
     def _new_life(self) -> str:
         return f"{self._random.getrandbits(64):016x}"

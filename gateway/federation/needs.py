@@ -8,6 +8,7 @@ Place: at the gateway that asks. An entry that several want is needed once. Both
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 
 from pyoxigraph import Quad
@@ -15,6 +16,7 @@ from pyoxigraph import Quad
 from gateway.engine.lutt import LuttEntry, LuttIndex
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta
+from gateway.rdf.rights import Graphs
 
 Scope = frozenset[str] | None
 """Members; None is all of them, now and later."""
@@ -91,15 +93,21 @@ class Needs:
 
 
 class Filter:
-    """Entries in force in one stream; `index` may be shared with others, by the name `owner`."""
+    """Entries in force in one stream; `index` may be shared with others, by the name `owner`.
+
+    Nothing of a graph that is not among `graphs` is let through, nor looked at; None is every one.
+    """
 
     def __init__(
         self,
         entries: Iterable[LuttEntry] = (),
         index: LuttIndex[str] | None = None,
         owner: str = "",
+        graphs: Graphs = None,
     ) -> None:
         self.entries: set[LuttEntry] = set()
+        self._graphs = graphs
+        self._narrow: Counter[LuttEntry] = Counter()
         self._index: LuttIndex[str] = LuttIndex() if index is None else index
         self._owner = owner
         self.change(entries, ())
@@ -109,10 +117,32 @@ class Filter:
         for each in add:
             if each not in self.entries:
                 self.entries.add(each)
-                self._index.insert(each, self._owner)
+                self._insert(each)
         for each in remove:
             if each in self.entries:
                 self.entries.discard(each)
+                self._remove(each)
+
+    def narrowed(self, entry: LuttEntry) -> Iterator[LuttEntry]:
+        """What an entry asks for of the graphs that may be read."""
+        if self._graphs is None:
+            yield entry
+        elif entry.graph is None:
+            yield from (replace(entry, graph=graph) for graph in self._graphs)
+        elif entry.graph in self._graphs:
+            yield entry
+
+    def _insert(self, entry: LuttEntry) -> None:
+        for each in self.narrowed(entry):
+            self._narrow[each] += 1
+            if self._narrow[each] == 1:
+                self._index.insert(each, self._owner)
+
+    def _remove(self, entry: LuttEntry) -> None:
+        for each in self.narrowed(entry):
+            self._narrow[each] -= 1
+            if not self._narrow[each]:
+                del self._narrow[each]
                 self._index.remove(each, self._owner)
 
     def of(self, delta: Delta) -> Delta:

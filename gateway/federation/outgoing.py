@@ -4,34 +4,36 @@
 
 Place: at the gateway where data come from, one for each member; for one thread. A stream begins
 with a snapshot and has every change behind it, filtered, in order: no gap and nothing twice. Who
-missed something says hello, and a new stream begins. Of who acknowledges too little, changes are
-merged; where even these are too many the stream ends, and begins again once that one says hello.
+missed something says hello, and a new stream begins: of what that one knows already, by its digest
+of each entry, nothing is sent again. Of who acknowledges too little, changes are merged; where even
+these are too many the stream ends, and begins again once that one says hello.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyoxigraph import Quad
 
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.lutt import LuttEntry, matches
+from gateway.federation.asking.counting import counts
+from gateway.federation.digests import Digest, digest_of
 from gateway.federation.entries import read
-from gateway.federation.event_parts import event_part
+from gateway.federation.events.event_parts import event_part
+from gateway.federation.events.outgoing_events import OutgoingEvents
+from gateway.federation.greeting import Greeting, bits_of
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.needs import Filter
-from gateway.federation.outgoing_events import OutgoingEvents
-from gateway.federation.wire import Batch, Part, WireError
+from gateway.federation.stream import OutgoingStream, Send
+from gateway.federation.wire import Part, WireError
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.delta import Delta, quads_delta
-from gateway.rdf.rights import Graphs
 from gateway.store.readable import Source
-
-Send = Callable[[bytes], None]
 
 
 class Outgoing:
-    """A stream to one member, who may read `graphs`; None is every graph. `life` names streams.
+    """A stream to one member; `life` names streams.
 
-    `in_force` is the member's place in the index of all.
+    `in_force` is the member's place in the index of all: it knows what the member may read.
     """
 
     def __init__(
@@ -40,63 +42,97 @@ class Outgoing:
         send: Send,
         life: Callable[[], str],
         *,
-        graphs: Graphs,
         in_force: Filter,
         events: OutgoingEvents,
         limits: OutgoingLimits,
     ) -> None:
+        self.stream = OutgoingStream(send, limits)
         self._store = store
-        self._send = send
         self._new_life = life
-        self._graphs = graphs
         self._limits = limits
-        self._life = ""
-        self._number = 0
-        self._acknowledged = -1
         self._version = 0
         self._filter = in_force
         self._events = events
         self._waiting: dict[Quad, bool] = {}
         self._merged = 0
         self._place: EventPosition | None = None
+        self._unheard = 0
+        self._greeting = Greeting()
+        self._is_full = False
 
     @property
     def is_open(self) -> bool:
         """Whether the member follows a stream."""
-        return bool(self._life)
+        return self.stream.is_open
 
     @property
     def waiting(self) -> int:
-        """Quads of changes that wait for an acknowledgement."""
-        return len(self._waiting)
+        """Quads that wait for an acknowledgement."""
+        return len(self._waiting) + self.stream.waiting
+
+    @property
+    def entries(self) -> int:
+        """How many are in force."""
+        return len(self._filter.entries)
+
+    @property
+    def event_queries(self) -> int:
+        """How many are in force."""
+        return self._events.count
 
     def hello(self, part: Part, position: EventPosition) -> None:
-        """Begin a new stream with all that the member needs. Raises WireError."""
+        """Begin a new stream with all that the member needs, once it has said all of it.
+
+        Raises WireError.
+        """
+        whole = self._greeting.take(part)
+        if whole is None:
+            return
+        self._require_acknowledged()
+        self.close()
+        part = whole
         entries = self._entries(part, "entries")
-        self._life, self._number, self._acknowledged = self._new_life(), 0, -1
+        known = _digests(part, len(entries))
+        self.stream.begin(self._new_life())
         self._version = part.number("version")
-        self._filter.change((), tuple(self._filter.entries))
         self._filter.change(entries, ())
-        self._forget_waiting()
+        same, quads = self._unknown(entries, known)
         members = {
             "ask": part.number("ask"),
             "version": self._version,
             "position": str(position),
+            "same": bits_of(same),
+            "n": len(quads),
         }
-        self._tell(Part("snapshot", members, tuple(self._matching(entries))))
-        self._events.clear()
+        size = self._limits.part_quads
+        self.stream.tell(Part("snapshot", members, quads[:size]))
+        for first in range(size, len(quads), size):
+            self.stream.tell(Part("more", {}, quads[first : first + size]))
         self._tell_missed(part, position)
+
+    def _unknown(
+        self, entries: Sequence[LuttEntry], known: Mapping[int, Digest]
+    ) -> tuple[list[int], Sequence[Quad]]:
+        """The numbers of the entries whose quads the member has, and the quads of all others."""
+        same, found = [], dict[Quad, None]()
+        for number, entry in enumerate(entries):
+            quads = self._matching((entry,))
+            if number in known and digest_of(quads) == known[number]:
+                same.append(number)
+            else:
+                found.update(dict.fromkeys(quads))
+        return same, tuple(found)
 
     def needs(self, part: Part, position: EventPosition) -> None:
         """Change what is in force; who tells of another version than is here has to say hello.
 
         Raises WireError.
         """
-        if not self.is_open or part.text("life") != self._life:
+        if not self.is_open or part.text("life") != self.stream.life:
             return
         if part.number("base") != self._version:
             if part.number("version") != self._version:
-                self._tell(Part("again"))
+                self.stream.tell(Part("again"))
             return
         add, remove = self._entries(part, "add"), self._entries(part, "remove")
         new = [quad for quad in self._matching(add) if not self._is_sent(quad)]
@@ -104,54 +140,59 @@ class Outgoing:
         self._filter.change(add, remove)
         self._version = part.number("version")
         members = {"version": self._version, "position": str(position)}
-        self._tell(Part("force", members, tuple(new)))
+        self.stream.tell(Part("force", members, tuple(new)))
         self._tell_missed(part, position)
+
+    def count(self, part: Part) -> None:
+        """Tell how many quads of each entry the member may read. Raises WireError."""
+        numbers = (len(self._matching((entry,))) for entry in self._entries(part, "entries"))
+        self.stream.beat(counts(part.number("ask"), numbers))
 
     def happened(self, event: CompoundEvent, ids: Sequence[int]) -> None:
         """Tell of an event that answers these queries of the member.
 
-        Where too much is on its way the stream ends: what is kept is told with the next one.
+        Where too much waits the stream ends: what is kept is told with the next one.
         """
         if not self.is_open:
             return
-        if not self._has_room:
+        self._is_full = self._is_full or not self.stream.has_room
+        if self.stream.waiting > self._limits.quads:
             self.close()
             return
-        self._tell(event_part(event, ids))
+        self.stream.tell(event_part(event, ids))
 
     def _tell_missed(self, part: Part, position: EventPosition) -> None:
         missed = self._events.change(part)
         for each in (*self._events.refused(), *self._events.replayed(missed, position)):
-            self._tell(each)
+            self.stream.tell(each)
         if missed:
-            self._tell(Part("through", {"position": str(position)}))
+            self.stream.tell(Part("through", {"position": str(position)}))
 
     def acknowledge(self, part: Part, position: EventPosition) -> None:
         """Know what has arrived; send what waited for that. Raises WireError."""
-        if part.text("life") == self._life:
-            self._acknowledged = max(
-                self._acknowledged, min(part.number("number"), self._number - 1)
-            )
-            if self._has_room and self.is_open:
+        if self.is_open and part.text("life") == self.stream.life:
+            self._unheard = 0
+            self.stream.acknowledge(part.number("number"))
+            if self.stream.has_room:
                 self._flush(position)
 
     def changed(self, delta: Delta, position: EventPosition) -> None:
         """Tell of a change, of which the index has let this through."""
-        found = self._readable(delta)
-        if not self.is_open or found.is_empty:
+        if not self.is_open or delta.is_empty:
             return
-        if self._has_room and not self._waiting:
+        self._is_full = self._is_full or not self.stream.has_room
+        if self.stream.has_room and not self._waiting:
             members = {"position": str(position)}
-            self._tell(Part("delta", members, found.added, found.removed))
-            return
-        self._wait(found)
-        self._place = position
-        if len(self._waiting) > self._limits.quads:
+            self.stream.tell(Part("delta", members, delta.added, delta.removed))
+        else:
+            self._wait(delta)
+            self._place = position
+        if self.waiting > self._limits.quads:
             self.close()
 
     def close(self) -> None:
         """End the stream; the member says hello, once it hears that nothing comes."""
-        self._life = ""
+        self.stream.end()
         self._filter.change((), tuple(self._filter.entries))
         self._events.clear()
         self._forget_waiting()
@@ -159,24 +200,25 @@ class Outgoing:
     def beat(self, position: EventPosition) -> None:
         """Say how far the stream is, so that a loss at its end is noticed, and where we stand."""
         if not self.is_open:
-            self._send(Batch("", 0, (Part("beat", {"next": 0}),)).encode())
+            self.stream.beat(Part("beat", {"next": 0}))
             return
         for part in self._events.refused():
-            self._tell(part)
-        if self._waiting and self._has_room:
+            self.stream.tell(part)
+        if self._waiting and self.stream.has_room:
             self._flush(position)
-        members: dict[str, object] = {"next": self._number}
-        if not self._waiting:
+        self.stream.flush()
+        members: dict[str, object] = {"next": self.stream.number}
+        if not self._waiting and not self.stream.waits:
             members["position"] = str(position)
-        self._send(Batch(self._life, self._number, (Part("beat", members),)).encode())
+        self.stream.beat(Part("beat", members))
 
-    @property
-    def _has_room(self) -> bool:
-        return self._number - 1 - self._acknowledged < self._limits.batches
-
-    def _tell(self, part: Part) -> None:
-        self._send(Batch(self._life, self._number, (part,)).encode())
-        self._number += 1
+    def _require_acknowledged(self) -> None:
+        """Raise WireError for who lets streams run full, one after the other, without a word."""
+        if self._is_full and not self.stream.is_heard:
+            self._unheard += 1
+        self._is_full = False
+        if self._unheard >= self._limits.unheard:
+            raise WireError(f"of {self._unheard} full streams it has acknowledged nothing")
 
     def _wait(self, delta: Delta) -> None:
         """Merge a change into what waits: a quad that comes and goes is nothing."""
@@ -197,29 +239,21 @@ class Outgoing:
         delta = quads_delta(added, removed)
         members = {"position": str(self._place or position), "merged": self._merged}
         self._forget_waiting()
-        self._tell(Part("delta", members, delta.added, delta.removed))
+        self.stream.tell(Part("delta", members, delta.added, delta.removed))
 
     def _forget_waiting(self) -> None:
         self._waiting.clear()
         self._merged = 0
 
-    def _matching(self, entries: Iterable[LuttEntry]) -> Iterable[Quad]:
+    def _matching(self, entries: Iterable[LuttEntry]) -> Sequence[Quad]:
         found: dict[Quad, None] = {}
         for entry in entries:
-            found.update(dict.fromkeys(matches(self._store, entry)))
-        return self._readable(Delta(tuple(found))).added
+            for each in self._filter.narrowed(entry):
+                found.update(dict.fromkeys(matches(self._store, each)))
+        return tuple(found)
 
     def _is_sent(self, quad: Quad) -> bool:
         return any(True for _ in self._filter.let_through((quad,)))
-
-    def _readable(self, delta: Delta) -> Delta:
-        graphs = self._graphs
-        if graphs is None:
-            return delta
-        return Delta(
-            tuple(quad for quad in delta.added if quad.graph_name in graphs),
-            tuple(quad for quad in delta.removed if quad.graph_name in graphs),
-        )
 
     def _entries(self, part: Part, name: str) -> list[LuttEntry]:
         values = part.members.get(name, [])
@@ -228,3 +262,16 @@ class Outgoing:
         if len(values) + len(self._filter.entries) > self._limits.entries:
             raise WireError(f"more than {self._limits.entries} entries")
         return [read(value) for value in values]
+
+
+def _digests(part: Part, count: int) -> Mapping[int, Digest]:
+    """What a hello says that its sender has, by the number of the entry. Raises WireError."""
+    found: dict[int, Digest] = {}
+    value = part.members.get("digests", [])
+    for each in value if isinstance(value, list) else [value]:
+        match each:
+            case [int() as number, int() as quads, bytes() as total] if 0 <= number < count:
+                found[number] = Digest(quads, total)
+            case _:
+                raise WireError(f"no digest: {each!r:.80}")
+    return found

@@ -5,20 +5,26 @@
 Place: at the gateway that asks, one for each other member; for one thread. Invariant: the quads are
 those that the member had at `position` and that match the entries in force there. A batch of
 another stream, one that came before, or behind one that is missing is not taken; where one is
-missing a new stream is asked for, and its snapshot is taken as the difference to what is known.
+missing a new stream is asked for, and its snapshot is taken as the difference to what is known:
+as one step, once all of it is there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Quad, Triple
 
 from gateway.engine.lutt import LuttEntry
+from gateway.federation.digests import digests
 from gateway.federation.entries import written
-from gateway.federation.event_parts import Happened, happened
-from gateway.federation.incoming_events import Gap, IncomingEvents
+from gateway.federation.events.event_parts import Happened, happened
+from gateway.federation.events.incoming_events import Gap, IncomingEvents
+from gateway.federation.greeting import in_parts, numbers_of
+from gateway.federation.limits import AT_ONCE
 from gateway.federation.needs import Filter, Needs
-from gateway.federation.wire import Batch, Part, WireError
+from gateway.federation.wire import Batch, Part, WireError, own_label
 from gateway.journal.event_position import EventPosition
 from gateway.rdf.canonical import canonical_quad
 from gateway.rdf.delta import Delta
@@ -26,22 +32,55 @@ from gateway.rdf.terms import Term
 
 
 class Step(NamedTuple):
-    """A change of what is known of a member, and where it stands then; possibly empty."""
+    """A change of what is known of a member, and where it stands then; possibly empty.
+
+    `is_merged`: it is several requests of the member together.
+    """
 
     delta: Delta
     position: EventPosition
+    is_merged: bool = False
 
 
 Learnt = Step | Happened | Gap
 """What a batch tells of."""
 
 Say = Callable[[Part], None]
+Clock = Callable[[], float]
+
+
+class _Change(NamedTuple):
+    """What a version of the needs changed: entries, and the event queries that it added."""
+
+    add: frozenset[LuttEntry] = frozenset()
+    remove: frozenset[LuttEntry] = frozenset()
+    events: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Arriving:
+    """A snapshot of which more is to come."""
+
+    part: Part
+    quads: list[Quad] = field(default_factory=list)
 
 
 class Replica:
-    """A member's quads; `needs` are this gateway's, `say` brings a part to the member."""
+    """A member's quads; `needs` are this gateway's, `say` brings a part to the member.
 
-    def __init__(self, member: str, needs: Needs, say: Say, most: int = 200_000) -> None:
+    `current_at` is when it was last known that nothing is missing, by a steady clock.
+    """
+
+    def __init__(
+        self,
+        member: str,
+        needs: Needs,
+        say: Say,
+        most: int = 200_000,
+        *,
+        clock: Clock = monotonic,
+        at_once: int = AT_ONCE,
+    ) -> None:
         self.member = member
         self.quads: dict[Quad, None] = {}
         self.position: EventPosition | None = None
@@ -51,14 +90,26 @@ class Replica:
         self._say = say
         self._most = most
         self._ask = 0
-        self._asked: frozenset[LuttEntry] = frozenset()
+        self._asked: tuple[LuttEntry, ...] = ()
         self._asked_version = 0
         self._life = ""
         self._expected = 0
         self._in_force = Filter()
         self._version = -1
-        self._pending: dict[int, tuple[frozenset[LuttEntry], frozenset[LuttEntry]]] = {}
+        self._pending: dict[int, _Change] = {}
+        self._asked_events: tuple[int, ...] = ()
         self._was_late = False
+        self.current_at = -1.0
+        self._clock = clock
+        self._at_once = at_once
+        self._has_moved = False
+        self._arriving: _Arriving | None = None
+        self._is_plain = False
+
+    @property
+    def entries(self) -> int:
+        """How many of ours are in force there."""
+        return len(self._in_force.entries)
 
     @property
     def is_following(self) -> bool:
@@ -72,22 +123,28 @@ class Replica:
         """
         if self.position is None:
             return False
-        leaving = (remove for _, remove in self._pending.values())
+        leaving = (change.remove for change in self._pending.values())
         return (self._in_force.entries - set[LuttEntry]().union(*leaving)).issuperset(entries)
 
     def hello(self) -> None:
         """Ask for a new stream: at the start, and where something is missing."""
-        self._life, self._expected = "", 0
+        self._life, self._expected, self._arriving = "", 0, None
         self._pending.clear()
         self._ask += 1
-        self._asked, self._asked_version = self._needs.entries, self._needs.version
-        members = {
-            "ask": self._ask,
-            "version": self._asked_version,
+        self._asked, self._asked_version = tuple(self._needs.entries), self._needs.version
+        known = digests(self.quads, self._asked, own_label(self.member))
+        told: dict[str, Sequence[object]] = {
             "entries": [written(entry) for entry in self._asked],
-            "events": self.events.wanted(),
+            "digests": [[number, *each] for number, each in known.items()],
+            "events": self._wanted_events(),
         }
-        self._say(Part("hello", members))
+        for part in in_parts(self._ask, self._asked_version, told, self._at_once):
+            self._say(part)
+
+    def _wanted_events(self) -> list[list[object]]:
+        wanted = self.events.wanted()
+        self._asked_events = tuple(self._needs.events.of(self.member))
+        return wanted
 
     def need(self, add: frozenset[LuttEntry], remove: frozenset[LuttEntry]) -> None:
         """Tell the member of a new version of the needs."""
@@ -95,7 +152,7 @@ class Replica:
             self.hello()  # what is on its way to us would be what we needed before
             return
         version = self._needs.version
-        self._pending[version] = (add, remove)
+        self._pending[version] = _Change(add, remove)
         members = {
             "life": self._life,
             "version": version,
@@ -111,7 +168,7 @@ class Replica:
             self.hello()
             return
         version = self._needs.version
-        self._pending[version] = (frozenset(), frozenset())
+        self._pending[version] = _Change(events=tuple(want))
         members = {
             "life": self._life,
             "version": version,
@@ -124,9 +181,9 @@ class Replica:
     def tick(self) -> None:
         """Ask again for what was not confirmed since the last tick."""
         is_late = not self.is_following or self._version != self._needs.version
-        if is_late and self._was_late:
+        if is_late and self._was_late and not self._has_moved:
             self.hello()
-        self._was_late = is_late
+        self._was_late, self._has_moved = is_late, False
 
     def acknowledged(self) -> Part | None:
         """How far the stream was taken."""
@@ -141,12 +198,14 @@ class Replica:
             return self._beat(batch, first)
         if first is not None and first.kind == "snapshot":
             return self._begin(batch, first)
-        if batch.life != self._life or batch.number < self._expected:
+        if not self._life or batch.life != self._life or batch.number < self._expected:
             return []
         if batch.number > self._expected:
             self._miss()
             return []
         self._expected += 1
+        self._has_moved = True
+        self._is_plain = batch.is_plain
         return [learnt for part in batch.parts for learnt in self._of(part)]
 
     def forget(self) -> Delta:
@@ -154,6 +213,8 @@ class Replica:
         gone = Delta((), tuple(self.quads))
         self.quads.clear()
         self.position, self._life, self._in_force = None, "", Filter()
+        self._arriving = None
+        self._ask += 1  # what is on its way is about what was known
         return gone
 
     def _miss(self) -> None:
@@ -171,28 +232,57 @@ class Replica:
         if "position" not in part.members or part.number("next") < self._expected:
             return []
         self.events.complete(part.position())
+        self.current_at = self._clock()
         return self._moved(Delta(), part.position())
 
     def _begin(self, batch: Batch, part: Part) -> Sequence[Learnt]:
         """Follow a new stream, if it is the one that was asked for last."""
         if part.number("ask") != self._ask or batch.number != 0 or batch.life == self._life:
             return []
-        self._life, self._expected = batch.life, 1
+        self._life, self._expected, self._has_moved = batch.life, 1, True
+        self._is_plain = batch.is_plain
+        self._arriving = _Arriving(part)
+        return self._more(part)
+
+    def _more(self, part: Part) -> Sequence[Learnt]:
+        """Take up more of a snapshot; all of it is one step."""
+        arriving = self._arriving
+        if arriving is None:
+            raise WireError("a part of no snapshot")
+        arriving.quads += self._own(part.added)
+        known, whole = len(arriving.quads), arriving.part
+        count = whole.number("n") if "n" in whole.members else known
+        self._require_room(max(count, known))
+        if known < count:
+            return []
+        self._arriving = None
+        return self._known_anew(arriving.part, arriving.quads)
+
+    def _known_anew(self, part: Part, told: Sequence[Quad]) -> Sequence[Learnt]:
+        """Have what a snapshot says, and of those entries that are the same what is here."""
+        same = _numbers(part, len(self._asked))
+        kept = Filter(self._asked[number] for number in same)
+        before = self.quads
         self._in_force, self._version = Filter(self._asked), self._asked_version
-        self.events.begun(part.position())
-        quads = dict.fromkeys(self._in_force.let_through(self._own(part.added)))
+        self.events.begun(part.position(), self._asked_events)
+        quads = dict.fromkeys(kept.let_through(before))
+        quads.update(dict.fromkeys(self._required(told)))
         self._require_room(len(quads))
-        gone = tuple(quad for quad in self.quads if quad not in quads)
-        new = tuple(quad for quad in quads if quad not in self.quads)
-        return self._moved(Delta(new, gone), part.position())
+        gone = tuple(quad for quad in before if quad not in quads)
+        new = tuple(quad for quad in quads if quad not in before)
+        return self._moved(Delta(new, gone), part.position(), is_merged=True, is_told=True)
 
     def _of(self, part: Part) -> Sequence[Learnt]:
+        if part.kind == "more":
+            return self._more(part)
+        if self._arriving is not None:
+            raise WireError(f"{part.kind:.40} within a snapshot")
         match part.kind:
             case "delta":
-                told = Delta(tuple(self._own(part.added)), tuple(self._own(part.removed)))
-                return self._moved(self._net(self._in_force.of(told)), part.position())
+                told = Delta(self._asked_for(part.added), self._asked_for(part.removed))
+                net = self._net(told)
+                return self._moved(net, part.position(), is_merged="merged" in part.members)
             case "force":
-                self.events.begun(part.position())
                 return self._in_force_now(part)
             case "event":
                 return self._event(part)
@@ -210,20 +300,21 @@ class Replica:
     def _event(self, part: Part) -> Sequence[Learnt]:
         told = happened(part, self._own(part.added), self.member)
         found = self.events.take(told)
-        return [] if found is None else [found]
+        return () if found is None else (found,)
 
     def _in_force_now(self, part: Part) -> Sequence[Learnt]:
         version = part.number("version")
         change = self._pending.pop(version, None)
         if change is None:
             raise WireError(f"version {version} was not asked for")
-        self._in_force.change(*change)
+        self.events.begun(part.position(), change.events)
+        self._in_force.change(change.add, change.remove)
         self._version = version
-        kept = set(self._in_force.let_through(self.quads)) if change[1] else self.quads.keys()
+        kept = set(self._in_force.let_through(self.quads)) if change.remove else self.quads.keys()
         gone = tuple(quad for quad in self.quads if quad not in kept)
-        told = self._in_force.let_through(self._own(part.added))
+        told = dict.fromkeys(self._asked_for(part.added))
         new = tuple(quad for quad in told if quad not in self.quads)
-        return self._moved(Delta(new, gone), part.position())
+        return self._moved(Delta(new, gone), part.position(), is_told=True)
 
     def _net(self, delta: Delta) -> Delta:
         return Delta(
@@ -231,7 +322,18 @@ class Replica:
             tuple(quad for quad in dict.fromkeys(delta.removed) if quad in self.quads),
         )
 
-    def _moved(self, delta: Delta, position: EventPosition) -> list[Step]:
+    def _moved(
+        self,
+        delta: Delta,
+        position: EventPosition,
+        *,
+        is_merged: bool = False,
+        is_told: bool = False,
+    ) -> list[Step]:
+        """The step, where there is one: to be there for the first time is one, too.
+
+        What `is_told` anyway are other entries in force: where nothing matches them is news.
+        """
         if self.position is not None and position < self.position and not delta.is_empty:
             raise WireError(f"position {position} behind {self.position}")
         for quad in delta.removed:
@@ -240,7 +342,21 @@ class Replica:
         self._require_room(len(self.quads))
         is_first = self.position is None
         self.position = position if self.position is None else max(position, self.position)
-        return [Step(delta, self.position)] if is_first or not delta.is_empty else []
+        if not (is_first or is_told) and delta.is_empty:
+            return []
+        return [Step(delta, self.position, is_merged)]
+
+    def _asked_for(self, quads: Iterable[Quad]) -> tuple[Quad, ...]:
+        """The quads of a part, as `_own`; raises WireError where one was not asked for.
+
+        Both ends have the same in force at each place of a stream, so none ever is in a true one.
+        """
+        return self._required(self._own(quads))
+
+    def _required(self, own: Sequence[Quad]) -> tuple[Quad, ...]:
+        if own and len(set(self._in_force.let_through(own))) != len(set(own)):
+            raise WireError("quads that nobody asked for")
+        return tuple(own)
 
     def _require_room(self, count: int) -> None:
         if count > self._most:
@@ -248,7 +364,20 @@ class Replica:
 
     def _own(self, quads: Iterable[Quad]) -> list[Quad]:
         """The quads as a store has them, with blank nodes that are this member's alone."""
+        if self._is_plain:
+            return list(quads)
         return [canonical_quad(own_quad(quad, self.member)) for quad in quads]
+
+
+def _numbers(part: Part, count: int) -> Sequence[int]:
+    """The entries of which a snapshot says that they are the same. Raises WireError."""
+    value = part.members.get("same", b"")
+    if not isinstance(value, bytes):
+        raise WireError("entries that are the same, and none")
+    found = numbers_of(value)
+    if found and found[-1] >= count:
+        raise WireError("entries that are the same, and were not asked for")
+    return found
 
 
 def own_quad(quad: Quad, member: str) -> Quad:
@@ -263,7 +392,7 @@ def own_quad(quad: Quad, member: str) -> Quad:
 
 def _own_node(term: Term, member: str) -> Term:
     if isinstance(term, BlankNode):
-        return BlankNode(f"{member.encode().hex()}x{term.value}")
+        return BlankNode(own_label(member) + term.value)
     if isinstance(term, Triple):
         subject, object_ = _own_node(term.subject, member), _own_node(term.object, member)
         return Triple(subject, term.predicate, object_)  # type: ignore[arg-type]

@@ -8,12 +8,13 @@ all parts are one text, which costs one call of a parser; each part says how man
 comes is not trusted: everything that is wrong with it raises WireError, and its size is bounded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 import msgpack
-from pyoxigraph import Quad, RdfFormat, parse, serialize
+from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
 
 from gateway.journal.event_position import EventPosition
 
@@ -32,14 +33,25 @@ class WireError(Exception):
     """A message that no member of this protocol sends; says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One thing that a member says: its kind, its members, and quads that it adds and removes."""
+_NO_MEMBERS: Members = MappingProxyType({})
+
+
+class Part(NamedTuple):
+    """One thing that a member says: its kind, its members, and quads that it adds and removes.
+
+    `triples` are added quads of the default graph, before they travel.
+    """
 
     kind: str
-    members: Members = field(default_factory=dict)
+    members: Members = _NO_MEMBERS
     added: Sequence[Quad] = ()
     removed: Sequence[Quad] = ()
+    triples: Sequence[Triple | Quad] = ()
+
+    @property
+    def size(self) -> int:
+        """How many quads travel with it."""
+        return len(self.triples) + len(self.added) + len(self.removed)
 
     def text(self, name: str) -> str:
         """A member that is a text. Raises WireError."""
@@ -65,21 +77,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Parts that travel together, the `number`th batch of a stream's `life`."""
+    """Parts that travel together, the `number`th batch of a stream's `life`.
+
+    One that `is_plain` has neither blank nodes nor literals of a datatype, whose forms may differ.
+    """
 
     life: str
     number: int
     parts: Sequence[Part]
+    is_plain: bool = False
 
     def encode(self) -> bytes:
         """The bytes."""
-        quads: list[Quad] = []
+        quads: list[Quad | Triple] = []
         messages = []
         for part in self.parts:
-            quads += (*part.added, *part.removed)
-            counts = [len(part.added), len(part.removed)]
-            messages.append([part.kind, dict(part.members), *counts])
-        text = serialize(quads, format=RdfFormat.N_QUADS) if quads else b""
+            quads += (*part.triples, *part.added, *part.removed)
+            counts = [len(part.triples) + len(part.added), len(part.removed)]
+            messages.append((part.kind, dict(part.members), *counts))
+        text = _text(quads)
         packed: bytes = msgpack.packb([PROTOCOL, self.life, self.number, messages, text])
         return packed
 
@@ -99,10 +115,13 @@ class Batch:
         if not isinstance(messages, list) or not isinstance(text, bytes):
             raise WireError("messages or quads that are none")
         quads = _quads(text)
-        parts = tuple(_part(message, quads) for message in messages)
-        if next(quads, None) is not None:
+        parts, taken = [], 0
+        for message in messages:
+            part, taken = _part(message, quads, taken)
+            parts.append(part)
+        if taken != len(quads):
             raise WireError("quads that belong to no part")
-        return cls(life, number, parts)
+        return cls(life, number, parts, b"_:" not in text and b"^^" not in text)
 
 
 def _unpacked(payload: bytes) -> Sequence[object]:
@@ -114,21 +133,34 @@ def _unpacked(payload: bytes) -> Sequence[object]:
     return found
 
 
-def _quads(text: bytes) -> Iterator[Quad]:
+def _text(quads: Sequence[Quad | Triple]) -> bytes:
+    if not quads:
+        return b""
+    # Its types say that either all are quads or all triples, and it takes both.
+    return serialize(cast(Sequence[Quad], quads), format=RdfFormat.N_QUADS) or b""
+
+
+def _quads(text: bytes) -> Sequence[Quad]:
     try:
-        yield from parse(text, format=RdfFormat.N_QUADS)
+        return list(parse(text, format=RdfFormat.N_QUADS)) if text else ()
     except (SyntaxError, ValueError) as error:
         raise WireError(f"no N-Quads: {error}") from error
 
 
-def _part(message: object, quads: Iterator[Quad]) -> Part:
+def _part(message: object, quads: Sequence[Quad], taken: int) -> tuple[Part, int]:
+    """A part, and how many quads are taken with its own."""
     match message:
         case [str() as kind, dict() as members, int() as added, int() as removed] if (
             added >= 0 and removed >= 0
         ):
-            found = [list(islice(quads, count)) for count in (added, removed)]
-            if [len(each) for each in found] != [added, removed]:
+            between, until = taken + added, taken + added + removed
+            if until > len(quads):
                 raise WireError(f"{kind:.40}: fewer quads than it says")
-            return Part(kind, members, *found)
+            return Part(kind, members, quads[taken:between], quads[between:until]), until
         case _:
             raise WireError(f"no part: {message!r:.80}")
+
+
+def own_label(member: str) -> str:
+    """What the labels of a member's blank nodes begin with at others."""
+    return f"{member.encode().hex()}x"

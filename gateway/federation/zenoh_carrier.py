@@ -1,6 +1,6 @@
 """`ZenohCarrier`: members reach each other by Zenoh, in this process, each by the keys of its own.
 
-    sosa/1/<from>/<to>/{needs,data,ack} -> messages; sosa/1/up/<id> -> who is there
+    sosa/1/<from>/<to>/{needs,data,ack,members} -> messages; sosa/1/up/<id> -> who is there
 
 Place: in the place of the loopback carrier, where the extra `federation` is installed. Its advanced
 publishers number what they send, keep the last of it, notice a loss and ask for it again, so a link
@@ -20,12 +20,18 @@ from typing import Any
 
 from gateway.errors import ConfigurationError
 from gateway.federation.carrier import Channel, Received
+from gateway.federation.wire import MOST_BYTES
 
 log = logging.getLogger(__name__)
 
 _CACHE = 512
 _HEARTBEAT_S = 0.5
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PLAIN = frozenset({Channel.ACK, Channel.MEMBERS})
+"""What is said again by itself: none of it is kept for who missed it."""
+
+_MOST_BYTES = MOST_BYTES + 65_536
+"""What Zenoh puts together of a message before anybody sees it, without which it is a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,17 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """`HOST:PORT` to listen at and to dial; without `tls` on the loopback interface alone."""
+    """`HOST:PORT` to listen at and to dial; without `tls` on the loopback interface alone.
+
+    `access` is the section of Zenoh's access control by the certificates' names, None for none.
+    `is_routed`: a hub passes on what others say, each of whom has a link to it alone.
+    """
 
     listen: tuple[str, ...]
     connect: tuple[str, ...] = ()
     tls: TlsFiles | None = None
+    access: Mapping[str, object] | None = None
+    is_routed: bool = False
 
     def settings(self) -> Mapping[str, object]:
         """As Zenoh has them. Raises ConfigurationError for an open link off loopback."""
@@ -55,7 +67,7 @@ class Endpoints:
                     "give it certificates, or stay on 127.0.0.1",
                 )
         found: dict[str, object] = {
-            "mode": "peer",
+            "mode": "router" if self.is_routed else "peer",
             "listen/endpoints": [f"{protocol}/{each}" for each in self.listen],
             "connect/endpoints": [f"{protocol}/{each}" for each in self.connect],
             "connect/timeout_ms": -1,
@@ -63,7 +75,10 @@ class Endpoints:
             "scouting/multicast/enabled": False,
             "scouting/gossip/enabled": False,
             "timestamping/enabled": True,
+            "transport/link/rx/max_message_size": _MOST_BYTES,
         }
+        if self.access is not None:
+            found["access_control"] = self.access
         if self.tls is not None:
             found |= {
                 "transport/link/tls/root_ca_certificate": self.tls.ca,
@@ -84,7 +99,7 @@ class ZenohCarrier:
         """Raises ConfigurationError where the extra is missing, or for endpoints that cannot be."""
         self._member = member
         self._others = tuple(others)
-        self._zenoh, self._ext = _modules()
+        self._zenoh, self._ext = require_zenoh()
         self._settings = endpoints.settings()
         self._session: Any = None
         self._publishers: dict[tuple[str, Channel], Any] = {}
@@ -128,7 +143,7 @@ class ZenohCarrier:
     def _publisher(self, other: str, channel: Channel) -> Any:
         key, ext = _key(self._member, other, channel), self._ext
         drop = self._zenoh.CongestionControl.DROP
-        if channel is Channel.ACK:
+        if channel in _PLAIN:
             return self._session.declare_publisher(key, congestion_control=drop)
         return ext.declare_advanced_publisher(
             self._session,
@@ -149,7 +164,7 @@ class ZenohCarrier:
         def take(sample: Any) -> None:
             _guarded(lambda: received(Received(other, channel, bytes(sample.payload))))
 
-        if channel is Channel.ACK:
+        if channel in _PLAIN:
             return self._session.declare_subscriber(key, take)
         return ext.declare_advanced_subscriber(
             self._session,
@@ -184,7 +199,8 @@ def _guarded(call: Callable[[], None]) -> None:
         log.exception("federation_message_failed")
 
 
-def _modules() -> tuple[ModuleType, ModuleType]:
+def require_zenoh() -> tuple[ModuleType, ModuleType]:
+    """Zenoh, and its extensions. Raises ConfigurationError where they are not installed."""
     try:
         return import_module("zenoh"), import_module("zenoh.ext")
     except ImportError as error:

@@ -19,13 +19,14 @@ from gateway.journal import Position, Record
 from gateway.rdf.namespaces import GW, STATE_GRAPH
 from gateway.rdf.terms import Term
 from gateway.store.retention import Kept, Retention, SeriesEnd, Stream
-from gateway.store.templates import Bindings
+from gateway.store.templates import Bindings, Kinds
 from gateway.store.update import BoundUpdate, UpdatePlan
 from gateway.store.working import Working
 
 log = logging.getLogger(__name__)
 
 _APPLIED = NamedNode(f"{GW}appliedJournal")
+_CHANGED = Kinds(frozenset({_APPLIED}), frozenset(), frozenset({STATE_GRAPH}))
 _STATE = f"GRAPH {STATE_GRAPH} {{ ?gateway {_APPLIED}"
 ADVANCE = f"DELETE {{ {_STATE} ?before }} }} INSERT {{ {_STATE} ?position }} }} WHERE {{}}"
 """Puts the journal position `?position` in the place of `?before`."""
@@ -97,18 +98,27 @@ class CurrentState:
     def applied(self, position: Position | None) -> None:
         self._applied = None if position is None else self._state(position)
 
-    def recall(self, stream: Stream, observation: str, stamp: str, unit: str | None = None) -> bool:
+    def recall(
+        self,
+        stream: Stream,
+        observation: str,
+        stamp: str,
+        unit: str | None = None,
+        *,
+        is_ours: bool = False,
+    ) -> bool:
         """Take up an observation (its IRI) that the store already has, and a number's unit.
 
-        One that others wrote, or whose time they made unreadable, is theirs and is left alone:
-        false.
+        `is_ours`: the stamp is by the gateway's clock. One that others wrote, or whose time they
+        made unreadable, is theirs and is left alone: false.
         """
         try:
             position = self.identity.position(observation)
             time = datetime.fromisoformat(stamp).astimezone(UTC)
         except (ValueError, OverflowError):
             return False
-        self._retention.recall(stream, _kept(observation, position, time, unit))
+        order = (position.epoch, position.sequence)
+        self._retention.recall(stream, Kept(time, order, observation, unit, is_ours))
         return True
 
     def recall_series(self, stream: Stream, unit: str) -> None:
@@ -130,18 +140,7 @@ class CurrentState:
 
     def request(self, records: Sequence[Record]) -> Request:
         """What these records, in journal order, do to the store."""
-        arriving = [
-            (
-                record.observation.stream,
-                _kept(
-                    self._iri(record),
-                    record.position,
-                    result_time(record),
-                    unit_in_graph(record.observation),
-                ),
-            )
-            for record in records
-        ]
+        arriving = [(record.observation.stream, self._kept(record)) for record in records]
         entering, leaving, ended = self._retention.admit(arriving)
         self.late += len(records) - len(entering)
         return Request(
@@ -168,7 +167,7 @@ class CurrentState:
         bound: dict[str, Term] = {"gateway": self._node, "position": after.object}
         if before is not None:
             bound["before"] = before.object
-        return UpdatePlan(ADVANCE, (_Advance(before, after),)), bound
+        return UpdatePlan(ADVANCE, (_Advance(before, after),), kinds=_CHANGED), bound
 
     def _state(self, position: Position) -> Quad:
         return Quad(self._node, _APPLIED, Literal(str(position)), STATE_GRAPH)
@@ -176,6 +175,8 @@ class CurrentState:
     def _iri(self, record: Record) -> str:
         return self.identity.observation(record.position)
 
-
-def _kept(iri: str, position: Position, time: datetime, unit: str | None) -> Kept:
-    return Kept(time, (position.epoch, position.sequence), iri, unit)
+    def _kept(self, record: Record) -> Kept:
+        time, position = result_time(record), record.position
+        order, is_ours = (position.epoch, position.sequence), time is record.ingested_at
+        unit = unit_in_graph(record.observation)
+        return Kept(time, order, self._iri(record), unit, is_ours)

@@ -1,7 +1,7 @@
 """`LineFile`: lines on the disk that are appended one by one, and written anew now and then.
 
-Place on the way of the data: under the quarantine. An append survives kill -9 once it has returned;
-a rewrite is whole or not there.
+Place on the way of the data: under the quarantine, and what the gateway says of itself. An append
+survives kill -9 once it has returned; a rewrite is whole or not there.
 """
 
 import logging
@@ -41,7 +41,7 @@ class LineFile:
             pass
         except OSError as error:
             self.is_behind = True
-            log.error("quarantine_not_read", extra={"reason": str(error)})
+            log.error("lines_not_read", extra={"path": str(self._path), "reason": str(error)})
 
     def append(self, line: bytes) -> None:
         """Raises OSError; then it is behind."""

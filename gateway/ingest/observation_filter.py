@@ -20,6 +20,7 @@ from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.quarantine import was_accepted
 from gateway.ingest.statistics import IngestStatistics
 from gateway.journal import Record
+from gateway.runtime.clocks import is_set
 
 
 class ObservationFilter:
@@ -90,8 +91,13 @@ class ObservationFilter:
         return True
 
     def is_suspect(self, seen: Observation, message: Message) -> bool:
-        """Whether the device's time is not to be believed."""
+        """Whether the device's time is not to be believed, or our own that stands for it.
+
+        A clock of ours that is not set judges nobody: what a device tells is believed as it is.
+        """
         time = seen.phenomenon_time
+        if not is_set(message.received_at):
+            return time is None or not is_set(time) or seen.circumstances.clock_suspect
         return time is not None and (
             time > message.received_at + self._future or seen.circumstances.clock_suspect
         )

@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions
 
 from adapters.values.earlier_streams import EarlierStreams
 from adapters.values.memory import Memory
-from adapters.values.observation import Observation, StreamKey
+from adapters.values.observation import Observation, StreamKey, TimeSource
 from adapters.values.repetition import LastResults
 from adapters.values.series import SeriesUnits
 from gateway.engine import Engine
@@ -23,6 +23,9 @@ from gateway.ingest.plausibility import Plausibility
 from gateway.ingest.silence import Absences
 from gateway.ingest.sosa import result_time, told_unit
 from gateway.journal import Position, Record
+from gateway.rdf.namespaces import GW
+
+_OUR_CLOCK = NamedNode(f"{GW}{TimeSource.GATEWAY.value}")
 
 Row = Mapping[str, Literal | NamedNode]
 
@@ -73,10 +76,12 @@ class Recovery:
             stream, unit = _stream(row), row.get("unit")
             told = None if unit is None else unit.value
             stamp, result = row["phenomenonStamp"].value, row.get("result")
-            if not self._current_state.recall(stream, row["observation"].value, stamp, told):
+            is_ours = row.get("timeSource") == _OUR_CLOCK
+            iri = row["observation"].value
+            if not self._current_state.recall(stream, iri, stamp, told, is_ours=is_ours):
                 continue
             self._earlier.recall(stream)
-            position = self._current_state.identity.position(row["observation"].value)
+            position = self._current_state.identity.position(iri)
             place = datetime.fromisoformat(stamp).astimezone(UTC), position
             is_last = stream not in last or last[stream][0] < place
             if is_last and isinstance(result, Literal):

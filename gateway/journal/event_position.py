@@ -6,10 +6,12 @@ gateway are in the order of its requests, across restarts too, since each start 
 those of two gateways are never compared.
 """
 
+import re
 from typing import NamedTuple, Self
 
 from gateway.journal.record import Position
 
+_FORM = re.compile(r"([0-9]+)-([0-9]+)\.([0-9]+)")
 _LONGEST = 60
 """What has more characters is none of ours."""
 
@@ -38,12 +40,10 @@ class EventPosition(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """The reverse of `str`. Raises ValueError."""
-        epoch, _, rest = text.partition("-")
-        sequence, _, request = rest.partition(".")
-        numbers = (epoch, sequence, request)
-        is_read = all(each.isascii() and each.isdecimal() for each in numbers)
-        if not is_read or len(text) > _LONGEST:
+        found = _FORM.fullmatch(text)
+        if found is None or len(text) > _LONGEST:
             raise ValueError(f"{text!r:.60} is no position; one is like 1763740800-88.1")
+        epoch, sequence, request = found.groups()
         return cls(int(epoch), int(sequence), int(request))
 
     @property

@@ -81,13 +81,18 @@ class Events:
 
     def summary(self) -> list[bytes]:
         """The fewest lines that say the same of what is in the folder, and that more was."""
-        lines = [encode_fields({"event": "epoch", "epoch": self.epoch})]
+        lines = [epoch_line(self.epoch)]
         lines += [event("removed", name) for name in sorted(self.gone)[-1:]]
         for name, item in self.items.items():
             lines.append(line_of(item))
             if name in self.shipped:
                 lines.append(event("shipped", name))
         return lines
+
+
+def epoch_line(epoch: int) -> bytes:
+    """A line about the highest epoch that there was."""
+    return encode_fields({"event": "epoch", "epoch": epoch})
 
 
 def event(kind: str, name: str, **members: str) -> bytes:

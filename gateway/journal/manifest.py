@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from gateway.journal.events import Events, event, line_of
+from gateway.journal.events import Events, epoch_line, event, line_of
 from gateway.journal.names import sealed_names
 from gateway.journal.record import Origin, Position
 from gateway.journal.sealing import Sealed, inspect, write_gap
@@ -202,3 +202,20 @@ class Manifest:
         os.replace(part, self._path)
         sync_folder(self._folder)
         self._events = Events.read(self._path)
+
+
+def note_epoch(folder: Path, epoch: int) -> None:
+    """Have the next life of the journal in a folder, which nobody has open, begin a later epoch.
+
+    The folder is made if need be. Durable when this returns; raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / "manifest.jsonl"
+    if path.exists():
+        cut_torn_lines(path)
+    if Events.read(path).epoch < epoch:
+        with path.open("ab") as file:
+            file.write(epoch_line(epoch))
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(folder)

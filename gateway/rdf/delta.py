@@ -5,15 +5,16 @@ Invariant: what is in `added` was absent before the UPDATE and present after it;
 an empty Delta.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pyoxigraph import BlankNode, NamedNode, Quad
 
 GraphNode = NamedNode | BlankNode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Delta:
     """Quads and named graphs that an UPDATE added and removed.
 
@@ -26,6 +27,19 @@ class Delta:
     graphs_created: tuple[GraphNode, ...] = ()
     graphs_dropped: tuple[GraphNode, ...] = ()
 
+    def __init__(
+        self,
+        added: tuple[Quad, ...] = (),
+        removed: tuple[Quad, ...] = (),
+        graphs_created: tuple[GraphNode, ...] = (),
+        graphs_dropped: tuple[GraphNode, ...] = (),
+    ) -> None:
+        """By the slots themselves: half the time of what a frozen dataclass makes."""
+        _set_added(self, added)
+        _set_removed(self, removed)
+        _set_created(self, graphs_created)
+        _set_dropped(self, graphs_dropped)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed at all."""
@@ -37,6 +51,14 @@ class Delta:
 
     def __len__(self) -> int:
         return len(self.added) + len(self.removed)
+
+
+_Set = Callable[[Delta, tuple[Any, ...]], None]
+_slots: Any = Delta
+_set_added: _Set = _slots.added.__set__
+_set_removed: _Set = _slots.removed.__set__
+_set_created: _Set = _slots.graphs_created.__set__
+_set_dropped: _Set = _slots.graphs_dropped.__set__
 
 
 def quads_delta(added: Iterable[Quad] = (), removed: Iterable[Quad] = ()) -> Delta:

@@ -46,8 +46,12 @@ ONTOLOGY_GRAPH = NamedNode("https://sosa-gateway.example/graph/ontology")
 CONTRADICTIONS_GRAPH = NamedNode("https://sosa-gateway.example/graph/contradictions")
 """What axioms exclude and data say all the same: derived, never asserted."""
 
+FEDERATION_GRAPH = NamedNode("https://sosa-gateway.example/graph/federation")
+"""The other gateways of the federation, and how they are (docs/federation.md)."""
+
 OWN_GRAPHS = frozenset(
     {
+        FEDERATION_GRAPH,
         MAPPINGS_GRAPH,
         STATE_GRAPH,
         PROPOSALS_GRAPH,

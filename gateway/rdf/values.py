@@ -94,6 +94,25 @@ def _integer(form: str) -> int | None:
 
 
 def _decimal(form: str) -> Decimal | None:
+    found = _parts_of_decimal(form)
+    if found is None:
+        return None
+    sign, whole, places, _ = found
+    return Decimal(f"{sign}{whole or 0}.{places or 0}")
+
+
+def scaled_decimal(form: str) -> int | None:
+    """The value of an xsd:decimal in parts of 10**-18; None for no value.
+
+    >>> scaled_decimal("-1.50"), scaled_decimal("1.5e0")
+    (-1500000000000000000, None)
+    """
+    found = _parts_of_decimal(form)
+    return None if found is None else found[3]
+
+
+def _parts_of_decimal(form: str) -> tuple[str, str, str, int] | None:
+    """Sign, digits before and behind the point, and the value in parts of 10**-18."""
     found = _DECIMAL_FORM.fullmatch(form)
     if found is None or not _DIGIT.search(form):
         return None
@@ -101,4 +120,4 @@ def _decimal(form: str) -> Decimal | None:
     if len(whole) > _WHOLE_DIGITS or len(places) > _PLACES:
         return None
     scaled = int(f"{sign}{whole}{places:0<{_PLACES}}")
-    return Decimal(f"{sign}{whole or 0}.{places or 0}") if -(2**127) <= scaled < 2**127 else None
+    return (sign, whole, places, scaled) if -(2**127) <= scaled < 2**127 else None

@@ -41,7 +41,6 @@ from gateway.reasoning.kinds import (
 )
 
 __all__ = [
-    "READ_PREDICATES",
     "And",
     "Axiom",
     "Axioms",
@@ -431,6 +430,3 @@ _RULES: dict[str, Callable[[Reading, Quad], Iterator[Axiom]]] = {
     OWL + "disjointWith": _disjoint,
     _TYPE: _type,
 }
-
-READ_PREDICATES = frozenset(NamedNode(name) for name in (*_RULES, *_SYNTAX))
-"""The predicates of the quads that axioms are made of."""

@@ -1,23 +1,28 @@
-"""`Postponed`: a reasoner behind which readings wait, net, while nobody looks at what follows.
+"""`Postponed`: a reasoner behind which readings wait, net, but for what somebody listens to.
 
     reading -> store, and waits here -> who looks, or the next UPDATE -> reasoner, one step for all
 
 Place: around the reasoner, under the entailed view. A reading mostly replaces an earlier one of the
 same sensor, so what came and went meanwhile is never derived; the store's `Pending` does the same
-for the disk. What follows is a function of what is asserted, so whoever looks sees no difference:
-everything that is asked here catches up first, but for what readings do not change.
+for the disk. What is relevant to those who listen (gateway/reasoning/relevance.py) is derived from
+at once, the rest waits. What follows is a function of what is asserted, so whoever looks sees no
+difference: everything that is asked here catches up first, but for what readings do not change.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
 from threading import RLock
 
 from pyoxigraph import Quad
 
 from gateway.rdf.delta import Delta
+from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.axioms import Axiom, Axioms
 from gateway.reasoning.domains import Domain
+from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.reasoning import AnyReasoner, Derived, Pattern
+from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
+from gateway.store.readable import GraphNode
 
 _MOST_WAITING = 8_192
 """Quads that wait at most: some 2 MB, and 30 ms to catch up with on a small machine."""
@@ -27,10 +32,15 @@ class Postponed:
     """A reasoner, and what it has not seen yet. Changed by whoever holds `writing`.
 
     `lately` is the reasoner as it was when somebody looked last, for figures that must not wait.
+    What is `relevant` it has seen in any case. `late` are the changes of the view by what waited,
+    for who keeps a part of it.
     """
 
     def __init__(self, reasoner: AnyReasoner, writing: RLock) -> None:
         self.lately = reasoner
+        self.relevant = NOTHING_MATTERS
+        self.late: deque[Delta] = deque()
+        self.derived: Derived = _Derived(self)
         self._writing = writing
         self._added: dict[Quad, bool] = {}
         self._removed: dict[Quad, bool] = {}
@@ -39,12 +49,18 @@ class Postponed:
         """The quads that wait."""
         return len(self._added) + len(self._removed)
 
-    def looked_at(self, delta: Delta) -> Delta | None:
-        """What may mean something of a reading's change; None where it cannot wait."""
-        return self.lately.looked_at(delta)
+    def listen(self, relevant: Relevance) -> None:
+        """From now on derive from what is relevant to these at once."""
+        if relevant != self.relevant:
+            self.catch_up()
+            self.relevant = relevant
+
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """What of a reading's change is derived from at once, and what may wait; None: nothing."""
+        return self.lately.parted(delta, kinds, relevance)
 
     def postpone(self, delta: Delta) -> None:
-        """Let what is looked at of a reading wait; the store has it by now."""
+        """Let what may wait of a reading wait; the store has it by now."""
         added, removed = self._added, self._removed
         for quad in delta.removed:
             if not added.pop(quad, False):
@@ -64,18 +80,14 @@ class Postponed:
             self._added.clear()
             self._removed.clear()
             if not late.is_empty:  # another thread may have been quicker
-                self.lately.step(late, is_reading=True)
+                entailed = self.lately.step(late, is_reading=True)
+                if self.relevant is not NOTHING_MATTERS:
+                    self.late.append(entailed)
 
     @property
     def axioms(self) -> Axioms:
         """The axioms of now, which no reading that waits has changed."""
         return self.lately.axioms
-
-    @property
-    def derived(self) -> Derived:
-        """What follows now; to be asked for each time."""
-        self.catch_up()
-        return self.lately.derived
 
     @property
     def suspended(self) -> Mapping[Domain, str]:
@@ -87,13 +99,18 @@ class Postponed:
         """Read the axioms, derive from nothing. Raises OntologyError."""
         self.lately.start()
 
-    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
-        """As the reasoner's, behind what waits: the entailed Delta is of this change alone."""
-        self.catch_up()
-        return self.lately.step(delta, is_reading=is_reading)
+    def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
+        """As the reasoner's, behind what waits: the entailed Delta is of this change alone.
+
+        With what is relevant `among` it, as it was `parted`, it does not wait for that: no relevant
+        quad of the entailed Delta depends on it.
+        """
+        if among is None:
+            self.catch_up()
+        return self.lately.step(delta, is_reading=is_reading, among=among)
 
     def undo(self, delta: Delta) -> None:
-        """Take back the last step, of this Delta: the store refused it."""
+        """Take back the last step, of this Delta or of what was among it: the store refused it."""
         self.lately.undo(delta)
 
     def resume(self) -> Delta:
@@ -109,3 +126,40 @@ class Postponed:
         """How many derived quads each axiom supports."""
         self.catch_up()
         return self.lately.derived_by_axiom()
+
+
+class _Derived:
+    """What follows now. Looking at what is relevant waits for nothing."""
+
+    def __init__(self, postponed: Postponed) -> None:
+        self._postponed = postponed
+
+    @property
+    def _all(self) -> Derived:
+        self._postponed.catch_up()
+        return self._postponed.lately.derived
+
+    def __len__(self) -> int:
+        """How many quads they are."""
+        return len(self._all)
+
+    def match(
+        self,
+        subject: Term | None,
+        predicate: Term | None,
+        object_: Term | None,
+        graph: GraphName | None,
+    ) -> Iterable[Quad]:
+        """The quads of a pattern; None is a wildcard."""
+        postponed = self._postponed
+        if len(postponed) and not postponed.relevant.covers(predicate, object_):
+            postponed.catch_up()
+        return postponed.lately.derived.match(subject, predicate, object_, graph)
+
+    def contains(self, quad: Quad) -> bool:
+        """Whether a quad is derived."""
+        return self._all.contains(quad)
+
+    def graphs(self) -> Iterable[GraphNode]:
+        """The named graphs that hold one."""
+        return self._all.graphs()

@@ -27,16 +27,19 @@ from gateway.reasoning.incremental.contradictions import Contradictions, Exclude
 from gateway.reasoning.incremental.derived import DerivedQuads
 from gateway.reasoning.incremental.facts import Individual
 from gateway.reasoning.incremental.netted import Came, apart, net, of_ontology
+from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.incremental.program import Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
 from gateway.reasoning.incremental.rooms import Parts, Reading, Room, built
 from gateway.reasoning.incremental.schema import SchemaQuads, asserted_schema
+from gateway.reasoning.relevance import Relevance
 from gateway.reasoning.wording import mostly_by
 from gateway.store.readable import GraphNode, Source
 
 log = logging.getLogger(__name__)
 
 _NO_BOUND = 1 << 62
+_LESS = "ask for less, or raise [reasoning] derived"
 
 _OFF = "[reasoning] lists no graphs"
 """How to get at what stops a start."""
@@ -114,23 +117,16 @@ class Reasoner:
         self._build(Delta(), None)
         self._there = self._existing()
 
-    # Steps.
-
-    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
+    def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
         """The change of the entailed view by a net change of the store, which has it not yet.
 
+        Of a reading perhaps that `among` its quads alone, the others come in later steps.
         Raises ForbiddenError for a write into a graph of conclusions, OntologyError for axioms
         that cannot be read, DerivedLimitError for too much that would follow, which names the axiom
         that derives most; then nothing has changed. With `is_reading` a domain that would pass the
         bound is suspended instead.
         """
-        reading = self._reading
-        looked_at = delta
-        if is_reading and not self._domains.joint:
-            looked_at = reading.read(delta)
-            if not (looked_at.added or looked_at.removed):
-                return delta
-        parts, graphs = reading.parts(looked_at)
+        parts, graphs = self._reading.parts(delta if among is None else among)
         if not graphs <= self._writable or delta.graphs_created or delta.graphs_dropped:
             self._require_writable({*graphs, *delta.graphs_created, *delta.graphs_dropped})
         self._suspended_before = self.suspended
@@ -141,9 +137,9 @@ class Reasoner:
         came, went = self._derive(parts, self._bound, is_reading=is_reading)
         return self._entailed(delta, came, went, are_mixed=self._are_mixed)
 
-    def looked_at(self, delta: Delta) -> Delta | None:
-        """What may mean something of a reading's change; None where it cannot wait."""
-        return None if self._domains.joint else self._reading.waiting(delta)
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """What of a reading's change is relevant, and what else means something."""
+        return None if self._domains.joint else self._reading.parted(delta, kinds, relevance)
 
     def undo(self, delta: Delta) -> None:
         """Forget the last step, whose change the store has refused."""
@@ -185,7 +181,7 @@ class Reasoner:
         self._are_mixed = False
         came: list[Quad] = []
         went: list[Quad] = []
-        done: dict[Domain, Parts] = {}
+        done: list[tuple[Domain, Parts]] = []
         for domain, part in parts.items():
             if self.suspended and domain in self.suspended:
                 continue
@@ -198,7 +194,7 @@ class Reasoner:
                 went += self._suspend(domain, error.axiom)
                 self._are_mixed = True
                 continue
-            done[domain] = part
+            done.append((domain, part))
             self._are_mixed |= changes.are_mixed
             came += changes.added
             went += changes.removed
@@ -210,7 +206,7 @@ class Reasoner:
         return came, went
 
     def _derive_contradictions(
-        self, done: Mapping[Domain, Parts], bound: int, *, is_reading: bool
+        self, done: Sequence[tuple[Domain, Parts]], bound: int, *, is_reading: bool
     ) -> Came:
         """Contradictions that domains came to have; they count as derived quads do."""
         went: list[Quad] = []
@@ -219,7 +215,7 @@ class Reasoner:
                 self._undo_parts(done)
                 raise self._limit_error(self._excluded.axiom)
             self._are_mixed = True
-            for domain in done:
+            for domain, _ in done:
                 went += self._suspend(domain, self._excluded.axiom)
         came, less = self._contradictions.changes()
         return came, went + less
@@ -239,8 +235,8 @@ class Reasoner:
             self._drop(domain)
         return changes
 
-    def _undo_parts(self, done: Mapping[Domain, Parts]) -> None:
-        for domain, part in done.items():
+    def _undo_parts(self, done: Iterable[tuple[Domain, Parts]]) -> None:
+        for domain, part in done:
             self._step_room(domain, Parts(part.added, part.removed), _NO_BOUND)
         self._contradictions.changes()
 
@@ -255,21 +251,21 @@ class Reasoner:
         self._size -= room.closure.size
 
     def _total(self) -> int:
-        return self._size + len(self._schema) + len(self._contradictions.index.quads)
+        return self._size + self._schema.size + len(self._contradictions.index.quads)
 
     def _at_end(self) -> int:
         """As many as there are derived quads once contradictions are told."""
         return self._size + len(self._schema) + len(self._contradictions)
 
     def _limit_error(self, axiom: Axiom | None) -> DerivedLimitError:
-        return DerivedLimitError(
-            f"more than {self._bound} quads would be derived{mostly_by(axiom)}",
-            "ask for less, or raise [reasoning] derived",
-        )
+        return DerivedLimitError(self._too_much(axiom), _LESS)
+
+    def _too_much(self, axiom: Axiom | None) -> str:
+        return f"more than {self._bound} quads would be derived{mostly_by(axiom)}"
 
     def _suspend(self, domain: Domain, axiom: Axiom | None) -> list[Quad]:
         """Derive nothing in the domain any more; what was derived until now."""
-        reason = f"more than {self._bound} quads would be derived{mostly_by(axiom)}"
+        reason = self._too_much(axiom)
         self.suspended = {**self.suspended, domain: reason}
         log.warning("reasoning_suspended", extra={"graph": str(domain.into), "reason": reason})
         if domain == SCHEMA:

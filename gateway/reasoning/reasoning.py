@@ -14,7 +14,9 @@ from gateway.rdf.delta import Delta
 from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.axioms import Axiom, Axioms
 from gateway.reasoning.domains import Domain, Domains
+from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
 from gateway.reasoning.reasoner import Reasoner
+from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import GraphNode, Source
 
 MOST_DERIVED = 500_000
@@ -81,16 +83,18 @@ class AnyReasoner(Protocol):
     def start(self) -> None:
         """Read the axioms, derive from nothing. Raises OntologyError."""
 
-    def looked_at(self, delta: Delta) -> Delta | None:
-        """What may mean something of a reading's change, be it derived from later.
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """A reading's change by what of it is relevant, and what may be derived from later.
 
-        None where it cannot wait: it changes axioms, or is to be refused.
+        `kinds` are those of all that the reading changes. None where nothing can wait: it changes
+        axioms, or is to be refused.
         """
 
-    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
+    def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
         """The entailed Delta of an asserted one that the store does not have yet.
 
-        Of what is `looked_at` of readings the store may have it, and later changes too.
+        Of a reading perhaps that `among` its quads alone, as they were `parted`; what is left may
+        come when the store has it, and later changes too.
 
         Raises DerivedLimitError, OntologyError, ForbiddenError: then nothing has changed.
         """

@@ -31,6 +31,7 @@ class AlarmKind(StrEnum):
     RETAINED = "retained"
     LIMIT = "limit"
     REASONING_SUSPENDED = "reasoning_suspended"
+    FEDERATION = "federation"
 
     @property
     def is_of_node(self) -> bool:

@@ -10,6 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+"""No gateway of this version has run before."""
+
+
+def is_set(now: datetime) -> bool:
+    """Whether a wall clock can be right: a small computer without a battery wakes up in 1970."""
+    return now >= FIRST
+
 
 def _now() -> datetime:
     return datetime.now(UTC)

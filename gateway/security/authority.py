@@ -28,7 +28,7 @@ from gateway.errors import (
 from gateway.security.guard import Ended
 from gateway.security.identity import TOKEN_S, Identity, Kind, Snapshot
 from gateway.security.identity_store import IdentityStore
-from gateway.security.passwords import Passwords, hash_password
+from gateway.security.passwords import Hashes, Passwords, hash_password
 from gateway.security.policy import Policy
 from gateway.security.principal import Principal
 from gateway.security.throttle import Throttle, ThrottleLimits
@@ -50,12 +50,16 @@ _LOGIN = "`sosa-gateway client list` names who may come; the password is its sec
 
 @dataclass(frozen=True, slots=True)
 class AuthoritySettings:
-    """`issuer` is this gateway's IRI, named in every token; lifetimes are those of SEPA."""
+    """`issuer` is this gateway's IRI, named in every token; lifetimes are those of SEPA.
+
+    With `for_mosquitto` what is kept of new secrets lets a Mosquitto verify them too.
+    """
 
     issuer: str
     token_s: Mapping[Kind, float] = field(default_factory=lambda: TOKEN_S)
     sepatest: bool = False
     throttle: ThrottleLimits = field(default_factory=ThrottleLimits)
+    for_mosquitto: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +252,9 @@ class Authority:
             return Credentials(name, name)
         self.throttle.attempt(address, name)
         credentials = new_credentials()
-        secret_hash = await self.passwords.hash(credentials.client_secret)
+        hashes = await self.hashes(credentials.client_secret)
         registered = await asyncio.to_thread(
-            self._store.register, name, credentials.client_id, secret_hash, self._clock()
+            self._store.register, name, credentials.client_id, hashes, self._clock()
         )
         if not registered:
             log.warning("registration_refused", extra={"identity": name[:256], "address": address})
@@ -262,6 +266,12 @@ class Authority:
         log.info("client_registered", extra={"identity": name, "address": address})
         await self.refresh()
         return credentials
+
+    async def hashes(self, secret: str, *, is_made: bool = True) -> Hashes:
+        """What is kept of a new secret; `is_made`: nobody has thought of it."""
+        return await self.passwords.hashes(
+            secret, for_mosquitto=self._settings.for_mosquitto, is_made=is_made
+        )
 
     async def revoke(self, token: str) -> None:
         """Revoke a token of ours; others are nothing to revoke (RFC 7009, 2.2)."""

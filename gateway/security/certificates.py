@@ -37,29 +37,29 @@ class Issued:
 def make_ca(name: str, now: datetime) -> Issued:
     """A CA that may sign servers and no further CA."""
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = _subject(f"{name} CA")
+    subject = named(f"{name} CA")
     public = key.public_key()
     certificate = (
         _builder(subject, subject, public, now, CA_DAYS)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
+        .add_extension(key_usage(key_cert_sign=True, crl_sign=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         .sign(key, hashes.SHA256())
     )
-    return _issued(certificate, key)
+    return as_pem(certificate, key)
 
 
 def make_server(names: Sequence[str], authority: Issued, now: datetime) -> Issued:
     """The certificate of a server that is called by these names and addresses."""
     issuer = x509.load_pem_x509_certificate(authority.certificate)
-    signing = _ca_key(authority)
+    signing = signing_key(authority)
     key = ec.generate_private_key(ec.SECP256R1())
     public = key.public_key()
     certificate = (
-        _builder(_subject(names[0]), issuer.subject, public, now, SERVER_DAYS)
+        _builder(named(names[0]), issuer.subject, public, now, SERVER_DAYS)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(_alternatives(names)), critical=False)
-        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(key_usage(digital_signature=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         .add_extension(
@@ -68,7 +68,7 @@ def make_server(names: Sequence[str], authority: Issued, now: datetime) -> Issue
         )
         .sign(signing, hashes.SHA256())
     )
-    return _issued(certificate, key)
+    return as_pem(certificate, key)
 
 
 def is_fit(server: bytes, authority: bytes, names: Sequence[str], now: datetime) -> bool:
@@ -113,7 +113,8 @@ def _builder(
     )
 
 
-def _subject(name: str) -> x509.Name:
+def named(name: str) -> x509.Name:
+    """A subject with this common name, at most 64 characters of it."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
 
 
@@ -128,9 +129,10 @@ def _alternative(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _usage(
+def key_usage(
     *, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False
 ) -> x509.KeyUsage:
+    """What the key may be used for, and for nothing else."""
     return x509.KeyUsage(
         digital_signature=digital_signature,
         content_commitment=False,
@@ -144,14 +146,16 @@ def _usage(
     )
 
 
-def _ca_key(authority: Issued) -> ec.EllipticCurvePrivateKey:
+def signing_key(authority: Issued) -> ec.EllipticCurvePrivateKey:
+    """The key of a CA that the gateway made. Raises ConfigurationError."""
     key = serialization.load_pem_private_key(authority.key, None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise ConfigurationError("the key of the CA is of another kind than the gateway makes")
     return key
 
 
-def _issued(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Issued:
+def as_pem(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Issued:
+    """Both as PEM, the key without a password."""
     return Issued(
         certificate.public_bytes(serialization.Encoding.PEM),
         key.private_bytes(

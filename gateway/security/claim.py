@@ -103,14 +103,15 @@ class Claims:
             log.warning("claim_refused", extra={"address": address})
             raise UnknownIdentityError(_WRONG, "`sosa-gateway claim` on the machine prints one")
         credentials = new_credentials()
-        secret_hash = await passwords.hash(credentials.client_secret)
+        hashes = await self._authority.hashes(credentials.client_secret)
         first = Identity(
             name,
             Kind.APPLICATION,
             EVERYTHING,
             credentials.client_id,
-            secret_hash,
+            hashes.secret,
             tokens_from=self._clock(),
+            mosquitto_hash=hashes.mosquitto,
         )
         if not await asyncio.to_thread(self._store.claim, code_hash, first):
             raise ConflictError("somebody else was faster", "sign in, or ask who has all rights")

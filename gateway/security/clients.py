@@ -83,8 +83,14 @@ class Clients:
             raise ConflictError(f"there are {MOST_CLIENTS} clients", "remove some that are gone")
         if any(name in {each.name, each.client_id} for each in known):
             raise ConflictError(f"there is a client {name!r} already", "remove it first")
-        secret_hash = await self._authority.passwords.hash(secret)
-        made = replace(identity, client_id=name, secret_hash=secret_hash, tokens_from=self._clock())
+        hashes = await self._authority.hashes(secret, is_made=not password)
+        made = replace(
+            identity,
+            client_id=name,
+            secret_hash=hashes.secret,
+            mosquitto_hash=hashes.mosquitto,
+            tokens_from=self._clock(),
+        )
         await asyncio.to_thread(self._store.add, made)
         log.info("client_added", extra={"identity": name})
         await self._authority.follow()

@@ -26,9 +26,10 @@ TOKEN_S: Mapping[Kind, float] = {Kind.APPLICATION: 43_200.0, Kind.DEVICE: 3600.0
 class Identity:
     """Somebody whom an administrator has let in.
 
-    `client_id` and `secret_hash` (argon2) are empty until it has credentials. It may register
-    itself until `register_until`; tokens that were issued before `tokens_from` are revoked. Times
-    are seconds since the Unix epoch.
+    `client_id` and `secret_hash` (argon2) are empty until it has credentials; `mosquitto_hash` is
+    that of the same secret, for a Mosquitto beside the gateway, "" where it was not made. It may
+    register itself until `register_until`; tokens that were issued before `tokens_from` are
+    revoked. Times are seconds since the Unix epoch.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Identity:
     secret_hash: str = field(default="", repr=False)
     register_until: float = 0.0
     tokens_from: float = 0.0
+    mosquitto_hash: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ whole or not there, whatever ends the process. The file is its owner's alone (06
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gateway.errors import BadRequestError, ConflictError, NotFoundError, StorageError
 from gateway.runtime.folders import disk_error
 from gateway.security.identity import Identity, Kind, SigningKey, Snapshot
+from gateway.security.passwords import Hashes
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.policy_text import decode_policy, encode_policy
 
@@ -31,6 +32,9 @@ CREATE TABLE IF NOT EXISTS revoked_token (jti TEXT PRIMARY KEY, expires_at REAL 
 CREATE TABLE IF NOT EXISTS claim (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     code_hash TEXT NOT NULL, left_s REAL NOT NULL, tries INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS mosquitto_password (
+    secret_hash TEXT PRIMARY KEY, password_hash TEXT NOT NULL
 ) STRICT;
 """
 
@@ -94,15 +98,40 @@ class IdentityStore:
             )
             _require(changed, name)
 
-    def register(self, name: str, client_id: str, secret_hash: str, now: float) -> bool:
+    def register(self, name: str, client_id: str, hashes: Hashes, now: float) -> bool:
         """Give an identity its credentials; False where it may not register, or has them."""
         with self._connection() as connection:
             changed = connection.execute(
                 "UPDATE identity SET client_id = ?, secret_hash = ? "
                 "WHERE name = ? AND client_id IS NULL AND register_until > ?",
-                (client_id, secret_hash, name, now),
+                (client_id, hashes.secret, name, now),
             )
+            if changed.rowcount:
+                _keep_for_mosquitto(connection, hashes)
             return bool(changed.rowcount)
+
+    def client_id(self, name: str) -> str:
+        """That of a client with a secret. Raises NotFoundError, ConflictError where it has none."""
+        with self._connection() as connection:
+            found = connection.execute("SELECT client_id FROM identity WHERE name = ?", (name,))
+            row = found.fetchone()
+        if row is None:
+            raise _nobody(name)
+        if row[0] is None:
+            raise ConflictError(
+                f"{name!r} has no secret yet", "it registers itself, or is revoked and added again"
+            )
+        return str(row[0])
+
+    def renew(self, name: str, hashes: Hashes, now: float) -> None:
+        """Give a client another secret, which ends its tokens. Raises NotFoundError."""
+        with self._connection() as connection:
+            changed = connection.execute(
+                "UPDATE identity SET secret_hash = ?, tokens_from = ? WHERE name = ?",
+                (hashes.secret, now, name),
+            )
+            _require(changed, name)
+            _keep_for_mosquitto(connection, hashes)
 
     def revoke(self, name: str) -> None:
         """Forget an identity, and with it its tokens. Raises NotFoundError."""
@@ -189,7 +218,28 @@ def _added(connection: sqlite3.Connection, identity: Identity) -> bool:
     added = connection.execute(
         "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?, ?, ?, ?)", _row(identity)
     )
+    if added.rowcount:
+        _keep_for_mosquitto(connection, Hashes(identity.secret_hash, identity.mosquitto_hash))
     return bool(added.rowcount)
+
+
+def _keep_for_mosquitto(connection: sqlite3.Connection, hashes: Hashes) -> None:
+    """Beside the identities, by the hash of the same secret: versions that do not know of it do no
+    harm, and what is nobody's any more goes."""
+    if hashes.mosquitto:
+        row = (hashes.secret, hashes.mosquitto)
+        connection.execute("INSERT OR REPLACE INTO mosquitto_password VALUES (?, ?)", row)
+    connection.execute(
+        "DELETE FROM mosquitto_password WHERE secret_hash NOT IN (SELECT secret_hash FROM identity)"
+    )
+
+
+def _for_mosquitto(connection: sqlite3.Connection) -> Mapping[str, str]:
+    """Mosquitto's hashes by ours; a file that an earlier version has written has none."""
+    known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'mosquitto_password'"
+    if connection.execute(known).fetchone() is None:
+        return {}
+    return dict(connection.execute("SELECT secret_hash, password_hash FROM mosquitto_password"))
 
 
 def _with_all_rights(connection: sqlite3.Connection) -> int:
@@ -214,7 +264,11 @@ def _insert(connection: sqlite3.Connection, key: SigningKey) -> None:
 
 def _require(changed: sqlite3.Cursor, name: str) -> None:
     if not changed.rowcount:
-        raise NotFoundError(f"there is no client {name!r}", "see `client list`")
+        raise _nobody(name)
+
+
+def _nobody(name: str) -> NotFoundError:
+    return NotFoundError(f"there is no client {name!r}", "see `client list`")
 
 
 def _row(identity: Identity) -> tuple[str, str, str, str | None, str, float, float]:
@@ -229,7 +283,9 @@ def _row(identity: Identity) -> tuple[str, str, str, str | None, str, float, flo
     )
 
 
-def _identity(row: tuple[str, str, str, str | None, str, float, float]) -> Identity:
+def _identity(
+    row: tuple[str, str, str, str | None, str, float, float], for_mosquitto: Mapping[str, str]
+) -> Identity:
     name, kind, policy, client_id, secret_hash, register_until, tokens_from = row
     try:
         return Identity(
@@ -240,6 +296,7 @@ def _identity(row: tuple[str, str, str, str | None, str, float, float]) -> Ident
             secret_hash,
             register_until,
             tokens_from,
+            for_mosquitto.get(secret_hash, ""),
         )
     except (ValueError, BadRequestError) as error:
         raise StorageError(
@@ -260,7 +317,8 @@ def _snapshot(connection: sqlite3.Connection) -> Snapshot:
         "SELECT * FROM signing_key ORDER BY retired_at IS NOT NULL, created_at DESC"
     ).fetchall()
     revoked = connection.execute("SELECT jti FROM revoked_token").fetchall()
-    identities = [_identity(row) for row in rows]
+    for_mosquitto = _for_mosquitto(connection)
+    identities = [_identity(row, for_mosquitto) for row in rows]
     return Snapshot(
         {each.name: each for each in identities},
         {each.client_id: each for each in identities if each.client_id},

@@ -10,12 +10,19 @@ import hmac
 import secrets
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from gateway.errors import TooManyRequestsError
+from gateway.security.mosquitto_hash import (
+    CHOSEN_ROUNDS,
+    MADE_ROUNDS,
+    mosquitto_hash,
+    verifies,
+)
 
 _WAITING = 32
 _REMEMBERED = 4096
@@ -24,6 +31,20 @@ _REMEMBERED = 4096
 def hash_password(password: str) -> str:
     """The argon2id hash to keep in the password's place."""
     return PasswordHasher().hash(password)
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """What is kept of a secret: argon2, and Mosquitto's own hash where that is to know it."""
+
+    secret: str = field(default="", repr=False)
+    mosquitto: str = field(default="", repr=False)
+
+
+def hashes_of(secret: str, *, for_mosquitto: bool = False, is_made: bool = True) -> Hashes:
+    """All that is kept of a secret, which is made and not thought of where `is_made`."""
+    rounds = MADE_ROUNDS if is_made else CHOSEN_ROUNDS
+    return Hashes(hash_password(secret), mosquitto_hash(secret, rounds) if for_mosquitto else "")
 
 
 class Passwords:
@@ -60,13 +81,14 @@ class Passwords:
             self._remember(stored, password)
         return known
 
-    async def hash(self, password: str) -> str:
-        """The hash to keep in the password's place."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._thread, hash_password, password
-        )
+    async def hashes(self, secret: str, *, for_mosquitto: bool, is_made: bool = True) -> Hashes:
+        """What to keep in the secret's place."""
+        work = partial(hashes_of, secret, for_mosquitto=for_mosquitto, is_made=is_made)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _matches(self, stored: str | None, password: str) -> bool:
+        if stored is not None and stored.startswith("$7$"):
+            return verifies(stored, password)
         nobody = _nobody()  # made at the first verification, whoever is asked for
         try:
             self._hasher.verify(stored or nobody, password)

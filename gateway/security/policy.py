@@ -40,6 +40,8 @@ class Capability(StrEnum):
     """Write the graph of actuations: have actuators do something."""
     OPERATIONS = "operations"
     """Look at metrics, counters, quarantine and the dashboard."""
+    FEDERATE = "federate"
+    """Ask other gateways: subscriptions and queries that name them."""
     SYSTEM = "system"
     """Write what the gateway keeps for itself: its state, alarms, everybody's delayed UPDATEs."""
 

@@ -105,8 +105,8 @@ class OwnCertificate(ServerTls):
             # Either file may be the last that is written before the power goes: is_fit would then
             # be content with a key of another certificate, so the certificate goes first.
             certificate.unlink(missing_ok=True)
-            _write(key, issued.key)
-            _write(certificate, issued.certificate)
+            write_whole(key, issued.key)
+            write_whole(certificate, issued.certificate)
             present = issued.certificate
             log.info("certificate_made", extra={"names": list(names)})
         if present != self._loaded:
@@ -126,8 +126,8 @@ def own_authority(folder: Path, name: str, at: datetime) -> Issued:
         raise disk_error(
             f"cannot make {folder}", folder, error, "give the gateway its folder"
         ) from error
-    _write(key, made.key)
-    _write(certificate, made.certificate)
+    write_whole(key, made.key)
+    write_whole(certificate, made.certificate)
     log.info("ca_made", extra={"path": str(certificate)})
     return made
 
@@ -194,7 +194,7 @@ def read_pem(path: Path) -> bytes:
         ) from error
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Whole or not at all, also when the power goes."""
     part = path.with_suffix(".part")
     try:

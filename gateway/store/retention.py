@@ -1,6 +1,7 @@
 """Retention: the store keeps the latest n observations of a stream, all in one unit.
 
-Latest is by phenomenon time, then by identity. An observation that arrives late, when n newer ones
+Latest is by phenomenon time, then by identity; of times by our own clock, which may be set back, by
+identity alone. An observation that arrives late, when n newer ones
 are there, never enters the store (it is in the journal). The observations of a stream in one unit
 are a series: with the first number in another unit those before it leave, and what arrives late in
 the unit before does not enter, so the store never has numbers of two units in one stream.
@@ -8,8 +9,8 @@ Everything is known before the UPDATE is made, so arriving and leaving are one U
 """
 
 from bisect import insort
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,12 +19,16 @@ Stream = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Kept:
-    """An observation in the store: its time, its order of arrival, its IRI, a number's unit."""
+    """An observation in the store: its time, its order of arrival, its IRI, a number's unit.
+
+    `is_ours`: the time is that of our own clock, at the arrival.
+    """
 
     time: datetime
     order: tuple[int, int]
     iri: str
     unit: str | None = field(default=None, compare=False)
+    is_ours: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,9 @@ class Retention:
     def admit(self, arriving: Iterable[tuple[Stream, Kept]]) -> Admission:
         """What these do to the store. What would enter and leave at once does neither."""
         admission = Admission(set(), [], [])
-        for stream, kept in arriving:
+        for stream, arrived in arriving:
             observations = self._streams.setdefault(stream, [])
+            kept = _in_order(arrived, observations)
             if kept.unit is not None and kept.unit != self._units.get(stream):
                 if observations and self._units.get(stream) and kept < observations[-1]:
                     continue
@@ -101,6 +107,15 @@ class Retention:
         for each in [each for each in observations if each.unit is not None]:
             observations.remove(each)
             _leave(each, admission)
+
+
+def _in_order(arriving: Kept, observations: Sequence[Kept]) -> Kept:
+    """What our clock says, not before what it said of an arrival before: then it was set back."""
+    if not arriving.is_ours or not observations:
+        return arriving
+    earlier = [each.time for each in observations if each.is_ours and each.order < arriving.order]
+    latest = max(earlier, default=arriving.time)
+    return arriving if latest <= arriving.time else replace(arriving, time=latest)
 
 
 def _leave(gone: Kept, admission: Admission) -> None:

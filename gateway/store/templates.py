@@ -6,13 +6,15 @@ the specification says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from pyoxigraph import BlankNode, Quad, Variable
+from pyoxigraph import BlankNode, NamedNode, Quad, Variable
 
 from gateway.rdf.canonical import canonical
-from gateway.rdf.terms import Term
+from gateway.rdf.namespaces import RDF
+from gateway.rdf.terms import DEFAULT_GRAPH, GraphName, Term
 from gateway.sparql.algebra import QuadPattern
 
 Bindings = Mapping[str, Term]
@@ -27,6 +29,47 @@ def variables(quads: Iterable[QuadPattern]) -> dict[str, None]:
     """The variables of quad patterns, in order of appearance."""
     nodes = (node for quad in quads for node in _nodes(quad))
     return {node.value: None for node in nodes if isinstance(node, Variable)}
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of quads that an UPDATE changes, whatever its templates are filled with.
+
+    Inserted are quads with these `predicates`, and types with these `classes`; None is any. What it
+    changes else too is in these `graphs`.
+    """
+
+    predicates: frozenset[Term] | None
+    classes: frozenset[Term]
+    graphs: frozenset[GraphName]
+
+
+_TYPE = NamedNode(f"{RDF}type")
+
+
+def kinds(inserted: Iterable[QuadPattern], deleted: Iterable[QuadPattern]) -> Kinds | None:
+    """The kinds that quad patterns name, which have their graphs; None where one is a variable.
+
+    >>> observed = QuadPattern(Variable("o"), _TYPE, NamedNode("urn:Observation"))
+    >>> found = kinds([observed], [])
+    >>> len(found.predicates), [cls.value for cls in found.classes], len(found.graphs)
+    (0, ['urn:Observation'], 1)
+    """
+    predicates: set[Term | Variable] = set()
+    classes: set[Term] = set()
+    graphs = {quad.graph for quad in deleted}
+    for quad in inserted:
+        graphs.add(quad.graph)
+        if quad.predicate == _TYPE and not isinstance(quad.object, Variable):
+            classes.add(quad.object)
+        else:
+            predicates.add(quad.predicate)
+    if any(isinstance(graph, Variable) for graph in graphs):
+        return None
+    named = frozenset(DEFAULT_GRAPH if graph is None else graph for graph in graphs)
+    is_any = any(isinstance(name, Variable) for name in predicates)
+    known: Any = None if is_any else frozenset(predicates)
+    return Kinds(known, frozenset(classes), named)  # type: ignore[arg-type]
 
 
 class QuadTemplate:

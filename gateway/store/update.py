@@ -32,18 +32,22 @@ from gateway.store.joined_patterns import JoinedPatterns, in_graph, joined_patte
 from gateway.store.quad_store import QuadStore
 from gateway.store.query_where import QueryWhere
 from gateway.store.readable import Source
-from gateway.store.templates import Bindings, QuadTemplate, Row, variables
+from gateway.store.templates import Bindings, Kinds, QuadTemplate, Row, kinds, variables
 from gateway.store.where import OneSolution, Where, canonical_bindings
 from gateway.store.working import Inferring, Working
 
 
 @dataclass(frozen=True, slots=True)
 class UpdatePlan:
-    """A compiled update request. Immutable, so it may be shared and cached."""
+    """A compiled update request. Immutable, so it may be shared and cached.
+
+    `kinds` are those of the quads that it may change; None is any.
+    """
 
     text: str
     steps: tuple["Step", ...]
     named: tuple[NamedNode | Variable, ...] = ()
+    kinds: Kinds | None = None
 
     def written(self, bindings: Bindings) -> Iterator[Term]:
         """The named graphs that the text says are to be written, be there something or not."""
@@ -148,7 +152,25 @@ def _compiled(text: str, parameters: Parameters, using: Dataset | None) -> Updat
             require_growth(operation.where)
     steps = (_compile(text, operation, using, parameters) for operation in operations)
     named = dict.fromkeys(graph for each in operations for graph in _named(each) if graph)
-    return UpdatePlan(text, tuple(steps), tuple(named))
+    return UpdatePlan(text, tuple(steps), tuple(named), _kinds(operations))
+
+
+def _kinds(operations: Iterable[algebra.UpdateOperation]) -> Kinds | None:
+    """The kinds of quads that operations may change."""
+    inserted: list[algebra.QuadPattern] = []
+    deleted: list[algebra.QuadPattern] = []
+    for operation in operations:
+        match operation:
+            case algebra.InsertData(quads):
+                inserted += quads
+            case algebra.DeleteData(quads):
+                deleted += quads
+            case algebra.Modify(delete, insert, _, with_graph):
+                inserted += [in_graph(quad, with_graph) for quad in insert]
+                deleted += [in_graph(quad, with_graph) for quad in delete]
+            case _:
+                return None
+    return kinds(inserted, deleted)
 
 
 def _named(operation: algebra.UpdateOperation) -> Iterator[algebra.VarOrIri | None]:

@@ -10,6 +10,7 @@ from pyoxigraph import Literal, Triple
 from gateway.errors import WindowFullError
 from gateway.rdf.terms import Term
 from gateway.windows.info import WindowInfo
+from gateway.windows.owners import Record
 from gateway.windows.parted import Predicates
 from gateway.windows.window import Window
 
@@ -21,7 +22,7 @@ class Content(ABC):
     from then on and changes no more; `full` says why. `late`, `dropped` and `expired` are as in
     `WindowInfo`. `wanted` are the predicates that somebody has said to want, None before anybody
     has: a `Change` has all triples of these, and of others what is made anyway. `kept`: what
-    somebody keeps a copy of, at first nothing; by this what is held is weighed.
+    somebody keeps something of, at first nothing; by this what is held is weighed.
     """
 
     def __init__(self, window: Window) -> None:
@@ -33,6 +34,7 @@ class Content(ABC):
         self.wanted: Predicates | None = None
         self.kept: Predicates | None = frozenset()
         self._wants: Counter[Term | None] = Counter()
+        self._keeps: Counter[Term | None] = Counter()
 
     def want(self, predicates: Iterable[Term | None]) -> None:
         """Tell changes of these predicates from the next step on; None is all. Each is counted.
@@ -48,12 +50,24 @@ class Content(ABC):
         self._wants += Counter()
         self._narrow()
 
+    def keep(self, predicates: Iterable[Term | None]) -> None:
+        """Say that something is kept of triples of these, which need not be told. Each is counted.
+
+        Costs as `want`.
+        """
+        self._keeps.update(predicates)
+        self._narrow()
+
+    def unkeep(self, predicates: Iterable[Term | None]) -> None:
+        """The reverse of `keep`."""
+        self._keeps.subtract(predicates)
+        self._keeps += Counter()
+        self._narrow()
+
     def _narrow(self) -> None:
-        kept: Predicates | None = None
-        if None not in self._wants:
-            kept = frozenset(each for each in self._wants if each is not None)
-        if kept != self.kept or self.wanted is None:
-            self.wanted = self.kept = kept
+        wanted, kept = _all_of(self._wants), _all_of(self._wants + self._keeps)
+        if wanted != self.wanted or kept != self.kept:
+            self.wanted, self.kept = wanted, kept
             self.weigh_again()
 
     @abstractmethod
@@ -96,11 +110,18 @@ class Content(ABC):
         """What there is, from when to when, and whether that is all; linear in what is held."""
 
 
+def _all_of(counts: Counter[Term | None]) -> Predicates | None:
+    if None in counts:
+        return None
+    return frozenset(each for each in counts if each is not None)
+
+
 class Change(NamedTuple):
     """What a step did to a content: sets of triples that came and went, net.
 
     `is_boundary`: a stepped window reached a boundary, changed or not. `full`: nothing else counts,
-    and who sees the window has to be told so and ended.
+    and who sees the window has to be told so and ended. `entered` and `left` are elements, where
+    somebody follows these; one may be among both.
     """
 
     content: Content
@@ -108,6 +129,8 @@ class Change(NamedTuple):
     removed: Sequence[Triple]
     is_boundary: bool = False
     full: WindowFullError | None = None
+    entered: Sequence[Record] = ()
+    left: Sequence[Record] = ()
 
 
 change_of: Callable[[type[Change], tuple[object, ...]], Change] = tuple.__new__

@@ -180,7 +180,7 @@ class Counted(Content):
                 gained, lost = net(gained, lost)
         self._moves, self._is_boundary = 0, False
         if gained or lost or is_boundary:
-            return [change_of(Change, (self, gained, lost, is_boundary, None))]
+            return [change_of(Change, (self, gained, lost, is_boundary, None, (), ()))]
         return []
 
     @property
@@ -294,11 +294,12 @@ class Counted(Content):
 class LastTriples(Counted):
     """A window by `triples` that moves with each of them, without a limit: the usual one."""
 
-    def _let_in(self, element: Element, now: int, order: int, weight: int) -> None:
+    def arrive(self, element: Element, now: int, order: int, weight: int) -> None:
         """As of any, written out for an element of one triple: it comes, perhaps another goes."""
         triples = element.triples
-        if isinstance(triples, Parted) or len(triples) != 1:
-            super()._let_in(element, now, order, weight)
+        is_filled = self._behind is None and self.contents
+        if not is_filled or type(triples) is not tuple or len(triples) != 1:
+            super().arrive(element, now, order, weight)
             return
         run, counts, budget = self._run, self._counts, self._budget
         held = run.held

@@ -7,6 +7,7 @@ look-up.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from pyoxigraph import Triple
 
@@ -15,10 +16,10 @@ from gateway.windows.element import Element
 
 class Record:
     """An element in its place; `own`: of its triples that others may have too, those that go with
-    it, None while it waits or is gone.
+    it, None while it waits or is gone. `said`: what somebody who follows elements makes of it.
     """
 
-    __slots__ = ("element", "order", "own", "time", "weight")
+    __slots__ = ("element", "order", "own", "said", "time", "weight")
 
     def __init__(self, element: Element, time: int, order: int, weight: int) -> None:
         self.element = element
@@ -26,6 +27,7 @@ class Record:
         self.order = order
         self.weight = weight
         self.own: tuple[Triple, ...] | None = None
+        self.said: Any = None
 
     @property
     def key(self) -> tuple[int, int]:

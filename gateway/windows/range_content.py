@@ -10,7 +10,7 @@ from gateway.rdf.canonical import canonical
 from gateway.rdf.namespaces import XSD
 from gateway.windows.boundaries import instant
 from gateway.windows.budget import overfilled
-from gateway.windows.content import Change, Content, net
+from gateway.windows.content import Change, Content, change_of, net
 from gateway.windows.durations import SECOND_US
 from gateway.windows.info import WindowInfo
 from gateway.windows.owners import Record
@@ -26,8 +26,8 @@ _LEAST, _LEAST_S = 100, 10.0
 _DATE_TIME = NamedNode(XSD + "dateTime")
 
 
-Shown = tuple[set[Triple], set[Parted]]
-"""Triples that several elements may have, and those of one alone."""
+Shown = tuple[set[Triple], set[Parted], set[Record]]
+"""Triples that several elements may have, those of one alone, and the elements."""
 
 
 class RangeContent(Content):
@@ -35,6 +35,7 @@ class RangeContent(Content):
 
     `start`: the first place that is in. `since`: from when on everything is known, None: not yet.
     `gained` and `lost`: what a step did until now; a triple may be in both where `is_mixed`.
+    `entered` and `left`: elements, of which `followers` want to be told.
     """
 
     def __init__(self, window: Window, timeline: "Timeline", since: int | None) -> None:
@@ -48,6 +49,9 @@ class RangeContent(Content):
         self.gained: list[Triple] = []
         self.lost: list[Triple] = []
         self.is_mixed = False
+        self.followers = 0
+        self.entered: list[Record] = []
+        self.left: list[Record] = []
 
     def __iter__(self) -> Iterator[Triple]:
         return self.having(None)
@@ -55,14 +59,29 @@ class RangeContent(Content):
     def having(self, wanted: Predicates | None) -> Iterator[Triple]:
         """The triples of some predicates; linear in the elements and in those that are made."""
         if self.full is None:
-            timeline = self.holder
-            for record in timeline.records[self.start : timeline.end]:
+            for record in self.records:
                 for triple in record.own or ():
                     if wanted is None or triple.predicate in wanted:
                         yield triple
                 triples = record.element.triples
                 if isinstance(triples, Parted):
                     yield from triples.unique(wanted)
+
+    @property
+    def records(self) -> list[Record]:
+        """The elements that are in, in the order of their times."""
+        return [] if self.full is not None else self.holder.records[self.start : self.holder.end]
+
+    def follow(self, predicates: Predicates) -> None:
+        """Tell which elements enter and leave; something of these predicates is kept of each."""
+        self.followers += 1
+        self.keep(predicates)
+        self.want(())
+
+    def unfollow(self, predicates: Predicates) -> None:
+        """The reverse of `follow`."""
+        self.followers -= 1
+        self.unkeep(predicates)
 
     def __contains__(self, triple: object) -> bool:
         """Linear for one that only one element can have."""
@@ -85,6 +104,8 @@ class RangeContent(Content):
     def lose(self, record: Record) -> None:
         """An element that had entered leaves, with what goes with it."""
         self.lost += record.own or ()
+        if self.followers:
+            self.left.append(record)
         if isinstance(record.element.triples, Parted):
             self.lose_unique(record.element.triples)
 
@@ -98,6 +119,8 @@ class RangeContent(Content):
         """Have other elements from now on."""
         self.gained, self.lost = [*(after[0] - before[0])], [*(before[0] - after[0])]
         self.is_mixed = True
+        if self.followers:
+            self.entered, self.left = [*(after[2] - before[2])], [*(before[2] - after[2])]
         for triples in after[1] - before[1]:
             self.gain(triples)
         for triples in before[1] - after[1]:
@@ -110,15 +133,17 @@ class RangeContent(Content):
 
     def settle(self, is_boundary: bool) -> Change | None:
         """End a step: what it did, None: nothing."""
-        gained, lost = self.gained, self.lost
+        gained, lost, entered, left = self.gained, self.lost, self.entered, self.left
+        if entered or left:
+            self.entered, self.left = [], []
         if gained or lost:
             self.gained, self.lost = [], []
             if self.is_mixed:
                 self.is_mixed = False
                 gained, lost = net(gained, lost)
             self.size += len(gained) - len(lost)
-        if gained or lost or is_boundary:
-            return Change(self, gained, lost, is_boundary)
+        if gained or lost or is_boundary or entered or left:
+            return change_of(Change, (self, gained, lost, is_boundary, None, entered, left))
         return None
 
     def jump(self, by: int) -> None:
@@ -135,7 +160,7 @@ class RangeContent(Content):
         """Be empty from now on."""
         self.full = error
         self.size = 0
-        self.gained, self.lost = [], []
+        self.gained, self.lost, self.entered, self.left = [], [], [], []
 
     @property
     def bounds(self) -> tuple[Literal, Literal] | None:

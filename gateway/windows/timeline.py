@@ -285,7 +285,8 @@ class Timeline:
         records = self.records[content.start : self.end]
         shared = {triple for record in records for triple in record.own or ()}
         found = {each.element.triples for each in records}
-        return shared, {triples for triples in found if isinstance(triples, Parted)}
+        parted = {triples for triples in found if isinstance(triples, Parted)}
+        return shared, parted, set(records)
 
     def _begin(self) -> None:
         """The stream's clock has a time now: from its first one on everything is known."""
@@ -351,6 +352,8 @@ class Timeline:
                 if record.time < low:
                     continue
                 content.gained += fresh
+                if content.followers:
+                    content.entered.append(record)
                 if isinstance(triples, Parted):
                     content.gain(triples)
                 for triple, owner in found:
@@ -391,6 +394,8 @@ class Timeline:
                 for triple, heir in heirs:
                     if heir is None or heir.time < content.low:
                         content.lost.append(triple)
+                if has_entered and content.followers:
+                    content.left.append(record)
                 if has_entered and isinstance(record.element.triples, Parted):
                     content.lose_unique(record.element.triples)
         if len(doomed) > _MANY:

@@ -59,15 +59,19 @@ class WindowClock:
         """The time, as no jump is noted, µs since the epoch."""
         return self._steady() + self._offset
 
-    def reading(self) -> tuple[int, int]:
+    def reading(self, wall: int | None = None) -> tuple[int, int]:
         """The time, µs since the epoch, and by how much it was put forward since the last reading.
+
+        `wall`: what the wall clock says, where it is known.
 
         >>> wall, steady = iter([100, 150, 7_000_000]), iter([0, 40, 60])
         >>> clock = WindowClock(lambda: next(wall), lambda: next(steady))
         >>> clock.reading(), clock.reading()
         ((140, 0), (7000000, 6999840))
         """
-        wall, now = self._wall(), self._steady() + self._offset
+        if wall is None:
+            wall = self._wall()
+        now = self._steady() + self._offset
         by = wall - now
         if -self._most <= by <= self._most:
             return now, 0

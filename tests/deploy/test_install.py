@@ -127,7 +127,7 @@ def test_it_installs_opens_to_the_network_and_tells_how_to_get_in(machine: Machi
 def test_locally_nothing_is_opened(machine: Machine) -> None:
     told = machine.done("--local")
     assert "http://127.0.0.1:8000/" in told
-    assert "0.0.0.0" not in machine.settings.read_text()
+    assert 'host = "0.0.0.0"' not in machine.settings.read_text()
 
 
 @needs_root
@@ -316,6 +316,34 @@ def test_purge_alone_is_refused(machine: Machine) -> None:
 
 def test_an_unknown_option_is_wrong_usage(machine: Machine) -> None:
     assert machine.install("--ofline").returncode == 2
+
+
+def slot(machine: Machine, version: str) -> Path:
+    """A release in use beside the package."""
+    slots = machine.root / "var/lib/sosa-gateway-slots"
+    (slots / "releases/x").mkdir(parents=True)
+    (slots / "releases/x/version").write_text(f"{version}\n")
+    (slots / "current").symlink_to("releases/x")
+    (slots / "previous").write_text("")
+    return slots / "current"
+
+
+@needs_root
+def test_a_package_older_than_the_slot_in_use_takes_its_place_on_demand_alone(
+    machine: Machine,
+) -> None:
+    current = slot(machine, "1.1-1~deb13")
+    assert "release 1.1-1~deb13 is in use, which is newer" in machine.refused()
+    assert current.is_symlink()
+    machine.done("--allow-downgrade")
+    assert not current.is_symlink()
+
+
+@needs_root
+def test_a_package_newer_than_the_slot_in_use_is_installed(machine: Machine) -> None:
+    slot(machine, "0.9-1~deb13")
+    machine.done()
+    assert machine.changes()[0].startswith("apt-get install")
 
 
 SERIAL = '[[modbus.buses]]\nname = "cellar"\ndevice = "/dev/ttyUSB0"\n'

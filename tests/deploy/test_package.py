@@ -20,7 +20,6 @@ from deploy.raspberrypi.builder.tree import (
     site_packages,
 )
 from deploy.raspberrypi.builder.wheels import of_another_machine, requirements, unmet
-from gateway.cli.command import documented
 from gateway.cli.options import Documented
 from gateway.cli.verbs import VERBS
 from gateway.config.settings import Config
@@ -30,11 +29,6 @@ TRIXIE = Target("trixie", "arm64")
 EPOCH = 1_700_000_000
 VERSION = "1.2.3"
 SERVICE = "usr/lib/systemd/system/sosa-gateway.service"
-
-
-@pytest.fixture(scope="module")
-def commands() -> list[Documented]:
-    return list(documented())
 
 
 def distribution(site: Path, name: str, version: str, *needs: str) -> None:
@@ -80,6 +74,9 @@ def test_everything_lies_where_debian_has_it(package: Path) -> None:
     assert {
         "etc/sosa-gateway/gateway.toml",
         "usr/bin/sosa-gateway",
+        "usr/lib/sosa-gateway/version",
+        "var/lib/sosa-gateway-slots/",
+        "usr/lib/systemd/system/sosa-gateway-upgrade.service",
         SERVICE,
         "usr/lib/sysusers.d/sosa-gateway.conf",
         "usr/lib/tmpfiles.d/sosa-gateway.conf",
@@ -129,10 +126,12 @@ def test_a_package_of_a_newer_debian_replaces_that_of_an_older_one() -> None:
         subprocess.run(("dpkg", "--compare-versions", first, "lt", second), check=True)
 
 
-def test_the_settings_are_the_defaults_but_for_the_folder_of_data() -> None:
+def test_the_settings_are_the_defaults_but_for_the_folders() -> None:
     config = Config.model_validate(tomllib.loads(configuration(ROOT)))
     assert str(config.gateway.data_dir) == "/var/lib/sosa-gateway"
-    assert config == Config().model_copy(update={"gateway": config.gateway})
+    folder = Path("/var/lib/sosa-gateway-mosquitto")
+    mqtt = Config().mqtt.model_copy(update={"mosquitto_dir": folder})
+    assert config == Config().model_copy(update={"gateway": config.gateway, "mqtt": mqtt})
 
 
 def test_a_signed_release_brings_the_key_of_those_that_follow(
@@ -164,7 +163,7 @@ def test_the_manual_has_every_command(commands: list[Documented]) -> None:
     ("words", "expected"),
     [
         (("cl",), {"claim", "client"}),
-        (("client", ""), {"add", "change", "list", "revoke"}),
+        (("client", ""), {"add", "change", "list", "renew", "revoke"}),
         (("client", "add", "--ki"), {"--kind"}),
         (("run", "--c"), {"--config"}),
         (("no-such-command", "x"), set()),

@@ -44,6 +44,7 @@ from gateway.engine import Notification
 from gateway.journal import Record, read_journal
 from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
+from gateway.runtime.clocks import SYSTEM_CLOCKS, Clocks
 from tests.paths import SHARED
 
 LOOPBACK = "127.0.0.1"
@@ -161,9 +162,9 @@ def settings(
 
 
 @asynccontextmanager
-async def running(config: Config) -> AsyncIterator[Gateway]:
+async def running(config: Config, clocks: Clocks = SYSTEM_CLOCKS) -> AsyncIterator[Gateway]:
     """A gateway in this process, which may start on the same folder again afterwards."""
-    async with Gateway(config) as gateway:
+    async with Gateway(config, clocks) as gateway:
         store = gateway.scheduler.engine.store
         yield gateway
     # Oxigraph gives up a folder when nothing refers to its store any more.

@@ -12,16 +12,17 @@ from pathlib import Path
 
 from deploy.raspberrypi.builder.errors import BuildError
 from deploy.raspberrypi.builder.signing import SIGNATURE, SUMS
-from deploy.raspberrypi.builder.targets import Target
-from deploy.raspberrypi.builder.tree import CONFIGURATION, DEBIAN, NAME, Contents, installed_kib
+from deploy.raspberrypi.builder.tree import (
+    CONFIGURATION,
+    DEBIAN,
+    NAME,
+    Contents,
+    installed_kib,
+    package_version,
+)
 
 INSTALLER = DEBIAN.parent / "install.sh"
 _SCRIPTS = ("postinst", "prerm", "postrm")
-
-
-def package_version(version: str, target: Target) -> str:
-    """That of a newer release of Debian sorts behind that of an older one."""
-    return f"{version}-1~deb{target.release.number}"
 
 
 def pack(root: Path, contents: Contents, output: Path) -> Path:

@@ -13,6 +13,7 @@ from gateway.cli.options import Documented
 
 _FILES = (
     ("/etc/sosa-gateway/gateway.toml", "the settings, see sosa-gateway.toml(5)"),
+    ("/var/lib/sosa-gateway-slots", "releases of `upgrade`, root's alone"),
     ("/var/lib/sosa-gateway", "store, journal and keys; of the user sosa-gateway alone"),
 )
 _EXIT = (("0", "done"), ("1", "refused or failed"), ("2", "wrong usage"), ("130", "interrupted"))

@@ -1,8 +1,10 @@
 """The tree of files of a package: what lies where on the device, with its modes.
 
     usr/lib/sosa-gateway/venv      interpreter link and packages; nothing writes there
+    usr/lib/sosa-gateway/version   that of the package, by which releases are compared
     usr/bin/sosa-gateway           runs the command with that interpreter, cut off from all others
     etc/sosa-gateway/gateway.toml  the settings, a conffile
+    var/lib/sosa-gateway-slots     for releases of `sosa-gateway upgrade`; root's, and empty
     usr/lib/systemd, sysusers.d, tmpfiles.d, usr/share/{man,doc,bash-completion,lintian}
 
 Sources: Debian Policy Manual 4.6, sections 9.1, 10.7, 12.1 to 12.7; PEP 405 (pyvenv.cfg).
@@ -29,13 +31,20 @@ DEBIAN = Path(__file__).parents[1] / "debian"
 NAME = "sosa-gateway"
 LIB = Path("usr/lib", NAME)
 VENV = LIB / "venv"
+SLOTS = Path("var/lib", f"{NAME}-slots")
 RELEASE_KEY = Path("usr/share", NAME, "release-key.pem")
 CONFIGURATION = Path("etc", NAME, "gateway.toml")
 
-_LAUNCHER = """\
+_FOLDERS = {"data_dir": f"/var/lib/{NAME}", "mosquitto_dir": f"/var/lib/{NAME}-mosquitto"}
+
+LAUNCHER = """\
 #!/bin/sh
+# The release in use; what changes it is the package's own code, which no release replaces.
+home=/usr/lib/sosa-gateway
+slot=/var/lib/sosa-gateway-slots/current
+[ "${1-}" = upgrade ] || [ ! -x "$slot/venv/bin/python3" ] || home=$slot
 # -I: no module of the folder one stands in, none of the user's, no PYTHON* variable.
-exec /usr/lib/sosa-gateway/venv/bin/python3 -I -m gateway "$@"
+exec "$home/venv/bin/python3" -I -m gateway "$@"
 """
 
 
@@ -54,6 +63,11 @@ class Contents:
     release_key: bytes = b""
 
 
+def package_version(version: str, target: Target) -> str:
+    """That of a newer release of Debian sorts behind that of an older one."""
+    return f"{version}-1~deb{target.release.number}"
+
+
 def site_packages(target: Target) -> Path:
     """Below the root."""
     return VENV / "lib" / f"python{target.python}" / "site-packages"
@@ -63,25 +77,28 @@ def lay_out(root: Path, contents: Contents) -> None:
     """Put all but the packages into the root; those lie in `site_packages` already."""
     slim(root / site_packages(contents.target))
     _interpreter(root / VENV, contents.target)
-    _put(root / "usr/bin" / NAME, _LAUNCHER)
+    _put(root / "usr/bin" / NAME, LAUNCHER)
+    _put(root / LIB / "version", f"{package_version(contents.version, contents.target)}\n")
     _put(root / CONFIGURATION, configuration(contents.checkout))
+    (root / SLOTS).mkdir(parents=True)
     _systemd(root)
     _documents(root, contents)
     if contents.release_key:
         _put(root / RELEASE_KEY, contents.release_key.decode("ascii"))
     _manual(root, contents)
-    for path in root.rglob("*"):
+    for path in (root, *root.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or _runs(path, root) else 0o644)
 
 
 def configuration(checkout: Path) -> str:
-    """gateway.example.toml with the folder of data where a service has it. Raises BuildError."""
-    example = (checkout / "gateway.example.toml").read_text(encoding="utf-8")
-    there = f'data_dir = "/var/lib/{NAME}"'
-    text, count = re.subn(r'^data_dir = "data" {0,22}', f"{there} ", example, flags=re.MULTILINE)
-    if count != 1:
-        raise BuildError("gateway.example.toml has no data_dir of its own", "let it have one")
+    """gateway.example.toml with the folders where a service has them. Raises BuildError."""
+    text = (checkout / "gateway.example.toml").read_text(encoding="utf-8")
+    for setting, folder in _FOLDERS.items():
+        pattern, there = rf'^{setting} = "[a-z]+" {{0,24}}', f'{setting} = "{folder}" '
+        text, count = re.subn(pattern, there, text, flags=re.MULTILINE)
+        if count != 1:
+            raise BuildError(f"gateway.example.toml has no {setting} of its own", "let it have one")
     return text
 
 
@@ -94,7 +111,7 @@ def _interpreter(venv: Path, target: Target) -> None:
 
 
 def _systemd(root: Path) -> None:
-    for unit in sorted(DEBIAN.glob("*.service")):
+    for unit in sorted([*DEBIAN.glob("*.service"), *DEBIAN.glob("*.path")]):
         _copy(unit.name, root / "usr/lib/systemd/system")
     _copy("sysusers.conf", root / "usr/lib/sysusers.d", f"{NAME}.conf")
     _copy("tmpfiles.conf", root / "usr/lib/tmpfiles.d", f"{NAME}.conf")

@@ -13,9 +13,10 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import urlencode
@@ -122,10 +123,19 @@ def _credentials(file: Path) -> tuple[str, str]:
 
 
 def query(
-    url: str, text: str, accept: str, access: Access = _EVERYBODY, infer: bool | None = None
+    url: str,
+    text: str,
+    accept: str,
+    access: Access = _EVERYBODY,
+    infer: bool | None = None,
+    *,
+    over: Members = NOTHING,
 ) -> str:
-    """The body of the answer to a QUERY, in the media type that was asked for."""
-    place = f"{url}/query{_view(infer)}"
+    """The body of the answer to a QUERY, in the media type that was asked for.
+
+    `over` has the members `gateways`, `mode`, `after` and `missing` that the request has.
+    """
+    place = f"{url}/query{_view(infer, _words(over))}"
     return _ask(place, "application/sparql-query", text, accept, access)
 
 
@@ -146,11 +156,16 @@ def explain(
     over: Members = NOTHING,
 ) -> str:
     """How the running gateway serves a query, as plain text or JSON; `over` as `notifications`."""
-    words = {
-        name: value if isinstance(value, str) else json.dumps(value) for name, value in over.items()
-    }
-    place = f"{url}/explain{_view(infer, words)}"
+    place = f"{url}/explain{_view(infer, _words(over))}"
     return _ask(place, "application/sparql-query", text, accept, access)
+
+
+def _words(over: Members) -> dict[str, str]:
+    """Members of a request as parameters: lists with commas, what is more as JSON."""
+    told = {name: ",".join(each) if isinstance(each, list) else each for name, each in over.items()}
+    return {
+        name: each if isinstance(each, str) else json.dumps(each) for name, each in told.items()
+    }
 
 
 def _view(infer: bool | None, others: Mapping[str, str] = NOTHING) -> str:
@@ -168,6 +183,17 @@ def call(url: str, method: str, body: object, access: Access = _EVERYBODY) -> An
     text = None if body is None else json.dumps(body)
     answer = _send(url, method, headers, text, access)
     return json.loads(answer) if answer else None
+
+
+def download(url: str, body: object, access: Access) -> Iterator[bytes]:
+    """What is answered to a POST of `body` as JSON, in chunks, as long as it may be.
+
+    Raises UnreachableError too where it is cut off.
+    """
+    headers = {"Content-Type": "application/json", **access.headers(url)}
+    with _answer(url, "POST", headers, json.dumps(body), access) as answer:
+        while chunk := answer.read(65_536):
+            yield chunk
 
 
 def print_table(console: Console, body: str) -> None:
@@ -240,6 +266,14 @@ def _post(url: str, headers: Mapping[str, str], text: str, access: Access) -> st
 def _send(
     url: str, method: str, headers: Mapping[str, str], text: str | None, access: Access
 ) -> str:
+    with _answer(url, method, headers, text, access) as answer:
+        return answer.read().decode()
+
+
+@contextmanager
+def _answer(
+    url: str, method: str, headers: Mapping[str, str], text: str | None, access: Access
+) -> Iterator[HTTPResponse]:
     if not url.startswith(("http://", "https://")):
         raise BadRequestError(f"{url} is not an http or https URL")
     # Only http and https come here: urllib would read file: URLs too.
@@ -247,14 +281,13 @@ def _send(
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as answer:  # noqa: S310
-            body: bytes = answer.read()
+            yield answer
     except urllib.error.HTTPError as error:
         with error:
             refusal = _refusal(error.read().decode(errors="replace"), str(error))
             raise _with_hint(refusal, error.code, headers) from error
     except (OSError, HTTPException) as error:
         raise unreachable(url, error, access.ca) from error
-    return body.decode()
 
 
 def _with_hint(refusal: GatewayError, status: int, headers: Mapping[str, str]) -> GatewayError:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from gateway.admin.profile_checks import Finding
 from gateway.app.broker_settings import external_settings
+from gateway.app.federation.members import membership_folder
 from gateway.cli.checking.folder import Where
+from gateway.cli.checking.mosquitto import mosquitto_findings
 from gateway.config.settings import Config
-from gateway.errors import ConfigurationError, GatewayError
+from gateway.errors import ConfigurationError, GatewayError, NotFoundError
+from gateway.federation.zenoh_carrier import require_zenoh
 from gateway.gates.modbus.line import require_library
 from gateway.gates.mqtt.external.trial import refusal
 from gateway.security.tls import SOON_DAYS, GivenCertificate, own_fault, read_pem
@@ -58,6 +61,8 @@ def _given(config: Config, where: Where) -> Iterator[Finding]:
 
 def broker_findings(config: Config, where: Where) -> Iterator[Finding]:
     """Why an external broker would not be used: its files, its address, TLS, the login."""
+    if config.mqtt.mode == "mosquitto":
+        yield from mosquitto_findings(config, where)
     if config.mqtt.mode != "external":
         return
     wrong = []
@@ -90,6 +95,27 @@ def modbus_findings(config: Config, where: Where) -> Iterator[Finding]:
             reason = f'bus "{bus.name}": {bus.device} is not there'
             hint = "plug the adapter in; ls /dev/serial/by-id has names that stay"
             yield Finding(place, reason, is_error=False, what_to_do=hint)
+
+
+def federation_findings(config: Config, where: Where) -> Iterator[Finding]:
+    """Whether there is what a federation needs, and a certificate that fits; nobody is dialled."""
+    settings = config.federation
+    if not settings.is_on:
+        return
+    place = where("federation", "via" if settings.via else "listen")
+    try:
+        require_zenoh()
+    except ConfigurationError as error:
+        yield Finding.of(place, error)
+    if not settings.via:
+        return
+    try:
+        membership_folder(config).read(config.gateway.id)
+    except NotFoundError as error:
+        reason = error.description
+        yield Finding(place, reason, is_error=False, what_to_do=error.hint)
+    except GatewayError as error:
+        yield Finding.of(place, error)
 
 
 def shipping_findings(config: Config, where: Where) -> Iterator[Finding]:

@@ -28,7 +28,9 @@ from gateway.errors import GatewayError
 from gateway.profiles import Profiles, read_profile
 from gateway.rdf.namespaces import MAPPINGS_GRAPH, STATE_GRAPH
 from gateway.runtime.alarms import AlarmKind
+from gateway.runtime.forms import Forms
 from gateway.sparql.bounds.form import set_bounds
+from gateway.store.disk.migration import known_form
 from gateway.store.disk.stored import stored_quads
 from jsap.errors import JsapError
 from jsap.profile import Profile
@@ -96,6 +98,7 @@ def _stored(
     config: Config, path: Path, together: Profiles | None, where: Where
 ) -> Iterator[Finding]:
     try:
+        known_form(path, Forms.read().store)
         quads = stored_quads(path, (MAPPINGS_GRAPH, STATE_GRAPH))
     except GatewayError as error:
         yield Finding.of(where("gateway", "data_dir"), error)

@@ -21,7 +21,7 @@ True (<NamedNode value=urn:d1>,)
 - (<NamedNode value=urn:d1>,)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -66,8 +66,8 @@ class _Sharer(NamedTuple):
     variables: tuple[str, ...]
 
 
-_ByMake = Sequence[tuple[_Make, Sequence[tuple[Who, tuple[str, ...]]]]]
-"""Who is told, and names of columns, behind what makes the rows."""
+_ByMake = Sequence[tuple[_Make, Sequence[tuple[bool, Who, tuple[str, ...]]]]]
+"""Whether somebody wants removed rows, who, and names of columns, behind what makes the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class _Shared:
 
     def sorted(self) -> _ByMake:
         """The sharers by what makes their rows: equal rows are made once."""
-        found: dict[_Make, list[tuple[Who, tuple[str, ...]]]] = {}
-        for _, make, who, variables in self.sharers.values():
-            found.setdefault(make, []).append((who, variables))
+        found: dict[_Make, list[tuple[bool, Who, tuple[str, ...]]]] = {}
+        for wants_removed, make, who, variables in self.sharers.values():
+            found.setdefault(make, []).append((wants_removed, who, variables))
         self.by_make = tuple(found.items())
         return self.by_make
 
@@ -148,7 +148,10 @@ class Automaton:
         self._shared: dict[int, _Shared] = {}
         self._by_form: dict[Form, _Shared] = {}
         self._by_number: dict[int, _Shared] = {}
+        self._alone: dict[int, tuple[_Make, Who, tuple[str, ...]]] = {}
+        """By query, who alone shares it, where matches are rows: mostly, and found at once."""
         self._numbers = count()
+        self._heeded: set[int] | None = None
         self._patterns: int | None = 0
         self.matches = 0
         self.know(triples)
@@ -184,6 +187,7 @@ class Automaton:
         told = number if who is None else who
         places = tuple(range(len(form.rows[0]))) if order is None else order
         shared.add(number, _Sharer(removals, _made_by(places), told, variables))
+        self._alone.pop(shared.number, None)
         if shared.wants_lost and not had_lost:
             if len(shared.sharers) > 1:
                 self._arriving.remove(plans(form), shared.number)
@@ -196,6 +200,7 @@ class Automaton:
     def remove(self, number: int) -> None:
         """The reverse of `add`."""
         shared = self._by_number.pop(number)
+        self._alone.pop(shared.number, None)
         had_lost = shared.wants_lost
         shared.remove(number)
         machine = self._changing if had_lost else self._arriving
@@ -245,6 +250,16 @@ class Automaton:
         for triple in triples:
             self._index.add(*self._terms.ids(triple))
 
+    def heed(self, predicates: Collection[Term | None]) -> None:
+        """Look at no triples but of these from now on; None is any."""
+        before, pin = self._heeded or (), self._terms.pin
+        heeded = {pin(each) for each in predicates if each is not None}
+        self._heeded = None if None in predicates else heeded
+        if self._heeded is None:
+            before = {*before, *heeded}
+        for number in before:
+            self._terms.unpin(number)
+
     def step(self, removed: Sequence[Triple], added: Sequence[Triple]) -> list[StepChange]:
         """What left the window and what came, in this order: what changed for whom.
 
@@ -254,7 +269,7 @@ class Automaton:
         """
         terms = self._terms
         gone = self._known(removed) if removed else []
-        come = [terms.ids(added[0])] if len(added) == 1 else [*map(terms.ids, added)]
+        come = self._coded(added) if added else []
         if len(gone) > 1 or len(come) > 1 or gone == come:
             # One that leaves and another that comes is the usual step.
             left, arrived = dict.fromkeys(gone), dict.fromkeys(come)
@@ -267,13 +282,36 @@ class Automaton:
             self._sweep()
         return told
 
-    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
-        """The numbers of the triples that are in the window."""
-        known, has = self._terms.known, self._index.has
+    def _coded(self, triples: Sequence[Triple]) -> list[Ids]:
+        """The numbers of triples that are looked at."""
+        numbers, heeded = self._terms.numbers, self._heeded
         found = []
         for triple in triples:
-            ids = known(triple)
-            if ids is not None and has(*ids):
+            subject, predicate, object_ = triple
+            number = numbers.get(predicate)
+            if heeded is not None and number not in heeded:
+                continue
+            start, end = numbers.get(subject), numbers.get(object_)
+            if start is None or number is None or end is None:
+                found.append(self._terms.ids(triple))
+            else:
+                found.append((start, number, end))
+        return found
+
+    def _known(self, triples: Sequence[Triple]) -> list[Ids]:
+        """The numbers of the triples that are in the window, as all are that are looked at."""
+        numbers, there = self._terms.numbers, self._index.all_objects
+        found = []
+        for triple in triples:
+            subject, predicate, object_ = triple
+            number = numbers.get(predicate)
+            if number is None or number not in there:
+                continue
+            try:
+                ids = numbers[subject], number, numbers[object_]
+            except KeyError:
+                continue
+            if ids[2] in there[number].get(ids[0], ()):
                 found.append(ids)
         return found
 
@@ -289,61 +327,61 @@ class Automaton:
         index, arriving, changing = self._index, self._arriving, self._changing
         lost: Found = {}
         won: Found = {}
-        is_arriving, is_changing = not arriving.is_empty, not changing.is_empty
+        begin = arriving.ready()
+        is_changing = not changing.is_empty
         for subject, predicate, object_ in gone:
             if is_changing:
                 changing.matches(subject, predicate, object_, lost)
             index.remove(subject, predicate, object_)
         for subject, predicate, object_ in come:
             if index.add(subject, predicate, object_):
-                if is_arriving:
-                    arriving.matches(subject, predicate, object_, won)
+                if predicate in begin:  # as `matches` does, which costs a call
+                    begin[predicate](won, subject, object_)
+                if None in begin:
+                    begin[None](won, subject, predicate, object_)
                 if is_changing:
                     changing.matches(subject, predicate, object_, won)
         return lost, won
 
     def _told(self, lost: Found, won: Found) -> list[StepChange]:
         told: list[StepChange] = []
-        shared_of, terms, tell = self._shared, self._terms.terms, told.append
-        came: Rows
-        went: Rows
+        terms, tell, alone = self._terms.terms, told.append, self._alone
+        if lost:
+            alone = {}
         matches = 0
         for number, came in won.items():
-            shared = shared_of[number]
-            went = lost.pop(number, ()) if lost else ()
-            if shared.is_one_to_one and not went:  # as mostly
+            if number in alone:
+                make, who, variables = alone[number]
                 matches += len(came)
-                for make, sharers in shared.by_make or shared.sorted():
-                    if len(came) == 1:
-                        rows: tuple[Row, ...] = (make(terms, came[0]),)
-                    else:
-                        rows = tuple([make(terms, row) for row in came])
-                    for who, variables in sharers:
-                        tell((who, _results(ResultsDelta, (variables, rows, ()))))
-                continue
-            if not shared.is_one_to_one:
-                came, went = shared.answer.change(came, went)  # noqa: PLW2901 - no list the less
-            matches += len(came)
-            self._tell(shared.sharers.values(), came, went, told)
+                if len(came) == 1:  # as mostly
+                    rows: tuple[Row, ...] = (make(terms, came[0]),)
+                else:
+                    rows = tuple([make(terms, row) for row in came])
+                tell((who, _results(ResultsDelta, (variables, rows, ()))))
+            else:
+                matches += self._tell(number, came, lost.pop(number, ()), told)
         for number, ended in lost.items():
-            shared = shared_of[number]
-            came, went = shared.answer.change((), ended)
-            matches += len(came)
-            self._tell(shared.sharers.values(), came, went, told)
+            matches += self._tell(number, (), ended, told)
         self.matches += matches
         return told
 
-    def _tell(
-        self, sharers: Iterable[_Sharer], came: Rows, went: Rows, told: list[StepChange]
-    ) -> None:
-        last: object = None
-        for wants_removed, make, who, variables in sharers:
-            if make is not last:
-                added, ended = self._decoded(came, make), self._decoded(went, make)
-                last = make
-            removed = ended if wants_removed else ()
-            if added or removed:
-                told.append((who, _results(ResultsDelta, (variables, added, removed))))
+    def _tell(self, number: int, came: Rows, went: Rows, told: list[StepChange]) -> int:
+        """Tell all who share a query; how many matches came."""
+        shared = self._shared[number]
+        by_make = shared.by_make or shared.sorted()
+        if shared.is_one_to_one:
+            if len(shared.sharers) == 1:
+                ((make, ((_, who, variables),)),) = by_make
+                self._alone[number] = make, who, variables
+        else:
+            came, went = shared.answer.change(came, went)
+        for make, sharers in by_make:
+            added, ended = self._decoded(came, make), self._decoded(went, make)
+            for wants_removed, who, variables in sharers:
+                removed = ended if wants_removed else ()
+                if added or removed:
+                    told.append((who, _results(ResultsDelta, (variables, added, removed))))
+        return len(came)
 
     def _decoded(self, found: Rows, make: _Make) -> tuple[Row, ...]:
         terms = self._terms.terms

@@ -7,7 +7,7 @@ al. 2015, section 2.1; they are hashes there and may collide, here they are not.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyoxigraph import Triple
 
@@ -63,14 +63,10 @@ class Terms:
         except KeyError:
             return self._number(subject), self._number(predicate), self._number(object_)
 
-    def known(self, triple: Triple) -> Ids | None:
-        """The numbers of a triple; None where a term has none, so that it is in no window."""
-        numbers = self._numbers
-        subject, predicate, object_ = triple
-        try:
-            return numbers[subject], numbers[predicate], numbers[object_]
-        except KeyError:
-            return None
+    @property
+    def numbers(self) -> Mapping[Term, int]:
+        """By term; always the same object."""
+        return self._numbers
 
     def pin(self, term: Term) -> int:
         """The number of a query's constant; it stays until it was unpinned as often."""

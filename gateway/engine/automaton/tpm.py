@@ -6,7 +6,7 @@ ones, behind them dictionaries of the constant subjects and objects that are in 
 al. 2015, section 2.2, where the machine reads subject, predicate and object in turn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from gateway.engine.automaton.ccr import ANY, Continuation, Node, Trie
@@ -59,13 +59,17 @@ class Machine:
 
     def matches(self, subject: int, predicate: int, object_: int, found: Found) -> None:
         """Add the rows of all matches with this triple, which the index has."""
-        if self._changed:
-            self.build()
-        roots = self._roots
+        roots = self.ready()
         if predicate in roots:
             roots[predicate](found, subject, object_)
         if None in roots:
             roots[None](found, subject, predicate, object_)
+
+    def ready(self) -> Mapping[int | None, Continuation]:
+        """By predicate, where plans begin; None: those of any. Behind changes that are made."""
+        if self._changed:
+            self.build()
+        return self._roots
 
     def build(self) -> None:
         """Make the functions that have changed."""

@@ -22,7 +22,10 @@ from gateway.store.quad_store import QueryResults
 
 GraphNode = NamedNode | BlankNode
 
-By = Mapping[Term, Sequence[Triple]]
+Stated = Triple | Quad
+"""A triple of an event; of a quad its graph counts for nothing."""
+
+By = Mapping[Term, Sequence[Stated]]
 
 
 class CompoundEvent:
@@ -36,7 +39,7 @@ class CompoundEvent:
         self,
         graph: GraphName,
         term: GraphNode,
-        triples: Sequence[Triple],
+        triples: Sequence[Stated],
         *,
         gateway: str,
         position: EventPosition,
@@ -48,6 +51,7 @@ class CompoundEvent:
         self.gateway = gateway
         self.position = position
         self.time = time
+        self._by_predicate: dict[Term, list[Stated]] | None = None
 
     @property
     def name(self) -> str:
@@ -67,12 +71,14 @@ class CompoundEvent:
         """The triples in the graph of the event."""
         return [Quad(each.subject, each.predicate, each.object, self.term) for each in self.triples]
 
-    @cached_property
+    @property
     def by_predicate(self) -> By:
         """The triples of each predicate."""
-        found: dict[Term, list[Triple]] = {}
-        for triple in self.triples:
-            found.setdefault(triple.predicate, []).append(triple)
+        found = self._by_predicate
+        if found is None:
+            found = self._by_predicate = {}
+            for triple in self.triples:
+                found.setdefault(triple.predicate, []).append(triple)
         return found
 
     @cached_property
@@ -91,7 +97,7 @@ class CompoundEvent:
         return self._store.query(text, custom_functions=clock.functions())
 
 
-def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName, Sequence[Stated]]]:
     """The graphs in which a request states something of which a part is new, and what it states.
 
     The gateway's own graphs are none of these.
@@ -106,10 +112,17 @@ def events_of(stated: Iterable[Quad], delta: Delta) -> Iterator[tuple[GraphName,
             by_graph.setdefault(quad.graph_name, []).append(quad)
     for graph, quads in by_graph.items():
         if not known.isdisjoint(quads):
-            yield graph, [Triple(each.subject, each.predicate, each.object) for each in quads]
+            yield graph, _triples(graph, quads)
 
 
-def message_events(quads: Iterable[Quad]) -> Iterator[tuple[GraphName, Sequence[Triple]]]:
+def _triples(graph: GraphName, quads: Sequence[Quad]) -> Sequence[Stated]:
+    """Quads of the default graph are as good as triples, and are there already."""
+    if graph == DEFAULT_GRAPH:
+        return quads
+    return [Triple(each.subject, each.predicate, each.object) for each in quads]
+
+
+def message_events(quads: Iterable[Quad]) -> Iterator[tuple[GraphName, Sequence[Stated]]]:
     """The same of what a message states, which is always new."""
     by_graph: dict[GraphName, dict[Triple, None]] = {}
     for quad in quads:

@@ -11,9 +11,9 @@ Marx, "Size bounds and query plans for relational joins", 2008, section 1).
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from pyoxigraph import Triple, Variable
+from pyoxigraph import Variable
 
-from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event import CompoundEvent, Stated
 from gateway.errors import TooComplexError
 from gateway.rdf.canonical import canonical
 from gateway.rdf.terms import Term
@@ -135,7 +135,7 @@ class _Size:
 
 
 def _key(
-    triple: Triple, pattern: TriplePattern, known: frozenset[Variable]
+    triple: Stated, pattern: TriplePattern, known: frozenset[Variable]
 ) -> tuple[Term, ...] | None:
     """What a triple has where the pattern's variables are known; None where it does not match."""
     found: list[Term] = []

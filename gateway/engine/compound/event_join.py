@@ -6,9 +6,9 @@ share a variable with those before them, and have most constants, are tried firs
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pyoxigraph import DefaultGraph, Triple
+from pyoxigraph import DefaultGraph
 
-from gateway.engine.compound.event import CompoundEvent, GraphNode
+from gateway.engine.compound.event import CompoundEvent, GraphNode, Stated
 from gateway.engine.join.join_pattern import JoinPattern, Slot
 from gateway.rdf.terms import Term
 
@@ -67,7 +67,7 @@ class _Trial:
             if found is not None:
                 yield from self.extended(patterns, at + 1, found)
 
-    def _candidates(self, predicate: Slot, known: Bindings) -> Sequence[Triple]:
+    def _candidates(self, predicate: Slot, known: Bindings) -> Sequence[Stated]:
         term = known.get(predicate) if isinstance(predicate, str) else predicate
         event = self._event
         found = event.triples if term is None else event.by_predicate.get(term, ())
@@ -78,7 +78,7 @@ class _Trial:
 
 
 def _unified(
-    pattern: JoinPattern, triple: Triple, graph: GraphNode, known: dict[str, Term]
+    pattern: JoinPattern, triple: Stated, graph: GraphNode, known: dict[str, Term]
 ) -> dict[str, Term] | None:
     """The partial solution with what a triple binds besides; None where they do not fit."""
     found = known

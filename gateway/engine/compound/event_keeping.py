@@ -8,8 +8,9 @@ store knows at a start was never answered (gateway/journal/event_log.py).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from gateway.engine.compound.event import CompoundEvent
 from gateway.journal.event_log import EventLog, LoggedEvent
@@ -35,7 +36,10 @@ class EventKeeping:
 
         What the block raises is as if it had not been logged. Raises StorageError.
         """
-        self.log.append(LoggedEvent(e.position, e.time, e.graph, e.triples) for e in events)
+        self.log.append(
+            LoggedEvent(e.position, e.time, e.graph, cast(Sequence[Triple], e.triples))
+            for e in events
+        )
         try:
             yield self._noting(events[0].position, delta)
         except BaseException:

@@ -7,11 +7,9 @@ one that says most, so an event costs a few look-ups for each triple, however ma
 are. Source: Pellegrino et al. 2013, section 3.2.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pyoxigraph import Triple
-
-from gateway.engine.compound.event import CompoundEvent
+from gateway.engine.compound.event import CompoundEvent, Stated
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Spu
@@ -73,18 +71,28 @@ class EventQueries:
 
     def reached(self, event: CompoundEvent) -> Iterable[EventQuery]:
         """The queries whose key the event has, and those that every event may concern."""
-        found = dict(self._always)
+        found, known = dict(self._always), self._masks
+        wild = known.get(None)
         for predicate, triples in event.by_predicate.items():
-            for known in (predicate, None):
-                masks = self._masks.get(known)
-                if masks:
-                    table = self._tables[known]
-                    for keys in _keys(masks, triples):
-                        for key in keys:
-                            owners = table.get(key)
-                            if owners:
-                                found.update(owners)
+            masks = known.get(predicate)
+            if masks:
+                self._look(self._tables[predicate], masks, triples, found)
+            if wild:
+                self._look(self._tables[None], wild, triples, found)
         return tuple(found)
+
+    @staticmethod
+    def _look(
+        table: Mapping[_Key, _Owners],
+        masks: Iterable[_Mask],
+        triples: Sequence[Stated],
+        found: _Owners,
+    ) -> None:
+        for keys in _keys(masks, triples):
+            for key in keys:
+                owners = table.get(key)
+                if owners:
+                    found.update(owners)
 
 
 def _ends(entry: LuttEntry) -> _Key:
@@ -95,16 +103,18 @@ def _mask(entry: LuttEntry) -> _Mask:
     return entry.subject is not None, entry.object is not None
 
 
-def _keys(masks: Iterable[_Mask], triples: Iterable[Triple]) -> Iterator[Iterable[_Key]]:
+def _keys(masks: Iterable[_Mask], triples: Sequence[Stated]) -> Iterator[Iterable[_Key]]:
     """For each kind of key in use, those that the triples have."""
-    ends = [(each.subject, each.object) for each in triples]
     for mask in masks:
         match mask:
             case (True, True):
-                yield ends
+                yield ((each.subject, each.object) for each in triples)
             case (True, False):
-                yield ((subject, None) for subject, _ in ends)
+                yield ((each.subject, None) for each in triples)
             case (False, True):
-                yield ((None, object_) for _, object_ in ends)
+                yield ((None, each.object) for each in triples)
             case _:
-                yield ((None, None),)
+                yield _ANY
+
+
+_ANY: Sequence[_Key] = ((None, None),)

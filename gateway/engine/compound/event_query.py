@@ -14,11 +14,12 @@ from pyoxigraph import QueryBoolean, QuerySolutions
 from gateway.engine.compile import parse_subscribed
 from gateway.engine.compound.event import CompoundEvent
 from gateway.engine.compound.event_bounds import require_bounded
+from gateway.engine.compound.event_chain import EventChain
 from gateway.engine.compound.event_join import Bindings, TooManyTrialsError, in_order, solutions
 from gateway.engine.compound.required import required_patterns
 from gateway.engine.join.conjunction import Conjunction, NotAJoinError, conjunction
 from gateway.engine.join.join_pattern import JoinPattern
-from gateway.engine.limits import bounded
+from gateway.engine.limits import Limits, bounded, limited
 from gateway.engine.lutt import LuttEntry
 from gateway.engine.spu import Spu, Subject
 from gateway.errors import UnsupportedQueryError
@@ -41,13 +42,18 @@ class EventQuery:
         self._query = query
         self._text = with_clock(with_total_order(with_tie_break(subject.text)))
         self._join: Conjunction | None = None
+        self._chain: EventChain | None = None
         try:
             self._join = conjunction(query, None)
             self._patterns = in_order(self._join.patterns)
+            self._chain = EventChain.of(self._patterns)
         except NotAJoinError as error:
             self.refused = str(error)
             self._patterns = in_order(required_patterns(query))
         self.hits = 0
+        columns = () if self._join is None else self._join.columns
+        names = tuple(each for each in columns if isinstance(each, str))
+        self._names = names if len(names) == len(columns) else None
 
     @property
     def tier(self) -> str:
@@ -84,6 +90,38 @@ class EventQuery:
         except TooManyTrialsError:
             pass
         return self._evaluated(event)
+
+    def answer(self, event: CompoundEvent, limits: Limits) -> Sequence[Row]:
+        """As `rows`, within limits. Raises what these raise, too."""
+        if self._chain is not None:
+            found = self._chain.solution(event)
+            if found is False:
+                return ()
+            if found is not True:
+                return (self._row(found),)
+        with limited(limits):
+            rows = self.rows(event)
+        limits.require(len(rows))
+        return rows
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether its form says that it is asked in no time."""
+        return self._chain is not None
+
+    def is_answered(self, event: CompoundEvent, limits: Limits) -> bool:
+        """Whether the answer is not empty. Raises as `answer` does."""
+        found = True if self._chain is None else self._chain.solution(event)
+        if found is True:
+            with limited(limits):
+                return bool(self.rows(event))
+        return found is not False
+
+    def _row(self, known: Bindings) -> Row:
+        assert self._join is not None  # noqa: S101  # what has a chain is one
+        if self._names is not None:
+            return tuple(map(known.get, self._names))
+        return _projected(self._join, (known,))[0]
 
     def _evaluated(self, event: CompoundEvent) -> Sequence[Row]:
         require_bounded(self._query, event)

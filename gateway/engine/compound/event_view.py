@@ -23,7 +23,7 @@ from gateway.engine.compound.event_queries import EventQueries
 from gateway.engine.compound.event_query import EventQuery
 from gateway.engine.delivery import Delivery
 from gateway.engine.explain import Explanation, Standing
-from gateway.engine.limits import Limits, limited
+from gateway.engine.limits import Limits
 from gateway.engine.notification import EventRows, Federated, Told
 from gateway.engine.request import MessageEvent
 from gateway.engine.spu import Spu, Subject
@@ -80,7 +80,7 @@ class EventView:
     @property
     def is_wanted(self) -> bool:
         """Whether anybody asks for events, so that requests must say what they state."""
-        others = (self.listener, self.keeping, self.watcher)
+        others = (self.listener, self.keeping)
         return bool(self._queries) or any(each is not None for each in others)
 
     def place(self) -> Federated | None:
@@ -212,9 +212,7 @@ class EventView:
                 continue
             query.hits += 1
             try:
-                with limited(self._limits):
-                    rows = query.rows(event)
-                self._limits.require(len(rows))
+                rows = query.answer(event, self._limits)
             except Exception as error:
                 self._fail(query, error)
                 continue

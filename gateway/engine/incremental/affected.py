@@ -6,61 +6,15 @@ a pattern of the core matches, and from changes in the groups that it depends on
 EXISTS, ...): of these, the values of the certain variables that both have.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
+from collections.abc import Sequence
 
-from pyoxigraph import Quad
-
-from gateway.engine.incremental.core import Solutions, Values, join_core, values_reader
+from gateway.engine.incremental.core import Solutions, join_core
 from gateway.engine.incremental.expressions import Solution
 from gateway.engine.incremental.plan import Plan
+from gateway.engine.incremental.seeds import AFTER, BEFORE, BOTH, Seeds, core_seeds
 from gateway.engine.incremental.solve import Keep, solve, take
 from gateway.engine.incremental.states import States
 from gateway.engine.incremental.unchanged import part_of
-from gateway.rdf.terms import Term
-
-BEFORE, AFTER, BOTH = 1, 2, 3
-"""In which states a seed can have solutions."""
-
-
-_Reader = tuple[tuple[str, ...], Term | None, Callable[[Quad], Values | None]]
-"""The variables of a pattern, sorted, its predicate where that is constant, and how a quad binds
-them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seeds:
-    """Seeds that bind the same variables; `pattern` is that of the changed quads, if there is one.
-
-    A seed made of a removed quad has solutions before only, one of an added quad after only.
-    """
-
-    names: tuple[str, ...]
-    pattern: int | None
-    values: dict[Values, int] = field(default_factory=dict)
-
-    def add(self, values: Values, side: int) -> None:
-        """One seed more, or another side of it."""
-        self.values[values] = self.values.get(values, side) | side
-
-    def that_extend_none_of(self, others: Iterable["Seeds"]) -> "Seeds":
-        """Seeds that bind no seed of the others; whatever extends the rest does."""
-        left = self.values
-        for other in others:
-            if set(other.names) <= set(self.names):
-                key = _reader([self.names.index(name) for name in other.names])
-                left = {each: side for each, side in left.items() if key(each) not in other.values}
-        return Seeds(self.names, self.pattern, left)
-
-    def starts(self, side: int) -> Solutions:
-        """The seeds of a side, as partial solutions."""
-        names = self.names
-        return [dict(zip(names, values, strict=True)) for values in self.of_side(side)]
-
-    def of_side(self, side: int) -> list[Values]:
-        """The values of the seeds of a side."""
-        return [values for values, sides in self.values.items() if sides & side]
 
 
 def changed_solutions(plan: Plan, states: States) -> tuple[Solutions, Solutions]:
@@ -87,13 +41,13 @@ def _both_states(
 ) -> tuple[Solutions, Solutions]:
     """What extends one of these seeds and none of those that are done, before and after."""
     keep = _extends_none_of(tuple(done)) if done else None
-    part = part_of(plan, seeds.names, seeds.pattern)
+    part = part_of(plan, seeds.names, seeds.patterns)
     alike = part.steps_left_alone(states)
     sides = (states.before, BEFORE), (states.after, AFTER)
-    if alike is None or not (part.free or seeds.pattern is None):
+    if alike is None or not (part.free or not seeds.patterns):
         known = frozenset(seeds.names)
         old, new = (
-            solve(plan, state, seeds.starts(side), known, keep=keep, seeded=seeds.pattern)
+            solve(plan, state, seeds.starts(side), known, keep=keep, seeded=seeds.patterns)
             for state, side in sides
         )
         return old, new
@@ -109,41 +63,15 @@ def _both_states(
 
 def all_seeds(plan: Plan, states: States) -> list[Seeds]:
     """The seeds of all changes; with one that binds nothing, every solution may have changed."""
-    found = [
-        seeds
-        for place in range(len(plan.patterns))
-        if (seeds := _in_core(plan, place, states)).values
-    ]
+    found, covered = core_seeds(plan, states)
+    told = [*found, *covered]
     nested: dict[tuple[str, ...], Seeds] = {}
     for step in plan.steps:
         for body in step.bodies:
             for inner in body.plans:
-                _in_nested(plan, inner, states, found, nested)
-    return [*found, *nested.values()]
-
-
-def _in_core(plan: Plan, place: int, states: States) -> Seeds:
-    names, predicate, values_of = _readers(plan)[place]
-    found = Seeds(names, place)
-    if predicate is None or predicate in states.predicates:
-        for quads, side in zip(states.changed(predicate), (BEFORE, AFTER), strict=True):
-            for values in map(values_of, quads):
-                if values is not None:
-                    found.add(values, side)
-    return found
-
-
-def _readers(plan: Plan) -> Sequence[_Reader]:
-    if not plan.readers:
-        plan.readers.extend(
-            (
-                tuple(sorted(each.variables)),
-                None if isinstance(each.predicate, str) else each.predicate,
-                values_reader(each),
-            )
-            for each in plan.patterns
-        )
-    return plan.readers
+                _in_nested(plan, inner, states, told, nested)
+    others = (each.that_extend_none_of(told) for each in nested.values())
+    return [*found, *(each for each in others if each.values)]
 
 
 def _in_nested(
@@ -166,21 +94,10 @@ def _in_nested(
         solutions = seeds.starts(BOTH)
         known = frozenset(seeds.names)
         if not known.issuperset(names):
-            solutions = join_core(nested, states.either, solutions, known, seeds.pattern)
-        shared = found.setdefault(names, Seeds(names, None))
+            solutions = join_core(nested, states.either, solutions, known, seeds.patterns)
+        shared = found.setdefault(names, Seeds(names, ()))
         for solution in solutions:
             shared.add(tuple([solution[name] for name in names]), BOTH)
-
-
-def _reader(places: Sequence[int]) -> Callable[[Values], Values]:
-    """Reads the values at these places."""
-    match places:
-        case []:
-            return lambda _: ()
-        case [place]:
-            return lambda values: (values[place],)
-        case _:
-            return itemgetter(*places)
 
 
 def _extends_none_of(others: Sequence[Seeds]) -> Keep:

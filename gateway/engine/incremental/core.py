@@ -52,11 +52,11 @@ _POSITIONS = tuple(map(attrgetter, _ATTRIBUTES))
 
 
 def join_core(
-    plan: Plan, state: State, starts: Solutions, known: Names, seeded: int | None = None
+    plan: Plan, state: State, starts: Solutions, known: Names, seeded: tuple[int, ...] = ()
 ) -> Solutions:
     """The solutions of the core that agree with one of `starts`, which all bind `known`.
 
-    `seeded` is a pattern that is known to match each of them in this state.
+    `seeded` are patterns that are known to match each of them in this state.
     """
     solutions = _with_constants(plan, starts)
     for step in _steps(plan, known, seeded):
@@ -144,16 +144,16 @@ def _is_plain(pattern: CorePattern, new: Sequence[str]) -> bool:
 # the order ----------------------------------------------------------------------------------
 
 
-def _steps(plan: Plan, known: Names, seeded: int | None) -> tuple[CoreStep, ...]:
+def _steps(plan: Plan, known: Names, seeded: tuple[int, ...]) -> tuple[CoreStep, ...]:
     steps = plan.orders.get((known, seeded))
     if steps is None:
         steps = plan.orders[known, seeded] = tuple(_ordered(plan, known, seeded))
     return steps
 
 
-def _ordered(plan: Plan, known: Names, seeded: int | None) -> Iterator[CoreStep]:
+def _ordered(plan: Plan, known: Names, seeded: tuple[int, ...]) -> Iterator[CoreStep]:
     """Always the element with the most positions known; a filter as soon as it can be asked."""
-    patterns = [pattern for place, pattern in enumerate(plan.patterns) if place != seeded]
+    patterns = [pattern for place, pattern in enumerate(plan.patterns) if place not in seeded]
     elements: list[CorePattern | Table] = [*plan.tables, *patterns]
     filters = list(plan.filters)
     bound = known.union(name for name, _ in plan.constants)

@@ -224,11 +224,11 @@ class Plan:
     steps: tuple[Step, ...] = ()
     certain: Names = field(init=False)
     variables: Names = field(init=False)
-    readers: list[Any] = field(init=False, default_factory=list, repr=False)
-    orders: dict[tuple[Names, int | None], tuple[Any, ...]] = field(
+    sources: list[Any] = field(init=False, default_factory=list, repr=False)
+    orders: dict[tuple[Names, tuple[int, ...]], tuple[Any, ...]] = field(
         init=False, default_factory=dict, repr=False
     )
-    parts: dict[tuple[tuple[str, ...], int | None], Any] = field(
+    parts: dict[tuple[tuple[str, ...], tuple[int, ...]], Any] = field(
         init=False, default_factory=dict, repr=False
     )
 

@@ -9,9 +9,10 @@ never too little.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.engine.incremental.affected import Seeds, all_seeds
+from gateway.engine.incremental.affected import all_seeds
 from gateway.engine.incremental.core import Values, join_core
 from gateway.engine.incremental.plan import Body, CorePattern, Join, Names, Plan
+from gateway.engine.incremental.seeds import Seeds
 from gateway.engine.incremental.states import Predicates, States
 from gateway.engine.incremental.unchanged import predicates_of
 from gateway.engine.join.join_pattern import Key, Slot, picker, put

@@ -47,11 +47,11 @@ def solve(
     known: Names,
     *,
     keep: Keep | None = None,
-    seeded: int | None = None,
+    seeded: tuple[int, ...] = (),
 ) -> Solutions:
     """The solutions of the plan that agree with one of `starts`, which all bind `known`.
 
-    `keep` is asked about each solution of the core; `seeded` is the pattern that all starts match.
+    `keep` is asked about each solution of the core; `seeded` are patterns that all starts match.
     """
     solutions = join_core(plan, state, starts, known, seeded)
     if keep is not None:

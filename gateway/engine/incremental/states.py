@@ -135,6 +135,8 @@ class States:
     """The states around one ARTQ; findings that it does not touch are those of earlier ones."""
 
     def __init__(self, store: Quads, artq: Artq, findings: Findings | None = None) -> None:
+        self.quads = store
+        self.runs = artq.runs
         self.removed = artq.removed
         self.added = artq.added
         self._by_predicate = _by_predicate(artq.removed, artq.added)

@@ -26,14 +26,14 @@ Completions = dict[Hashable, Solutions]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """The core without the seeds' pattern, and the first steps, with what each of them looks up.
+    """The core without the seeds' patterns, and the first steps, with what each of them looks up.
 
     Of the variables of the seeds, `keys` are read by it and `free` are not; filters that read a
     free one are `late`.
     """
 
     plan: Plan
-    pattern: int | None
+    patterns: tuple[int, ...]
     keys: tuple[tuple[str, int], ...]
     free: tuple[tuple[str, int], ...]
     late: tuple[Filter, ...]
@@ -74,7 +74,7 @@ class Part:
     ) -> None:
         starts = [{name: values[place] for name, place in self.keys} for values in new.values()]
         known = frozenset(name for name, _ in self.keys)
-        solutions = join_core(self.plan, state, starts, known, self.pattern)
+        solutions = join_core(self.plan, state, starts, known, self.patterns)
         solutions = take(self.plan.steps[:steps], state, solutions)
         found.update((key, []) for key in new)
         key_of = self.key_of_solution
@@ -97,16 +97,16 @@ class Part:
         return (*self.late, *self.plan.steps[steps:])
 
 
-def part_of(plan: Plan, names: tuple[str, ...], pattern: int | None) -> Part:
-    """The part for seeds of a pattern that bind `names`."""
-    part = plan.parts.get((names, pattern))
+def part_of(plan: Plan, names: tuple[str, ...], seeded: tuple[int, ...]) -> Part:
+    """The part for seeds of these patterns that bind `names`."""
+    part = plan.parts.get((names, seeded))
     if part is None:
-        part = plan.parts[names, pattern] = _part(plan, names, pattern)
+        part = plan.parts[names, seeded] = _part(plan, names, seeded)
     return part
 
 
-def _part(plan: Plan, names: tuple[str, ...], pattern: int | None) -> Part:
-    patterns = [each for place, each in enumerate(plan.patterns) if place != pattern]
+def _part(plan: Plan, names: tuple[str, ...], seeded: tuple[int, ...]) -> Part:
+    patterns = [each for place, each in enumerate(plan.patterns) if place not in seeded]
     read = frozenset(name for name, _ in plan.constants).union(
         *(each.variables for each in patterns), *(each.variables for each in plan.tables)
     )
@@ -123,7 +123,7 @@ def _part(plan: Plan, names: tuple[str, ...], pattern: int | None) -> Part:
     late = tuple(each for each in plan.filters if any(name in each.variables for name, _ in free))
     return Part(
         replace(plan, filters=tuple(each for each in plan.filters if each not in late)),
-        pattern,
+        seeded,
         keys,
         free,
         late,

@@ -14,12 +14,11 @@ from gateway.rdf.namespaces import RDF
 _TYPE = NamedNode(f"{RDF}type")
 
 
-def join_order(patterns: Sequence[JoinPattern], seed: int | None, bound: set[Any]) -> list[int]:
+def join_order(patterns: Sequence[JoinPattern], seed: Sequence[int], bound: set[Any]) -> list[int]:
     """The order of the other patterns: always one with the most positions known."""
     known = {slot for slot in bound if isinstance(slot, str)}
-    left = {place: _known(patterns[place], known) for place in range(len(patterns))}
-    if seed is not None:
-        del left[seed]
+    places = (place for place in range(len(patterns)) if place not in seed)
+    left = {place: _known(patterns[place], known) for place in places}
     users: dict[str, list[int]] = {}
     for place in left:
         for name in patterns[place].variables:

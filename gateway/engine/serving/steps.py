@@ -32,6 +32,7 @@ from gateway.errors import ClientError, NoReasoningError, StorageError
 from gateway.rdf.canonical import canonical_triple
 from gateway.rdf.delta import Delta
 from gateway.rdf.rights import ALL_RIGHTS, Rights, RightsOf
+from gateway.reasoning.incremental.parting import AllKinds
 from gateway.store.clock import Clock
 from gateway.store.quad_store import QuadStore
 from gateway.store.update import (
@@ -87,8 +88,9 @@ class Steps:
             )
             made = self.events.made(stated, request.message, delta, time)
             if request.is_deferred:
-                elements = request.elements
-                return self._change(delta, self.store.defer, time, arrived=elements, made=made)
+                kinds = [plan.kinds for plan, _ in bound]
+                apply, elements = self.store.defer, request.elements
+                return self._change(delta, apply, time, arrived=elements, made=made, kinds=kinds)
             declared = declared_after(self.store, delta)
             arrived = {**request.elements, **arrived}
             outcome = self._change(delta, self.store.apply, time, arrived=arrived, made=made)
@@ -107,14 +109,18 @@ class Steps:
         """A step in which the store does not change: what elements and time alone do."""
         windowed = self.windowed
         with self.writing as time:
-            if windowed.is_idle:
-                return Outcome(_NO_CHANGE, (), time)
-            changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived)
-            return self.told(changes, time) if changes else Outcome(_NO_CHANGE, (), time)
+            changes: Sequence[Change] = ()
+            if not windowed.is_idle:
+                changes = windowed.step(_NO_CHANGE, _NO_CHANGE, arrived, time)
+            return self.told(changes, time)
 
     def told(self, changes: Sequence[Change], time: int) -> Outcome:
         """The outcome of changed answers to which the store did not change."""
-        return _outcome(_NO_CHANGE, self._addressed(changes, time), time)
+        if not changes:
+            return _made(Outcome, (_NO_CHANGE, (), time, None, None, ()))
+        notifications, shared, deliveries = self.subscriptions.address(changes, time)
+        self.statistics.notifications += deliveries
+        return _made(Outcome, (_NO_CHANGE, tuple(notifications), time, None, None, shared))
 
     def resume_reasoning(self) -> Outcome:
         """Try suspended domains again. Raises NoReasoningError."""
@@ -219,10 +225,11 @@ class Steps:
         *,
         arrived: Arrived = NOTHING,
         made: Made = NOTHING_MADE,
+        kinds: AllKinds | None = None,
     ) -> Outcome:
         self.statistics.updates += 1
         if not delta.is_empty:
-            whole, entailed = self._applied(delta, apply, made.events)
+            whole, entailed = self._applied(delta, apply, made.events, kinds)
         elif self._is_time_seen():
             whole = entailed = delta
         else:
@@ -237,22 +244,32 @@ class Steps:
         return _outcome(delta, told, time, id_)
 
     def _applied(
-        self, delta: Delta, apply: Callable[[Delta], None], events: Sequence[CompoundEvent]
+        self,
+        delta: Delta,
+        apply: Callable[[Delta], None],
+        events: Sequence[CompoundEvent],
+        kinds: AllKinds | None,
     ) -> tuple[Delta, Delta]:
         """The change, with what is noted of its events, and with what follows; the store has it."""
         keeping = self.events.keeping
         if keeping is None or not events or events[0].is_message:
-            return delta, self._entailed(delta, apply)
+            return delta, self._entailed(delta, apply, kinds)
         with keeping.kept(events, delta) as whole:
             return whole, self._entailed(whole, apply)
 
-    def _entailed(self, delta: Delta, apply: Callable[[Delta], None]) -> Delta:
+    def _entailed(
+        self, delta: Delta, apply: Callable[[Delta], None], kinds: AllKinds | None = None
+    ) -> Delta:
+        """With what follows; `kinds` are those of all that a reading changes, if that is known.
+
+        Windows beside what follows await all of that.
+        """
         if self.view is None:
             apply(delta)
             return delta
         is_reading = apply == self.store.defer
-        is_awaited = self.windowed.is_inferring
-        return self.view.change(delta, apply, is_reading=is_reading, is_awaited=is_awaited)
+        known = None if self.windowed.is_inferring else kinds
+        return self.view.change(delta, apply, is_reading=is_reading, kinds=known)
 
     def _with_events(self, told: Told, events: Sequence[CompoundEvent], time: int) -> Told:
         more = self.events.told(events, time).notifications
@@ -308,7 +325,7 @@ class Steps:
         if self.view is not None:
             changes += self.view.changes(entailed, time)
         if not self.windowed.is_idle:
-            changes += self.windowed.step(delta, entailed, arrived)
+            changes += self.windowed.step(delta, entailed, arrived, time)
         return self._addressed(changes, time)
 
     def _addressed(self, changes: Sequence[Change], time: int) -> Told:

@@ -33,7 +33,7 @@ from gateway.rdf.values import instant
 from gateway.sparql import algebra
 
 _STRING = NamedNode(XSD + "string")
-_INTEGER, _DECIMAL, _DOUBLE = Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE
+_INTEGER, _DECIMAL, _DOUBLE, _ERROR = Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.ERROR
 """To look a member up takes as long as to add it."""
 _MOST = 2**62 * PLACES
 """Sums of magnitudes below it overflow in the store in no order."""
@@ -78,10 +78,20 @@ class Tally:
 class Total:
     """SUM and AVG: exact sums, and how many of each kind there are."""
 
-    __slots__ = ("_kinds", "_magnitude", "_specials", "_sum", "_sum_of_doubles")
+    __slots__ = (
+        "_decimals",
+        "_doubles",
+        "_errors",
+        "_integers",
+        "_magnitude",
+        "_specials",
+        "_sum",
+        "_sum_of_doubles",
+        "_unknown",
+    )
 
     def __init__(self) -> None:
-        self._kinds = [0] * len(Kind)
+        self._errors = self._unknown = self._integers = self._decimals = self._doubles = 0
         self._sum = 0
         self._magnitude = 0
         self._sum_of_doubles = 0
@@ -91,15 +101,26 @@ class Total:
         """Remembers no value, only sums."""
         del value
         kind, places, real = known
-        self._kinds[kind] += times
-        if kind is _DOUBLE:
+        if kind is _DECIMAL:
+            self._decimals += times
+        elif kind is _INTEGER:
+            self._integers += times
+        elif kind is _DOUBLE:
+            self._doubles += times
             if isfinite(real):
                 self._sum_of_doubles += parts(real) * times
             else:
                 self._count_special(repr(real), times)
-        elif places:
-            self._sum += places * times
-            self._magnitude += abs(places) * times
+            return
+        elif kind is _ERROR:
+            self._errors += times
+            return
+        else:
+            self._unknown += times
+            return
+        moved = places * times
+        self._sum += moved
+        self._magnitude += moved if places > 0 else -moved
 
     def _count_special(self, name: str, times: int) -> None:
         if self._specials is None:
@@ -108,26 +129,24 @@ class Total:
 
     def sum(self) -> Term | None:
         """SUM. Raises UnsureError."""
-        errors, unknown, _, decimals, doubles = self._kinds
-        if errors:
+        if self._errors:
             return None
-        if unknown or self._magnitude >= _MOST:
+        if self._unknown or self._magnitude >= _MOST:
             raise UnsureError
-        if doubles:
+        if self._doubles:
             return Literal(self._real())
-        return decimal_literal(self._sum) if decimals else Literal(self._sum // PLACES)
+        return decimal_literal(self._sum) if self._decimals else Literal(self._sum // PLACES)
 
     def mean(self) -> Term | None:
         """AVG; of nothing the integer 0. Raises UnsureError."""
-        errors, unknown, integers, decimals, doubles = self._kinds
-        if errors:
+        if self._errors:
             return None
-        if unknown or self._magnitude >= _MOST:
+        if self._unknown or self._magnitude >= _MOST:
             raise UnsureError
-        count = integers + decimals + doubles
+        count = self._integers + self._decimals + self._doubles
         if not count:
             return Literal(0)
-        if doubles:
+        if self._doubles:
             return Literal(self._real() / count)
         quotient = abs(self._sum) // count  # the store cuts off behind 18 places
         return decimal_literal(-quotient if self._sum < 0 else quotient)

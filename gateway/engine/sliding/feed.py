@@ -1,26 +1,25 @@
 """`Feed`: from what enters and leaves a window, and changes of the store, to rows of groups.
 
-Place: between `star` and `groups`. What the store makes of a row is kept for each value that it
-reads (a room), with the rows that have it, so a change of the store moves those that it concerns.
+Place: between `star`, or the rows of elements, and `groups`. What the store makes of a row is kept
+for each value that it reads (a room), with the rows that have it, so a change of the store moves
+those that it concerns.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from pyoxigraph import Triple
-
 from gateway.engine.dataset import Quads
 from gateway.engine.incremental.solve import take
 from gateway.engine.incremental.states import Now
 from gateway.engine.lutt import Artq
+from gateway.engine.sliding.element_rows import Followed
 from gateway.engine.sliding.groups import Group, Groups
 from gateway.engine.sliding.query import Rows
 from gateway.engine.sliding.rest import Ends, Key, Rest
 from gateway.engine.sliding.star import Star, picker
 from gateway.rdf.solutions import Row
-
-Sides = tuple[Sequence[Triple], Sequence[Triple]]
-"""Triples that left and that entered the window."""
+from gateway.windows.content import Change, Content
+from gateway.windows.range_content import RangeContent
 
 
 class Feed:
@@ -35,19 +34,39 @@ class Feed:
         self._constants_of = picker([rows.names.index(name) for name in rows.parameters])
         self._wanted: dict[Row, int] = {}
         self._rest: _Kept | None = None
+        self._content: Content | None = None
+        self._followed: Followed | None = None
+        self._is_plain = not (rows.parameters or rows.steps or rows.rest)
         self.names = rows.names
         if rows.rest is not None:
             self._rest = _Kept(rows.rest, rows.names, store)
             self.names = (*rows.names, *rows.rest.shown)
 
-    @property
-    def subjects(self) -> int:
-        """The subjects of the window that something is kept of."""
-        return len(self._star)
+    def fill(self, content: Content) -> None:
+        """Begin with what a window has; to be done once."""
+        self._content = content
+        if isinstance(content, RangeContent):
+            followed = Followed(content, self._star, is_measured=self._is_plain)
+            if followed.is_sure:
+                self._followed = followed
+                return
+        self._star.fill(content.having(self._star.predicates))
 
-    def fill(self, triples: Iterable[Triple]) -> None:
-        """Begin with these in the window."""
-        self._star.fill(triples)
+    def listen(self) -> None:
+        """Be told what the window does from its next step on."""
+        content, predicates = self._content, self._star.predicates
+        if self._followed is None and content is not None:
+            content.want(predicates)
+        elif isinstance(content, RangeContent):
+            content.follow(predicates)
+
+    def leave(self) -> None:
+        """The reverse of `listen`."""
+        content, predicates = self._content, self._star.predicates
+        if self._followed is None and content is not None:
+            content.unwant(predicates)
+        elif isinstance(content, RangeContent):
+            content.unfollow(predicates)
 
     def want(self, constants: Row, groups: Groups) -> list[Group]:
         """Move rows with these values of the parameters from now on; the groups that this makes.
@@ -58,7 +77,7 @@ class Feed:
         self._wanted[constants] = self._wanted.get(constants, 0) + 1
         if self._wanted[constants] == 1:
             groups.open(constants, touched)
-            rows = [row for row in self._star.rows() if self._constants_of(row) == constants]
+            rows = [row for row in self._all() if self._constants_of(row) == constants]
             self._move(rows, groups, +1, touched)
         return touched
 
@@ -72,7 +91,10 @@ class Feed:
             self._rest.forget(lambda row: self._constants_of(row) == constants)
         return groups.close(constants)
 
-    def change(self, artq: Artq, changes: Iterable[Sides], groups: Groups) -> list[Group]:
+    def _all(self) -> Iterable[Row]:
+        return self._star.rows() if self._followed is None else self._followed.rows()
+
+    def change(self, artq: Artq, changes: Iterable[Change], groups: Groups) -> list[Group]:
         """Take up a change of the store, then what left and entered the window.
 
         The groups that may show something else. Raises UnsureError.
@@ -80,13 +102,45 @@ class Feed:
         touched: list[Group] = []
         if self._rest is not None and artq.runs:
             self._rest.take(artq, groups, touched)
-        for removed, added in changes:
-            gone, come = self._star.change(removed, added)
-            self._move(gone, groups, -1, touched)
-            self._move(come, groups, +1, touched)
+        for change in changes:
+            if self._followed is None:
+                gone, come = self._star.change(change.removed, change.added)
+                self._move(gone, groups, -1, touched)
+                self._move(come, groups, +1, touched)
+            elif not self._follow(self._followed, change, groups, touched):
+                self._join(groups, touched)
+                break  # with all that was to come
         if self._rest is not None:
             self._rest.tidy()
         return touched
+
+    def _follow(
+        self, followed: Followed, change: Change, groups: Groups, touched: list[Group]
+    ) -> bool:
+        """Move what elements say, unless that is not sure."""
+        gone, come = followed.change(change)
+        if not followed.is_sure:
+            return False
+        for sides, times in ((gone, -1), (come, +1)):
+            for said in sides:
+                if self._is_plain:
+                    groups.move(said.rows, times, touched, said.numbers)
+                else:
+                    self._move(said.rows, groups, times, touched)
+        return True
+
+    def _join(self, groups: Groups, touched: list[Group]) -> None:
+        """Go on by a star: two elements say something of one subject. Begins with the window."""
+        if self._content is None:
+            raise ValueError("nothing is followed without a window")
+        self.leave()
+        self._followed = None
+        self.listen()
+        self._star.fill(self._content.having(self._star.predicates))
+        groups.begin(touched)
+        if self._rest is not None:
+            self._rest.begin()
+        self._move(list(self._star.rows()), groups, +1, touched)
 
     def _move(self, rows: Sequence[Row], groups: Groups, times: int, touched: list[Group]) -> None:
         if self._rows.parameters:
@@ -118,6 +172,12 @@ class _Kept:
         self._ends: dict[Key, Ends] = {}
         self._rows: dict[Key, dict[Row, int]] = {}
         self._left: set[Key] = set()
+
+    def begin(self) -> None:
+        """Be without rows, and keep what the store makes of them."""
+        self._left.update(self._rows)
+        for rows in self._rows.values():
+            rows.clear()
 
     def forget(self, is_of: Callable[[Row], bool]) -> None:
         """Be without some rows, whose groups are gone as well."""

@@ -5,6 +5,7 @@ and 18.5.1. A row moves one group, at a cost that does not depend on how many ro
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 
 from pyoxigraph import Literal, Variable
 
@@ -17,6 +18,9 @@ from gateway.rdf.solutions import Row
 from gateway.rdf.terms import Term
 
 Add = Callable[[Term | None, int, Measured], None]
+
+Numbers = Sequence[Measured] | None
+"""What each value of a row is as a number."""
 
 
 class Shown:
@@ -60,10 +64,14 @@ class Group:
 
     def __init__(self, key: Row, states: list[State], places: Sequence[int]) -> None:
         self.key = key
-        self.count = 0
-        self.states = states
         self.shown: Shown | None = None
         self.is_touched = False
+        self.begin(states, places)
+
+    def begin(self, states: list[State], places: Sequence[int]) -> None:
+        """Have no rows; what was told stays."""
+        self.count = 0
+        self.states = states
         by_place: dict[int, list[Add]] = {}
         for place, state in zip(places, states, strict=True):
             by_place.setdefault(place, []).append(state.add)
@@ -110,6 +118,14 @@ class Groups:
             group.is_touched = True
             touched.append(group)
 
+    def begin(self, touched: list[Group]) -> None:
+        """Be without rows; note all groups, which show what they did."""
+        for group in self:
+            group.begin([make() for make in self._makers], self._places)
+            if not group.is_touched:
+                group.is_touched = True
+                touched.append(group)
+
     def close(self, constants: Row) -> list[Group]:
         """Forget the groups of these values, and say which."""
         closed = [each for each in self if self.constants_of(each) == constants]
@@ -126,13 +142,19 @@ class Groups:
         self._groups[key] = group
         return group
 
-    def move(self, rows: Iterable[Row], times: int, touched: list[Group]) -> None:
+    def move(
+        self,
+        rows: Iterable[Row],
+        times: int,
+        touched: list[Group],
+        numbers: Iterable[Numbers] = repeat(None),
+    ) -> None:
         """Let rows come, each so many times, or go; note their groups.
 
-        Raises UnsureError.
+        `numbers`: what their values are as numbers, where somebody knows. Raises UnsureError.
         """
         groups, key_of = self._groups, self._key
-        for row in rows:
+        for row, known in zip(rows, numbers, strict=False):
             key = key_of(row)
             group = groups.get(key) or self._group(key)
             if not group.is_touched:
@@ -141,9 +163,9 @@ class Groups:
             group.count += times
             for place, adds in group.adds:
                 value = row[place]
-                known = measured(value)
+                number = measured(value) if known is None else known[place]
                 for add in adds:
-                    add(value, times, known)
+                    add(value, times, number)
 
     def forget(self, group: Group) -> None:
         """Be without a group that shows nothing."""

@@ -7,7 +7,6 @@ when they are told.
 """
 
 import re
-from decimal import Context, Decimal
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from gateway.rdf.namespaces import RDF, XSD
 from gateway.rdf.terms import Term
-from gateway.rdf.values import is_number_type, number
+from gateway.rdf.values import is_number_type, number, scaled_decimal
 
 PLACES = 10**18
 """Integers and decimals are counted in so many parts of one: all digits that the store keeps."""
@@ -23,7 +22,6 @@ PLACES = 10**18
 ULP_BITS = 1074
 """Doubles are counted in parts of two to this."""
 
-_EXACT = Context(prec=80)
 _MOST_REMEMBERED = 16_384
 
 _DOUBLE = NamedNode(XSD + "double")
@@ -74,10 +72,11 @@ def measured(term: Term | None) -> Measured:
 def _measured(term: Term | None) -> Measured:
     if term is None or isinstance(term, NamedNode | BlankNode | Triple):
         return _ERROR
+    if term.datatype == _DECIMAL:
+        scaled = scaled_decimal(term.value)
+        return _ERROR if scaled is None else Measured(Kind.DECIMAL, scaled)
     value = number(term)
-    if isinstance(value, Decimal):
-        return Measured(Kind.DECIMAL, int(_EXACT.multiply(value, Decimal(PLACES))))
-    if value is not None:
+    if isinstance(value, int):
         return Measured(Kind.INTEGER, value * PLACES)
     if term.datatype == _DOUBLE:
         if _DOUBLE_FORM.fullmatch(term.value):
@@ -100,7 +99,8 @@ def decimal_literal(places: int) -> Literal:
     >>> decimal_literal(-3 * PLACES // 2).value, decimal_literal(2 * PLACES).value
     ('-1.5', '2')
     """
-    whole, fraction = divmod(abs(places), PLACES)
+    digits = f"{abs(places):019}"  # 18 behind the point
     sign = "-" if places < 0 else ""
-    digits = f".{fraction:018}".rstrip("0") if fraction else ""
-    return Literal(f"{sign}{whole}{digits}", datatype=_DECIMAL)
+    fraction = digits[-18:].rstrip("0")
+    point = "." if fraction else ""
+    return Literal(f"{sign}{digits[:-18]}{point}{fraction}", datatype=_DECIMAL)

@@ -12,9 +12,10 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from gateway.engine.dataset import Quads
-from gateway.engine.incremental.affected import BOTH, Seeds, all_seeds
+from gateway.engine.incremental.affected import all_seeds
 from gateway.engine.incremental.core import join_core
 from gateway.engine.incremental.plan import Filter, Plan, Table
+from gateway.engine.incremental.seeds import BOTH, Seeds
 from gateway.engine.incremental.solve import solve
 from gateway.engine.incremental.states import Now, States
 from gateway.engine.lutt import Artq
@@ -94,7 +95,7 @@ class Rest:
     def _reached(self, states: States, seeds: Seeds) -> tuple[set[Row], list[str]]:
         """The values that seeds lead to, of the names that the patterns have."""
         names = frozenset(seeds.names)
-        ends = join_core(self._core, states.either, seeds.starts(BOTH), names, seeds.pattern)
+        ends = join_core(self._core, states.either, seeds.starts(BOTH), names, seeds.patterns)
         bound = [name for name in self.names if name in self._core.certain | names]
         return {tuple([end[name] for name in bound]) for end in ends}, bound
 

@@ -41,6 +41,7 @@ class Star:
     """The rows of `names`, variables of the patterns, in their order; a bag.
 
     All patterns have one variable as subject, constant predicates, and another variable as object.
+    Stars of one `name` have equal rows.
     """
 
     def __init__(self, patterns: Sequence[CorePattern], names: Sequence[str]) -> None:
@@ -61,6 +62,8 @@ class Star:
         ]
         places = [self._width if name == subject else slots.index(name) for name in names]
         self._pick = picker(places)
+        self.predicates = frozenset(self._wanted)
+        self.name = self._predicates, tuple(self._equal), tuple(places)
 
     def __len__(self) -> int:
         """The subjects that something is kept of."""
@@ -84,7 +87,18 @@ class Star:
     def rows(self) -> Iterator[Row]:
         """All rows."""
         for entry in self._held.values():
-            yield from self._rows(entry)
+            yield from self.rows_of(entry)
+
+    def entries(self, triples: Sequence[Triple]) -> list[Entry]:
+        """What these say of each subject, by themselves."""
+        read = self._read(triples)
+        if len(read) == 1:  # as mostly
+            return [read[0][1]]
+        found: dict[Term, Entry] = {}
+        for subject, more in read:
+            had = found.get(subject)
+            found[subject] = more if had is None else _both(had, more)
+        return list(found.values())
 
     def change(
         self, removed: Sequence[Triple], added: Sequence[Triple]
@@ -100,10 +114,10 @@ class Star:
         come: list[Row] = []
         for subject, before in touched.items():
             if before is not nothing:
-                gone += self._rows(before)
+                gone += self.rows_of(before)
             after = held.get(subject)
             if after is not None:
-                come += self._rows(after)
+                come += self.rows_of(after)
         return gone, come
 
     def _read_once(self, triples: Sequence[Triple]) -> list[tuple[Term, Entry]]:
@@ -183,7 +197,8 @@ class Star:
                 return
         self._held.pop(subject, None)
 
-    def _rows(self, entry: Entry) -> Iterable[Row]:
+    def rows_of(self, entry: Entry) -> tuple[Row, ...]:
+        """The rows of one subject, of which the patterns have this."""
         is_single = True
         for each in entry:
             if each is None:
@@ -195,7 +210,7 @@ class Star:
                 return ()
             return (self._pick(entry),)
         sides = [each if isinstance(each, Several) else (each,) for each in entry]
-        return [self._pick(chosen) for chosen in product(*sides) if self._agrees(chosen)]
+        return tuple([self._pick(chosen) for chosen in product(*sides) if self._agrees(chosen)])
 
     def _agrees(self, entry: Sequence[Term | None]) -> bool:
         return all(entry[one] == entry[other] for one, other in self._equal)

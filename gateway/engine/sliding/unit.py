@@ -1,7 +1,7 @@
 """`SlidingUnit`: the tier of aggregates over a window, one unit for all that group alike.
 
-    window: triples that left and entered ─┐
-    store: ARTQ ───────────────────────────┴─> feed -> groups -> outer rest -> members' rows
+    window: what left and entered ─┐
+    store: ARTQ ───────────────────┴─> feed -> groups -> outer rest -> members' rows
 
 Place: between the window and the notification. It takes what happens to its window as triples; its
 LUTT is about the store alone. What it shows is kept by group, so each member's answer is, too.
@@ -11,30 +11,28 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode
 
-from gateway.engine.incremental.plan import CorePattern
 from gateway.engine.limits import bounded
 from gateway.engine.lutt import Artq, LuttEntry
-from gateway.engine.sliding.feed import Feed, Sides
+from gateway.engine.sliding.feed import Feed
 from gateway.engine.sliding.groups import Group, Groups, Shown
 from gateway.engine.sliding.members import Checks, Members
 from gateway.engine.sliding.query import SlidingQuery
 from gateway.engine.sliding.surroundings import Rows, Surroundings
-from gateway.engine.spu import Change, Spu
+from gateway.engine.spu import Change as Told
+from gateway.engine.spu import Spu
 from gateway.errors import GatewayError, SubscriptionFailedError
 from gateway.rdf.solutions import ResultsDelta, Row, SolutionBag, consolidate
-from gateway.rdf.terms import Term
 from gateway.store.readable import Source
-from gateway.windows.content import Content
+from gateway.windows.content import Change, Content
 
 
 class SlidingUnit:
     """The members of one shape over one window.
 
     `fault` is why it can say no more: an UnsureError or a defect. Then the members, of which it
-    still knows what they were told, are to be served by another unit. `predicates` are those of the
-    window that it looks at.
+    still knows what they were told, are to be served by another unit.
     """
 
     tier = "sliding"
@@ -42,7 +40,6 @@ class SlidingUnit:
     def __init__(self, store: Source, query: SlidingQuery, lutt: tuple[LuttEntry, ...]) -> None:
         self.lutt = lutt
         self.node: NamedNode = query.rows.node
-        self.predicates = predicates_of(query.rows.patterns)
         self.fault: Exception | None = None
         self._variables = query.variables
         self._members: dict[Row, Members] = {}
@@ -54,7 +51,7 @@ class SlidingUnit:
         columns = self._groups.names
         self._around = Surroundings(query.outer, columns, query.variables, store)
         self._is_plain = self._groups.are_told_apart and self._around.is_nothing
-        self._waiting: list[Sides] = []
+        self._waiting: list[Change] = []
         self._hits = 0
 
     @property
@@ -79,7 +76,15 @@ class SlidingUnit:
 
     def fill(self, content: Content) -> None:
         """Begin with what the window has; to be called before there are members."""
-        self._feed.fill(content.having(self.predicates))
+        self._feed.fill(content)
+
+    def listen(self) -> None:
+        """Be told what the window does from its next step on."""
+        self._feed.listen()
+
+    def leave(self) -> None:
+        """The reverse of `listen`."""
+        self._feed.leave()
 
     def add(self, spu: Spu, constants: Row, checks: Checks) -> None:
         """A further member, with its values of the parameters.
@@ -109,9 +114,9 @@ class SlidingUnit:
         for group in self._feed.unwant(constants, self._groups):
             self._around.change(group, None, None)
 
-    def take(self, removed: Sequence[Triple], added: Sequence[Triple]) -> None:
+    def take(self, change: Change) -> None:
         """What left and entered the window; looked at by the next `process`."""
-        self._waiting.append((removed, added))
+        self._waiting.append(change)
 
     def initial(self, spu: Spu) -> ResultsDelta:
         """The whole answer of a member. Raises GatewayError."""
@@ -145,7 +150,7 @@ class SlidingUnit:
     def renew(self) -> None:
         """Nothing: what fails here is served by another unit."""
 
-    def process(self, artq: Artq) -> Iterable[Change]:
+    def process(self, artq: Artq) -> Iterable[Told]:
         """What changed for whom; nothing where it finds a fault, and nobody is told anything."""
         waiting, self._waiting = self._waiting, []
         self._hits += 1
@@ -157,13 +162,13 @@ class SlidingUnit:
             self.fault = error
             return ()
 
-    def _changes(self, artq: Artq, waiting: Sequence[Sides]) -> list[Change]:
+    def _changes(self, artq: Artq, waiting: Sequence[Change]) -> list[Told]:
         touched = self._feed.change(artq, waiting, self._groups)
         if self._is_plain and len(self._members) == 1:
             (members,) = self._members.values()
             if members.want_all:
                 return self._plain_changes(touched, members)
-        told = _Told(self._variables, is_net=self._is_plain)
+        told = _Sides(self._variables, is_net=self._is_plain)
         became: list[_Became] = []
         moved = dict.fromkeys(self._around.concerned(artq)) if artq.runs else {}
         for group in touched:
@@ -180,7 +185,7 @@ class SlidingUnit:
             self._show(each)
         return told.changes()
 
-    def _plain_changes(self, touched: list[Group], members: Members) -> list[Change]:
+    def _plain_changes(self, touched: list[Group], members: Members) -> list[Told]:
         """The same, where each member is told each group as it is: all of them the same."""
         became = [(group, group.shown, self._groups.now(group)) for group in touched]
         added: list[Row] = []
@@ -196,10 +201,12 @@ class SlidingUnit:
                 removed.append(was.row)
             if now is not None:
                 added.append(now.row)
+        if not (added or removed):
+            return []
         results = ResultsDelta(self._variables, tuple(added), tuple(removed))
         return [(spu, results) for spu in members.passing_all]
 
-    def _became(self, group: Group, now: Shown | None, told: "_Told") -> "_Became":
+    def _became(self, group: Group, now: Shown | None, told: "_Sides") -> "_Became":
         """What a group is to show, and the rows of that where somebody has them; tells who has."""
         was = group.shown
         members = self._members[self._groups.constants_of(group)]
@@ -223,11 +230,6 @@ class SlidingUnit:
             self._groups.forget(group)
 
 
-def predicates_of(patterns: Iterable[CorePattern]) -> frozenset[Term]:
-    """The predicates of a star: all are constant."""
-    return frozenset(each.predicate for each in patterns if isinstance(each.predicate, NamedNode))
-
-
 class _Became(NamedTuple):
     """A group, what it is to show, and the rows of that where they are known."""
 
@@ -236,7 +238,7 @@ class _Became(NamedTuple):
     rows: Rows | None
 
 
-class _Told:
+class _Sides:
     """The rows that members gain and lose in one step; `is_net`: none of them is both."""
 
     def __init__(self, variables: tuple[str, ...], *, is_net: bool) -> None:
@@ -254,7 +256,7 @@ class _Told:
         for spu in spus:
             self._sides.setdefault(spu, ([], []))[1].extend(rows)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[Told]:
         """Net, by member."""
         return [
             (spu, self._netted(added, removed)) for spu, (added, removed) in self._sides.items()

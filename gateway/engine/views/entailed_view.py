@@ -9,7 +9,7 @@ that, the subscription moves.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Quad
@@ -22,6 +22,7 @@ from gateway.engine.processing import Processing
 from gateway.engine.request import QueryRequest
 from gateway.engine.spu import Change, Spu, Subject
 from gateway.engine.subscriptions import Subscriptions
+from gateway.engine.views.audience import Audience
 from gateway.engine.views.processings import Processings
 from gateway.errors import GatewayError, SuspendedError
 from gateway.rdf.canonical import canonical_quad
@@ -32,6 +33,7 @@ from gateway.reasoning.axioms import Axioms
 from gateway.reasoning.domains import Domain
 from gateway.reasoning.entailed import Entailed
 from gateway.reasoning.heads import feeding
+from gateway.reasoning.incremental.parting import AllKinds, Parted
 from gateway.reasoning.postponed import Postponed
 from gateway.reasoning.reasoning import Reasoning
 from gateway.reasoning.why import Proof, proof
@@ -78,7 +80,8 @@ class EntailedView:
         self.processing, self.workers = processings.open(self.entailed, is_entailed=True)
         self._followers: dict[str, _Follower] = {}
         self._arriving: dict[str, SolutionBag] = {}
-        self._suspended: set[Domain] = set()
+        self._suspended: Mapping[Domain, str] = self.reasoner.lately.suspended
+        self._audience = Audience()
         self._axioms: Axioms | None = None
         self._are_axioms_new = False
         self.is_unsettled = False
@@ -89,7 +92,8 @@ class EntailedView:
         """Read the axioms in the store and derive all that follows. Raises OntologyError."""
         self.reasoner.start()
         self._axioms = self.reasoner.axioms
-        self._suspended = set(self.reasoner.suspended)
+        self._audience.learn(self._axioms)
+        self._suspended = self.reasoner.suspended
         self.is_started = True
 
     # who is told of which view --------------------------------------------------------------
@@ -103,6 +107,7 @@ class EntailedView:
             return subject
         lutt = lutt_of(subject)
         self.require(entry.graph for entry in lutt)
+        self._tell_late()
         return subject if self._is_reached(lutt) else replace(subject, infer=False)
 
     def require(self, graphs: Iterable[GraphName | None] = (None,)) -> None:
@@ -129,11 +134,14 @@ class EntailedView:
     def follow(self, spuid: str, subject: Subject) -> None:
         """Keep a subscription where its subject has its home."""
         if subject.infer:
-            self._followers[spuid] = _Follower(subject, lutt_of(subject))
+            follower = self._followers[spuid] = _Follower(subject, lutt_of(subject))
+            self._audience.join(follower.lutt)
 
     def forget(self, spuid: str) -> None:
         """The reverse of `follow`."""
-        self._followers.pop(spuid, None)
+        follower = self._followers.pop(spuid, None)
+        if follower is not None:
+            self._audience.leave(follower.lutt)
         self._arriving.pop(spuid, None)
 
     def _is_reached(self, lutt: Iterable[LuttEntry]) -> bool:
@@ -147,12 +155,12 @@ class EntailedView:
         apply: Callable[[Delta], None],
         *,
         is_reading: bool,
-        is_awaited: bool = True,
+        kinds: AllKinds | None = None,
     ) -> Delta:
         """Derive, then have the store commit by `apply`; the entailed Delta.
 
-        Where nobody has subscribed with `infer`, a reading is derived from later, unless it
-        `is_awaited`: the Delta is then that of the store.
+        A reading that is known to change quads of such kinds alone is derived from later, but for
+        what is relevant to those who have subscribed with `infer`; the Delta is then of that.
 
         Raises DerivedLimitError, OntologyError or ForbiddenError, and what the store raises: then
         nothing has changed.
@@ -160,11 +168,15 @@ class EntailedView:
         if not self.is_started:
             apply(delta)
             return Delta()
-        if is_reading and not is_awaited and self._is_postponed(delta, apply):
-            return delta
+        parted = self._parted(delta, kinds) if is_reading else None
+        whole, among = (delta, None) if parted is None else (parted.whole, parted.now)
+        if parted is not None and parted.now.is_empty:
+            apply(delta)
+            self._postpone(parted.later)
+            return whole
         if self._performance is not None:
             self._performance.evaluated()
-        entailed = self.reasoner.step(delta, is_reading=is_reading)
+        entailed = self.reasoner.step(whole, is_reading=is_reading, among=among)
         if self._performance is not None:
             self._performance.reasoned()
         try:
@@ -172,29 +184,37 @@ class EntailedView:
             arriving = self._told_before() if are_new else {}
             apply(delta)
         except BaseException:
-            self.reasoner.undo(delta)
+            self.reasoner.undo(delta if among is None else among)
             self._axioms = self.reasoner.axioms
             raise
         if are_new:
             self._axioms = self.reasoner.axioms
             self._are_axioms_new = self.is_unsettled = True
+            self._audience.learn(self._axioms)
         self._take(entailed, arriving)
+        if parted is not None:
+            self._postpone(parted.later)
         return entailed
 
-    def _is_postponed(self, delta: Delta, apply: Callable[[Delta], None]) -> bool:
-        """Commit a reading that is derived from later, where it may be."""
-        waiting = self.reasoner.looked_at(delta) if self._is_unheard else None
-        if waiting is None:
-            return False
-        apply(delta)
-        self.reasoner.postpone(waiting)
-        return True
+    def _parted(self, delta: Delta, kinds: AllKinds | None) -> Parted | None:
+        """What of a reading may wait to be derived from; None: nothing."""
+        if kinds is None or self.workers is not None or self.entailed.mirror.is_filled:
+            return None
+        relevance = self._audience.relevance
+        if relevance.is_all:
+            return None
+        self.reasoner.listen(relevance)
+        return self.reasoner.parted(delta, kinds, relevance)
 
-    @property
-    def _is_unheard(self) -> bool:
-        """Whether nobody would be told, and nothing is kept up to date, of what follows."""
-        is_alone = self.workers is None and not self._followers
-        return is_alone and self.processing.is_idle and not self.entailed.mirror.is_filled
+    def _postpone(self, later: Delta) -> None:
+        if later.added or later.removed:
+            self.reasoner.postpone(later)
+            self._note_suspended()
+
+    def catch_up(self) -> None:
+        """Derive from readings that wait."""
+        self.reasoner.catch_up()
+        self._note_suspended()
 
     def resume(self) -> Delta:
         """Try suspended domains again; the entailed Delta."""
@@ -223,9 +243,13 @@ class EntailedView:
         for spuid in arriving:
             self._leave(spuid)
         self._arriving = arriving
-        suspended = self.reasoner.suspended
-        if suspended.keys() != self._suspended:
-            self._suspended = set(suspended)
+        self._note_suspended()
+
+    def _note_suspended(self) -> None:
+        """End the subscriptions to what is not known any more."""
+        suspended = self.reasoner.lately.suspended
+        if suspended is not self._suspended:
+            self._suspended = suspended
             self.is_unsettled = True
             self._end_suspended()
 
@@ -251,9 +275,16 @@ class EntailedView:
         """The answers that an entailed Delta changed; those of workers come later."""
         if self.workers is not None:
             self.workers.post(delta, time)
+        self._tell_late()
         if self.processing.is_idle:
             return []
         return self.processing.process(self.processing.match(delta))
+
+    def _tell_late(self) -> None:
+        """Have tables take up what was derived late: it is in no answer, but may come to be."""
+        late = self.reasoner.late
+        while late:
+            self.processing.fill(late.popleft())
 
     def explained(self, explanation: Explanation, query: QueryRequest) -> Explanation:
         """The same, with its view, and what can feed the patterns that it looks at."""

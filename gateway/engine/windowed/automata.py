@@ -88,7 +88,9 @@ class Automata:
             known = frozenset(each for each in new if each is not None)
             automaton.know(content.having(None if None in new else known))
         content.want(new)
-        wanted |= new
+        if new:
+            wanted |= new
+            automaton.heed(wanted)
         return automaton
 
     def initial(self, spu: Spu) -> ResultsDelta:
@@ -131,14 +133,7 @@ class Automata:
             automaton = self._automata.get(change.content)
             if automaton is None:
                 continue
-            removed, added = change.removed, change.added
-            wanted = self._wanted[change.content]
-            if None not in wanted:
-                removed = [each for each in removed if each.predicate in wanted]
-                added = [each for each in added if each.predicate in wanted]
-                if not removed and not added:
-                    continue
-            told = automaton.step(removed, added)
+            told = automaton.step(change.removed, change.added)
             if found:
                 found += told
             else:

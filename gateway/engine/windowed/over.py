@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from typing import Self
 
 from gateway.engine.request import ALL_GATEWAYS
-from gateway.engine.spu import EVENT, UNION
+from gateway.engine.spu import EACH, EVENT, UNION
 from gateway.errors import WindowError
 from gateway.journal.event_position import EventPosition
 from gateway.windows.info import WindowInfo, date_time
 from gateway.windows.window import OUTPUTS, Expand, Window, as_written, parse_windows
 from jsap.template import Template
 
-MODES = (UNION, EVENT)
+MODES = (UNION, EVENT, EACH)
+
+ABSENT = ("keep", "drop")
+"""What becomes of what a gateway had that is away."""
 
 MOST_WINDOWS = 16
 """What one subscription may look at: each may hold what `WindowLimits` allows for all."""
@@ -28,7 +31,7 @@ class OverWindows:
     """`windows` by their IRIs, sorted; `output` is one of OUTPUTS, `mode` one of MODES.
 
     Of events it is told all `after` a position, by the id of the gateway whose position it is.
-    `gateways` are whom it is asked of: see SubscribeRequest.
+    `gateways` are whom it is asked of, `absent` is one of ABSENT: see SubscribeRequest.
     """
 
     windows: tuple[tuple[str, Window], ...] = ()
@@ -36,10 +39,11 @@ class OverWindows:
     mode: str = UNION
     after: tuple[tuple[str, EventPosition], ...] = ()
     gateways: tuple[str, ...] | None = None
+    absent: str = ABSENT[0]
 
     @classmethod
     def of(cls, members: Mapping[str, object], expand: Expand = as_written) -> Self:
-        """From the JSON members `windows`, `output`, `mode`, `after`: any may be missing or null.
+        """From the JSON members that `members` gives: any may be missing or null.
 
         `expand` makes IRIs of names with a prefix. Raises WindowError with the member and what
         would be right.
@@ -50,10 +54,12 @@ class OverWindows:
             raise WindowError(
                 "windows", f"there are {len(windows)}", f"give {MOST_WINDOWS} at most"
             )
-        mode = _mode(members.get("mode"))
-        after = _after(members.get("after"), mode)
+        mode, gateways = _mode(members.get("mode")), _gateways(members.get("gateways"))
+        absent = _absent(members.get("absent"))
+        after = _after(members.get("after"), is_offered=mode == EVENT or gateways is not None)
+        _require_gateways(gateways, mode, members.get("absent"))
         told = OUTPUTS[0] if output is None else _output(output)
-        return cls(windows, told, mode, after, _gateways(members.get("gateways")))
+        return cls(windows, told, mode, after, gateways, absent)
 
     def members(self) -> dict[str, object]:
         """The same as JSON: what is not so by default."""
@@ -68,6 +74,8 @@ class OverWindows:
             found["after"] = {gateway: str(position) for gateway, position in self.after}
         if self.gateways is not None:
             found["gateways"] = "all" if self.gateways == ALL_GATEWAYS else list(self.gateways)
+        if self.absent != ABSENT[0]:
+            found["absent"] = self.absent
         return found
 
 
@@ -138,13 +146,31 @@ _MOST_GATEWAYS = 1000
 _AFTER = 'give {"<gateway>": "<position>"}, as `events` of a notification has them'
 
 
-def _after(value: object, mode: str) -> tuple[tuple[str, EventPosition], ...]:
+def _absent(value: object) -> str:
+    if value is None:
+        return ABSENT[0]
+    if isinstance(value, str) and value in ABSENT:
+        return value
+    raise WindowError("absent", f"{value!r:.60} is none", f"give {' or '.join(ABSENT)}")
+
+
+def _require_gateways(gateways: tuple[str, ...] | None, mode: str, absent: object) -> None:
+    """Raise WindowError for what is about several gateways where one is asked, or about events."""
+    if gateways is None and mode == EACH:
+        raise WindowError("mode", "each is for several gateways", "add gateways")
+    if absent is not None and (gateways is None or mode == EVENT):
+        raise WindowError(
+            "absent", "is about what several gateways have", "add gateways, without mode event"
+        )
+
+
+def _after(value: object, *, is_offered: bool) -> tuple[tuple[str, EventPosition], ...]:
     if value is None:
         return ()
     if not isinstance(value, Mapping) or len(value) > _MOST_GATEWAYS:
         raise WindowError("after", f"{value!r:.60} has no positions by gateway", _AFTER)
-    if mode != EVENT:
-        raise WindowError("after", "is for events", "add mode event, or leave it out")
+    if not is_offered:
+        raise WindowError("after", "is for events", "add mode event, or gateways")
     try:
         found = {str(each): EventPosition.parse(str(text)) for each, text in value.items()}
     except ValueError as error:

@@ -117,9 +117,8 @@ class WindowedProcessing(Processing):
 
     def _register(self, unit: Unit) -> None:
         if isinstance(unit, SlidingUnit):
-            content = self._content(unit.node)
-            self._sliding.setdefault(content, {})[unit] = None
-            content.want(unit.predicates)
+            self._sliding.setdefault(self._content(unit.node), {})[unit] = None
+            unit.listen()
         self._source.want(unit.lutt)
         super()._register(unit)
 
@@ -128,21 +127,22 @@ class WindowedProcessing(Processing):
         self._source.unwant(unit.lutt)
         if isinstance(unit, SlidingUnit):
             content = self._content(unit.node)
-            content.unwant(unit.predicates)
+            unit.leave()
             del self._sliding[content][unit]
             if not self._sliding[content]:
                 del self._sliding[content]
 
     def step(self, delta: Delta, changes: Changes) -> list[Told]:
         """What a change of the view, and of windows, changed in the answers."""
-        if not delta.is_empty:  # aggregates alone, as a rule, look at nothing of the store
-            delta = self._visible(delta) if self._source.entries else Delta()
         queues: dict[Unit, Artq] = {}
-        if changes:
-            delta = self._with_windows(delta, changes)
-        if not delta.is_empty or self.reads_clock:
-            self._source.take(delta)
-            queues.update(self.match(delta))
+        if self._source.entries or self._clocked:  # aggregates alone, as a rule, have no LUTT
+            if not delta.is_empty:
+                delta = self._visible(delta)
+            if changes:
+                delta = self._with_windows(delta, changes)
+            if not delta.is_empty or self._clocked:
+                self._source.take(delta)
+                queues.update(self.match(delta))
         if changes and self._sliding:
             self._move(changes, queues)
         if not queues:
@@ -156,10 +156,10 @@ class WindowedProcessing(Processing):
     def _move(self, changes: Changes, queues: dict[Unit, Artq]) -> None:
         """Tell the units whose window changed how, and queue them."""
         for content, units in self._sliding.items():
-            if content in changes:
-                _, added, removed, _, _ = changes[content]
+            change = changes.get(content)
+            if change is not None:
                 for unit in units:
-                    unit.take(removed, added)
+                    unit.take(change)
                     queues.setdefault(unit, _NO_QUADS)
 
     def _given_up(self, unit: SlidingUnit, fault: Exception) -> list[Told]:

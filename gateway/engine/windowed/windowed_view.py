@@ -297,10 +297,13 @@ class WindowedView:
 
     # a step ---------------------------------------------------------------------------------
 
-    def step(self, asserted: Delta, entailed: Delta, arrived: Arrived) -> list[Told]:
-        """What an UPDATE, elements and the passing of time changed; view and store have it."""
+    def step(self, asserted: Delta, entailed: Delta, arrived: Arrived, time: int) -> list[Told]:
+        """What an UPDATE, elements and the passing of time changed; view and store have it.
+
+        `time` is that of the step, by the engine's clock.
+        """
         streams, tiers = self.streams, self._tiers
-        now, jumped = self.clock.reading()
+        now, jumped = self.clock.reading(time)
         due = streams.next_due()
         if due is not None and due <= now:
             self.lag = now - due
@@ -309,7 +312,7 @@ class WindowedView:
             streams.jumped(jumped)
         changes = streams.step(now, arrived)
         entailed_view = tiers.entailed
-        if self.is_inferring and entailed_view is not None and entailed_view.reasoner.suspended:
+        if entailed_view is not None and self.is_inferring and entailed_view.reasoner.suspended:
             self._end_suspended()
         told = tiers.step(asserted, entailed, changes)
         for change in changes:

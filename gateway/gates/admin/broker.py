@@ -28,7 +28,7 @@ class BrokerTold(Answer):
     /clients. `websocket_port` is null where MQTT over WebSocket is off.
     """
 
-    mode: Literal["embedded", "external"]
+    mode: Literal["embedded", "external", "mosquitto"]
     host: str
     address: str
     local: bool

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from gateway import __version__
-from gateway.engine.windowed.over import MODES
+from gateway.engine.windowed.over import ABSENT, MODES
 from gateway.gates.admin import (
     actuators,
     alarms,
     broker,
+    health_history,
+    keeping,
     mappings,
     profiles,
     quarantine,
@@ -42,6 +44,8 @@ ROUTERS = tuple(
         delayed.router,
         health.router,
         alarms.router,
+        keeping.router,
+        health_history.router,
         broker.router,
         mappings.reader,
         mappings.mapper,
@@ -138,7 +142,7 @@ _OVER: Sequence[Json] = (
     {
         "name": "mode",
         "in": "query",
-        "description": "union: the answer on the store; event: on each compound event alone",
+        "description": "union: on the store; event: on each compound event; each: of each gateway",
         "schema": {"type": "string", "enum": list(MODES)},
     },
     {
@@ -152,6 +156,22 @@ _OVER: Sequence[Json] = (
         "in": "query",
         "description": "JSON: positions by gateway, after which all events are told too",
         "schema": {"type": "string"},
+    },
+    {
+        "name": "absent",
+        "in": "query",
+        "description": "what a gateway had that is away: kept, or left out of the answer",
+        "schema": {"type": "string", "enum": list(ABSENT)},
+    },
+)
+
+_OVER_GATEWAYS: Sequence[Json] = (
+    *(each for each in _OVER if each["name"] in ("mode", "gateways", "after")),
+    {
+        "name": "missing",
+        "in": "query",
+        "description": "allow: answer without the gateways that are missing",
+        "schema": {"type": "string", "enum": ["allow"]},
     },
 )
 
@@ -187,7 +207,7 @@ def _sparql() -> Json:
         "200": _answer("executed", ["application/json"], _CHANGED),
         "202": _located("it waits for its time", _reference("Delayed")),
     }
-    names = _asked_of()
+    names = [*_asked_of(), *_OVER_GATEWAYS]
     query = _operation("QUERY", names, asked, ERRORS)
     update = _operation(
         "UPDATE",

@@ -75,10 +75,18 @@ class JsonRouter:
         return self._json("GET", path, summary=summary, told=told, errors=errors, answers=answers)
 
     def post(
-        self, path: str, summary: str, told: str, *errors: int, answers: Answers | None = None
+        self,
+        path: str,
+        summary: str,
+        told: str,
+        *errors: int,
+        answers: Answers | None = None,
+        raw_body: str = "",
     ) -> Callable[[Dependency], Dependency]:
-        """A handler of POST, as by `get`."""
-        return self._json("POST", path, summary=summary, told=told, errors=errors, answers=answers)
+        """A handler of POST, as by `get`; one that reads its body itself says its media type."""
+        return self._json(
+            "POST", path, summary=summary, told=told, errors=errors, answers=answers, takes=raw_body
+        )
 
     def put(
         self, path: str, summary: str, told: str, *errors: int
@@ -115,6 +123,7 @@ class JsonRouter:
         told: str,
         errors: tuple[int, ...],
         answers: Answers | None,
+        takes: str = "",
     ) -> Callable[[Dependency], Dependency]:
         others: dict[int | str, dict[str, Any]] = {
             status: dict(each) for status, each in (answers or {}).items()
@@ -126,6 +135,7 @@ class JsonRouter:
             response_description=told,
             responses={**self._failures(errors), **others},
             response_model_exclude_unset=True,
+            openapi_extra={"requestBody": {"content": {takes: {}}}} if takes else None,
         )
 
     def _failures(self, errors: tuple[int, ...]) -> dict[int | str, dict[str, Any]]:

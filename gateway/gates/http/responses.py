@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.errors import (
+    FederationIncompleteError,
     GatewayError,
     OverloadedError,
     QueryTimeoutError,
@@ -29,9 +30,9 @@ _LATER_S = 5
 """When to try again what failed for a reason that may pass: a disk that is full, a slow query."""
 
 
-def answer_response(answer: Answer) -> Response:
-    """What was asked for, in the form that Accept and Accept-Encoding chose."""
-    headers = {"Vary": "Accept, Accept-Encoding"}
+def answer_response(answer: Answer, more: Mapping[str, str] | None = None) -> Response:
+    """What was asked for, as Accept and Accept-Encoding chose it, with `more` headers."""
+    headers = {"Vary": "Accept, Accept-Encoding", **(more or {})}
     if answer.coding:
         headers["Content-Encoding"] = answer.coding
     return Response(answer.body, media_type=answer.media_type, headers=headers)
@@ -51,7 +52,7 @@ def error_response(error: GatewayError) -> Response:
         headers = {"Retry-After": str(math.ceil(error.retry_after_s))}
     elif isinstance(error, UnauthorizedError):
         headers = {"WWW-Authenticate": "Bearer"}
-    elif isinstance(error, QueryTimeoutError | StorageError):
+    elif isinstance(error, QueryTimeoutError | StorageError | FederationIncompleteError):
         headers = {"Retry-After": str(_LATER_S)}
     return refusal(error.code, str(error), error.http_status, headers)
 

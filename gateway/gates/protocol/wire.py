@@ -135,6 +135,10 @@ def _federation_member(federation: Federated) -> str:
         }
     if federation.missing:
         members["missing"] = list(federation.missing)
+    if federation.stale:
+        members["stale"] = dict(federation.stale)
+    if federation.merged:
+        members["merged"] = True
     return f',"federation":{json.dumps(members)}'
 
 

@@ -9,6 +9,7 @@ operations; what the query reads is restricted as a subscription of the same cli
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from starlette.requests import Request
@@ -17,14 +18,16 @@ from starlette.routing import Route
 
 from gateway.engine import Explanation, QueryRequest, SubscribeRequest
 from gateway.engine.lutt import LuttEntry
-from gateway.engine.spu import UNION
+from gateway.engine.spu import EACH, UNION
 from gateway.engine.windowed.over import told
-from gateway.errors import BadRequestError
+from gateway.federation.asking.plain import no_federation, require_plain, scope_of
+from gateway.federation.service import FederationService
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.protocol.media_types import choose
 from gateway.gates.protocol.wire import JsonObject
+from gateway.gates.sparql.crossing import Crossing, crossing_of
 from gateway.gates.sparql.protocol_request import QUERY, read_operation
 from gateway.security.guard import Guard, OpenGuard
 from gateway.security.policy import Capability
@@ -54,9 +57,11 @@ class ExplainGate:
         guard: Guard | None = None,
         *,
         infer: bool = False,
+        federation: FederationService | None = None,
     ) -> None:
         """`infer` is what a query means that does not say."""
         self._engine = engine
+        self._federation = federation
         self._infer = infer
         self._limits = limits or RequestLimits()
         self._guard = guard or OpenGuard()
@@ -72,29 +77,39 @@ class ExplainGate:
         rights = caller.principal.policy.subscribe_rights
         over = operation.over
         infer = operation.infer
-        if over.gateways is not None:
-            raise BadRequestError(
-                "how a query is served by several gateways is not told yet",
-                "leave out `gateways`: each explains its own part",
-            )
+        is_here = over.gateways is None
         if infer is None:
-            infer = self._infer and over.mode == UNION
-        explanation = await self._engine.explain(
-            SubscribeRequest(
-                operation.text,
-                operation.dataset,
-                rights,
-                infer=infer,
-                windows=over.windows,
-                output=over.output,
-                mode=over.mode,
-                after=over.after,
-            )
+            infer = self._infer and over.mode == UNION and is_here
+        asked = SubscribeRequest(
+            operation.text,
+            operation.dataset,
+            rights,
+            infer=infer,
+            windows=over.windows,
+            output=over.output,
+            mode=over.mode,
+            after=over.after,
+            gateways=over.gateways,
         )
+        crossing = None if is_here else await self._crossing(asked, caller)
+        mode = UNION if over.mode == EACH else over.mode
+        explanation = await self._engine.explain(replace(asked, gateways=None, after=(), mode=mode))
         accepted = ",".join(request.headers.getlist("accept"))
         if choose(accepted, [_TEXT, _JSON]) == _JSON:
-            return JSONResponse(described(explanation))
-        return PlainTextResponse(f"{explanation}\n")
+            told = described(explanation)
+            return JSONResponse(told if crossing is None else told | crossing.members())
+        lines = [str(explanation), *(() if crossing is None else crossing.lines())]
+        return PlainTextResponse("\n".join(lines) + "\n")
+
+    async def _crossing(self, asked: SubscribeRequest, caller: Caller) -> Crossing:
+        """What comes from other gateways for it. Raises as a SUBSCRIBE over them does."""
+        caller.principal.require(Capability.FEDERATE)
+        federation = self._federation
+        if federation is None:
+            raise no_federation()
+        require_plain(asked)
+        federation.require_known(scope_of(asked))
+        return await crossing_of(asked, federation)
 
 
 def described(explanation: Explanation) -> JsonObject:

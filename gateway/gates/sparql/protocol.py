@@ -14,12 +14,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.engine import Outcome, UpdateRequest
+from gateway.federation.service import FederationService
 from gateway.gates.http.caller import Caller
 from gateway.gates.http.endpoint import endpoint
 from gateway.gates.http.request_body import RequestLimits
 from gateway.gates.http.responses import answer_response
 from gateway.gates.sparql import graph_store
 from gateway.gates.sparql.delayed import accepted, due_time, location
+from gateway.gates.sparql.federated_queries import FederatedQueries, is_federated
 from gateway.gates.sparql.protocol_request import QUERY, UPDATE, Names, Operation, read_operation
 from gateway.gates.sparql.query_pool import QueryPool
 from gateway.gates.sparql.service_description import Endpoints, ServiceDescription
@@ -57,6 +59,7 @@ class HttpGate:
         description: ServiceDescription | None = None,
         subscribe: SubscribeAddress | None = None,
         warnings: Warnings = lambda _: (),
+        federation: FederationService | None = None,
     ) -> None:
         self._updates = updates
         self._queries = queries
@@ -65,6 +68,8 @@ class HttpGate:
         self._description = description or ServiceDescription()
         self.subscribe = subscribe or SubscribeAddress()
         self._warnings = warnings
+        self._federation = federation
+        self._federated = FederatedQueries(federation, queries)
 
     def routes(self) -> list[Route]:
         """The endpoints, for `operations.application`."""
@@ -101,6 +106,9 @@ class HttpGate:
     async def _operate(self, request: Request, offered: Sequence[Names]) -> Response:
         caller = Caller.of(request, self._guard)
         operation = await read_operation(request, offered, self._limits)
+        if operation.names is QUERY and is_federated(operation):
+            found = await self._federated.answer(operation, _accept(request), caller)
+            return answer_response(found.answer, found.headers)
         if operation.names is QUERY:
             answer = await self._queries.answer(operation, _accept(request), caller)
             return answer_response(answer)
@@ -127,7 +135,12 @@ class HttpGate:
                 {"where": each.where, "what": each.what, "what_to_do": each.what_to_do}
                 for each in warnings
             ]
-        return JSONResponse(told)
+        return JSONResponse(told, headers=self._place())
+
+    def _place(self) -> dict[str, str]:
+        """Where this gateway stands, for who asks others `after` it; a federation alone tells."""
+        federation = self._federation
+        return {} if federation is None else {"Federation-Position": federation.place}
 
 
 def _accept(request: Request) -> str:

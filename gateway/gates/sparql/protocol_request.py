@@ -69,11 +69,11 @@ class Operation:
     def over(self) -> OverWindows:
         """The windows beside its dataset and what is told of it.
 
-        From the parameters `windows` and `after`, as JSON, `output`, `mode` and `gateways`: all, or
-        ids with commas. Raises
-        BadRequestError, WindowError.
+        From the parameters `windows` and `after`, as JSON, `output`, `mode`, `absent` and
+        `gateways`: all, or ids with commas. Raises BadRequestError, WindowError.
         """
-        members: dict[str, object] = {name: self.parameter(name) for name in ("output", "mode")}
+        words = ("output", "mode", "absent")
+        members: dict[str, object] = {name: self.parameter(name) for name in words}
         for name in ("windows", "after"):
             text = self.parameter(name)
             if text is not None:

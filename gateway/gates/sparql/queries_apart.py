@@ -8,6 +8,8 @@ answer is made apart once, to see that it can be.
 
 import pickle
 from collections.abc import Callable
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 from gateway.engine import Engine, QueryRequest
@@ -19,6 +21,7 @@ from gateway.gates.sparql.snapshots import Snapshots
 from gateway.runtime.confined import ConfinedProcesses, Confinement
 from gateway.sparql.bounded import query_facts
 from gateway.sparql.bounds.answer import AnswerBounds
+from gateway.store.quad_store import QuadStore
 
 _MODULE = "gateway.gates.sparql.query_process"
 _AGE_S = 10.0
@@ -40,6 +43,8 @@ class QueriesApart:
         self._engine = engine
         self._limits = limits or AnswerBounds()
         self.snapshots = Snapshots(engine.store, folder / "asserted")
+        self._folder = folder
+        self._others = count()
         self._entailed: Snapshots | None = None
         if engine.view is not None:
             self._entailed = Snapshots(engine.view.entailed, folder / "entailed")
@@ -65,6 +70,20 @@ class QueriesApart:
         """The answer of a QUERY. Raises a GatewayError."""
         self._engine.windowed.names.require_answerable(query)
         answer = pickle.loads(self._asked(query, acceptable, is_wanted, takes_gzip=takes_gzip))  # noqa: S301
+        assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
+        return answer
+
+    def answer_on(
+        self,
+        store: QuadStore,
+        query: QueryRequest,
+        acceptable: Acceptable,
+        is_wanted: Callable[[], bool],
+    ) -> Answer:
+        """The answer of a QUERY on another store in memory. Raises a GatewayError."""
+        self._engine.store.remote.require_services(query.text)
+        with closing(Snapshots(store, self._folder / f"other-{next(self._others)}")) as copies:
+            answer = pickle.loads(self._on(copies, query, acceptable, is_wanted))  # noqa: S301
         assert isinstance(answer, Answer)  # noqa: S101  # our own child wrote it
         return answer
 
@@ -106,10 +125,31 @@ class QueriesApart:
         age_s: float = 0.0,
         copied: WindowCopies | None = None,
     ) -> bytes:
-        remote, limits = self._engine.store.remote, self._limits
-        readable = query.rights.read
-        remote.require_services(query.text)
-        with self._snapshots(query).reading(age_s) as folder:
+        self._engine.store.remote.require_services(query.text)
+        snapshots = self._snapshots(query)
+        return self._on(
+            snapshots,
+            query,
+            acceptable,
+            is_wanted,
+            takes_gzip=takes_gzip,
+            age_s=age_s,
+            copied=copied,
+        )
+
+    def _on(
+        self,
+        snapshots: Snapshots,
+        query: QueryRequest,
+        acceptable: Acceptable | None,
+        is_wanted: Callable[[], bool],
+        *,
+        takes_gzip: bool = False,
+        age_s: float = 0.0,
+        copied: WindowCopies | None = None,
+    ) -> bytes:
+        remote, limits, readable = self._engine.store.remote, self._limits, query.rights.read
+        with snapshots.reading(age_s) as folder:
             job = QueryJob(
                 folder,
                 query.text,

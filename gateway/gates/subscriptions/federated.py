@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gateway.engine import Notification, SubscribeRequest
-from gateway.engine.request import ALL_GATEWAYS
-from gateway.errors import BadRequestError, GatewayError
+from gateway.errors import GatewayError
+from gateway.federation.asking.plain import no_federation, require_plain, scope_of
 from gateway.federation.service import FederationService
 from gateway.gates.subscriptions.subscription import Subscriptions
 
@@ -35,12 +35,9 @@ class Federated:
             return await self._here.subscribe(query, sink=sink, ended=ended)
         federation = self._federation
         if federation is None:
-            raise BadRequestError(
-                "the subscription names gateways, and this one has no federation",
-                "leave out `gateways`, or set up [federation]",
-            )
-        _require_plain(query)
-        scope = None if query.gateways == ALL_GATEWAYS else frozenset(query.gateways)
+            raise no_federation()
+        require_plain(query)
+        scope = scope_of(query)
         federation.require_known(scope)
         spuid = await federation.subscribe(replace(query, gateways=None), sink, scope, ended)
         self._spuids.add(spuid)
@@ -53,16 +50,3 @@ class Federated:
             await self._federation.unsubscribe(spuid)
         else:
             await self._here.unsubscribe(spuid)
-
-
-def _require_plain(query: SubscribeRequest) -> None:
-    if query.infer:
-        raise BadRequestError(
-            "what follows by axioms is known of this gateway's quads alone",
-            "leave out `infer`, or `gateways`",
-        )
-    if query.windows or query.output != "changes":
-        raise BadRequestError(
-            "windows are over the streams of this gateway alone",
-            "leave out `windows` and `output`, or `gateways`",
-        )

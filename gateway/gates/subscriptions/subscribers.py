@@ -38,6 +38,7 @@ from gateway.gates.subscriptions.subscription import (
 )
 from gateway.runtime.loop_calls import LoopCalls
 from gateway.security.guard import Guard, OpenGuard
+from gateway.security.policy import Capability
 from gateway.security.principal import Principal
 
 log = logging.getLogger(__name__)
@@ -151,6 +152,8 @@ class Subscribers:
     async def subscribe(self, message: Subscribe, principal: Principal, owner: Owner) -> None:
         """A new subscription for an owner. Raises a GatewayError."""
         client = principal.identity or owner.address
+        if message.over.gateways is not None:
+            principal.require(Capability.FEDERATE)
         self._require_room(client)
         outbox = Outbox(
             self._lock, owner, self.limits.outbox, self.kept, output=message.over.output
@@ -173,6 +176,7 @@ class Subscribers:
                     mode=message.over.mode,
                     after=message.over.after,
                     gateways=message.over.gateways,
+                    absent=message.over.absent,
                     takes=outbox.takes,
                 ),
                 sink=outbox.put,

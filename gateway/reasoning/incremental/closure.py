@@ -63,7 +63,10 @@ class Closure(Assertions):
         """
         self.limit = limit
         try:
-            self._change(removed, added)
+            if removed:
+                self._withdraw(removed)
+            self.take_all_up(added)
+            self.strengthen()
         except BoundPassedError:
             self._take_back(removed, added)
             raise
@@ -114,13 +117,10 @@ class Closure(Assertions):
         self.facts_were.clear()
         self._forget_idle()
 
-    def _change(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
-        if removed:
-            self.retract_all(removed)
-            self.weaken()
-            self.derive_again()
-        self.take_all_up(added)
-        self.strengthen()
+    def _withdraw(self, removed: Sequence[Quad]) -> None:
+        self.retract_all(removed)
+        self.weaken()
+        self.derive_again()
 
     def _suspend_coming(self) -> None:
         """Leave what goes on: what waits is looked at again once something is taken back."""
@@ -133,10 +133,9 @@ class Closure(Assertions):
     def _take_back(self, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
         """Undo a change that passed the bound while it strengthened."""
         self._suspend_coming()
-        self.retract_all(added)
-        self.weaken()
-        self.derive_again()
-        self._change((), removed)
+        self._withdraw(added)
+        self.take_all_up(removed)
+        self.strengthen()
         self._changes()
 
     def members(self, mask: int) -> Iterable[Individual]:

@@ -23,7 +23,7 @@ def apart(derived: list[Quad], asserted: Sequence[Quad]) -> tuple[list[Quad], Se
     both = [quad for quad in derived if quad in among]
     if not both:
         return derived, asserted
-    common = frozenset(both)
+    common = both if len(both) == 1 else frozenset(both)
     left = [quad for quad in derived if quad not in common]
     return left, [quad for quad in asserted if quad not in common]
 

@@ -103,8 +103,9 @@ class Propagation(Support):
             if self._stands(*conclusion):
                 self.coming.append(conclusion)
         self.gone.clear()
-        self.dirty |= self.weakened
-        self.weakened.clear()
+        if self.weakened:
+            self.dirty |= self.weakened
+            self.weakened.clear()
 
     def _stands(
         self, relation: Relation, subject: Individual, object_: Individual, kind: int
@@ -124,6 +125,10 @@ class Propagation(Support):
     def strengthen(self) -> None:
         """Derive until nothing more follows. Raises BoundPassedError."""
         dirty, coming = self.dirty, self.coming
+        if not (dirty or coming):
+            if self.size > self.limit:
+                raise BoundPassedError(self.most_deriving())
+            return
         much = _MUCH
         watched = min(self.limit, self.size + much)
         while dirty or coming:

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator, Set
 from pyoxigraph import NamedNode, Quad
 
 from gateway.rdf.delta import Delta
-from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, ONTOLOGY_GRAPH
-from gateway.rdf.terms import GraphName
-from gateway.reasoning.axioms import READ_PREDICATES
+from gateway.rdf.terms import GraphName, Term
 from gateway.reasoning.domains import Domain, Domains
 from gateway.reasoning.incremental.adoption import changed_tables
 from gateway.reasoning.incremental.closure import Changes, Closure
 from gateway.reasoning.incremental.concluding import TYPE
 from gateway.reasoning.incremental.joint import Copies
+from gateway.reasoning.incremental.parting import AllKinds, Parted, Parting
 from gateway.reasoning.incremental.program import Edges, Program
 from gateway.reasoning.incremental.propagation import BoundPassedError
+from gateway.reasoning.relevance import Relevance
 from gateway.store.readable import Source
 
 
@@ -78,11 +78,6 @@ class Parts:
         self.added = added
 
 
-_NOTHING = Delta()
-
-_SPECIAL = frozenset({ONTOLOGY_GRAPH, CONTRADICTIONS_GRAPH})
-"""Graphs of which a change means something by itself, or is refused."""
-
 Differing = dict[Domain, tuple[list[Quad], list[Quad]]]
 
 
@@ -96,70 +91,54 @@ class Reading:
             for name, table in program.tables.items()
             if table.is_read and not isinstance(name, Edges)
         )
-        self.every = self.predicates | ({TYPE} if program.classes else set())
-        self.may_be_read = self.every | READ_PREDICATES
+        self._read: dict[Term, bool] = dict.fromkeys(self.predicates, False)
+        if program.classes:
+            self._read[TYPE] = True
         self._domains = domains
         self._domain: dict[GraphName, Domain | None] = {}
+        self._parting: Parting | None = None
 
     def domain(self, graph: GraphName) -> Domain | None:
         """The domain that reads the graph."""
-        if graph in self._domain:
-            return self._domain[graph]
-        if len(self._domain) >= _MOST_GRAPHS:
-            self._domain.clear()
-        found = self._domain[graph] = self._domains.of(graph)
+        known = self._domain
+        found = known.get(graph)
+        if found is None and graph not in known:
+            if len(known) >= _MOST_GRAPHS:
+                known.clear()
+            found = known[graph] = self._domains.of(graph)
         return found
 
     def parts(self, delta: Delta) -> tuple[dict[Domain, Parts], set[GraphName]]:
         """What is read of a change, and the graphs that it touches."""
         graphs: set[GraphName] = set()
         found: dict[Domain, Parts] = {}
-        if delta.removed:
-            for domain, quads in self._side(delta.removed, graphs).items():
-                if quads:
-                    found[domain] = Parts(quads, [])
-        if delta.added:
-            for domain, quads in self._side(delta.added, graphs).items():
-                if domain in found:
-                    found[domain].added = quads
-                elif quads:
-                    found[domain] = Parts([], quads)
+        read, classes = self._read, self.program.classes
+        for quads, is_added in ((delta.removed, False), (delta.added, True)):
+            last: GraphName | None = None
+            domain: Domain | None = None
+            into: list[Quad] | None = None
+            for quad in quads:
+                graph = quad.graph_name
+                if graph != last:
+                    last, domain, into = graph, self.domain(graph), None
+                    graphs.add(graph)
+                if domain is not None:
+                    is_type = read.get(quad.predicate)
+                    if is_type is None or (is_type and quad.object not in classes):
+                        continue
+                    if into is None:
+                        part = found.get(domain) if found else None
+                        if part is None:
+                            part = found[domain] = Parts([], [])
+                        into = part.added if is_added else part.removed
+                    into.append(quad)
         return found, graphs
 
-    def _side(self, quads: Iterable[Quad], graphs: set[GraphName]) -> dict[Domain, list[Quad]]:
-        found: dict[Domain, list[Quad]] = {}
-        every, classes = self.every, self.program.classes
-        last: GraphName | None = None
-        into: list[Quad] | None = None
-        for quad in quads:
-            graph = quad.graph_name
-            if graph != last:
-                last, domain = graph, self.domain(graph)
-                graphs.add(graph)
-                into = None if domain is None else found.setdefault(domain, [])
-            if into is not None:
-                predicate = quad.predicate
-                if predicate in every and (predicate != TYPE or quad.object in classes):
-                    into.append(quad)
-        return found
-
-    def read(self, delta: Delta) -> Delta:
-        """The quads of a change that can be read, be it as axioms: most readings have none."""
-        may = self.may_be_read
-        added = [quad for quad in delta.added if quad.predicate in may]
-        removed = [quad for quad in delta.removed if quad.predicate in may]
-        return Delta(tuple(added), tuple(removed)) if added or removed else _NOTHING
-
-    def waiting(self, delta: Delta) -> Delta | None:
-        """The same, if that may wait: None where graphs come or go, or may not be written so."""
-        if delta.graphs_created or delta.graphs_dropped:
-            return None
-        found = self.read(delta)
-        if not (found.added or found.removed):
-            return found
-        graphs = {quad.graph_name for quad in found.added}
-        graphs.update([quad.graph_name for quad in found.removed])
-        return found if graphs.isdisjoint(_SPECIAL) else None
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """What is derived from at once, and what may wait; None where nothing can."""
+        if self._parting is None or self._parting.relevance is not relevance:
+            self._parting = Parting(self.predicates, self.program.classes, relevance)
+        return self._parting.part(delta, kinds)
 
     def stored(self, store: Source, delta: Delta) -> Iterator[list[Quad]]:
         """What a store holds that is read, in batches, as it is with the change."""

@@ -75,14 +75,15 @@ class SchemaQuads:
     """What follows and is not asserted, in the ontology graph.
 
     Kept as triples that share their terms, a third of what as many quads take; looked up seldom.
+    `size` is their number.
     """
 
     def __init__(self) -> None:
         self._objects: dict[NamedNode, dict[NamedNode, tuple[NamedNode, ...]]] = {}
-        self._size = 0
+        self.size = 0
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __contains__(self, quad: Quad) -> bool:
         by_subject = self._objects.get(quad.predicate, _NOTHING)
@@ -110,7 +111,7 @@ class SchemaQuads:
         """Derive nothing; what was derived."""
         went = list(self.match(None, None, None, None))
         self._objects = {}
-        self._size = 0
+        self.size = 0
         return went
 
     def change(
@@ -146,7 +147,7 @@ class SchemaQuads:
             name: {one: tuple(others) for one, others in by_subject.items()}
             for name, by_subject in found.items()
         }
-        self._size = len(triples)
+        self.size = len(triples)
 
 
 def _ends(axiom: DomainOf | RangeOf, classes: Above, below: Above) -> Iterator[Triple]:

@@ -70,7 +70,7 @@ def dns_of(frame: bytes) -> bytes:
 def _checksum(data: bytes) -> int:
     """The Internet's (RFC 1071)."""
     padded = data + b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(padded) // 2}H", padded))
+    total: int = sum(struct.unpack(f">{len(padded) // 2}H", padded))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -110,7 +110,11 @@ async def test_the_same_value_again_is_an_event_of_its_own(tmp_path: Path) -> No
 async def test_what_cannot_be_an_event_query_is_said(tmp_path: Path) -> None:
     async with gateway(tmp_path) as opened, socket(opened) as client:
         for members, said in (
-            ({"mode": "each"}, "mode: 'each' is none (give union or event)"),
+            ({"mode": "all"}, "mode: 'all' is none (give union or event or each)"),
+            ({"mode": "each"}, "mode: each is for several gateways (add gateways)"),
+            ({"absent": "drop"}, "absent: is about what several gateways have"),
+            ({"gateways": "all", "absent": "lose"}, "absent: 'lose' is none"),
+            ({"gateways": "all", "absent": "drop", "mode": "event"}, "without mode event"),
             ({"mode": "event", "output": "added"}, "mode event"),
             ({"mode": "event", "infer": True}, "leave out `infer`"),
             ({"mode": "event", "default-graph-uri": "urn:g"}, "leave out FROM"),

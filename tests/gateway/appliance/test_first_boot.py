@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from gateway.app.security import identities_path
-from gateway.appliance import claim_code, secrets, system_files
+from gateway.appliance import claim_code, secrets
 from gateway.appliance import first_boot as module
 from gateway.appliance.first_boot import Places, first_boot
 from gateway.appliance.toml_text import toml_of
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.config.settings import Config
+from gateway.runtime import durable_files
 from gateway.security.identity import Identity, Kind
 from gateway.security.identity_store import IdentityStore
 from gateway.security.policy import EVERYTHING
@@ -325,7 +326,7 @@ def test_a_power_cut_at_any_write_ends_in_the_same_device(
     places: Places, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     write(places, GOOD)
-    left, real = [writes], system_files.write_durably
+    left, real = [writes], durable_files.write_durably
 
     def cut(path: Path, content: bytes, mode: int) -> None:
         left[0] -= 1
@@ -390,6 +391,7 @@ def test_a_new_device_opens_what_it_serves_by_tls_and_nothing_else(places: Place
     [
         ('[mqtt]\nmode = "external"\nhost = "broker.lan"\n', "8443, 9443"),
         ("[mqtt]\nwebsocket = true\n", "8084, 8443, 8883, 9443"),
+        ('[mqtt]\nmode = "mosquitto"\n', "8443, 8883, 9443"),
         ("[tls]\nhttp_port = 443\nwebsocket_port = 0\nmqtt_port = 0\n", "443"),
         ('[mqtt]\nhost = "127.0.0.1"\n', "8443, 9443"),
     ],

@@ -205,6 +205,14 @@ def test_a_store_is_looked_at_though_profiles_are_wrong(house: House, capsys: Ca
     assert any("gw:topicFiltr" in line for line in lines)
 
 
+def test_a_store_of_a_newer_release_is_told(house: House, capsys: Captured) -> None:
+    house.insert(*said("urn:m", **GOOD))
+    (house.folder / "data" / "store" / "form").write_text("7")
+    code, lines = house.checked(capsys)
+    assert code == 1
+    assert "has form '7', which this release cannot read" in lines[0]
+
+
 def test_a_damaged_store_is_told(house: House, capsys: Captured) -> None:
     house.insert(*said("urn:m", **GOOD))
     for path in (house.folder / "data" / "store").rglob("MANIFEST*"):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from gateway.admin.keeping.replacement import is_waiting
 from gateway.app.gateway import Gateway
 from tests.gateway.dashboard.opened import BOTH_EXTREMES, at_home, pictures, seat, send, url
 from tests.gateway.dashboard.test_accessible import axe, violations
@@ -114,3 +115,27 @@ async def test_clients_are_let_in_and_put_out(browser: Browser, tmp_path: Path) 
         await expect(page.get_by_role("link", name="Quarantine").first).to_be_visible()
         await expect(page.get_by_role("link", name="Clients")).to_have_count(0)
         await one.leave()
+
+
+async def test_everything_is_put_away_and_comes_back(browser: Browser, tmp_path: Path) -> None:
+    async with at_home(browser, tmp_path) as (gateway, one):
+        page = await one.open(url(gateway, "health/backup"))
+        make = page.locator("section", has_text="Put everything away")
+        await make.get_by_label("Passphrase").fill("open sesame")
+        await make.get_by_role("button", name="Download").click()
+        await expect(make.get_by_text("The two passphrases differ")).to_be_visible()
+        await make.get_by_label("The same again").fill("open sesame")
+        async with page.expect_download() as coming:
+            await make.get_by_role("button", name="Download").click()
+        download = await coming.value
+        assert download.suggested_filename.startswith("test-")
+        await download.save_as(tmp_path / "a.backup")
+        assert await violations(one, page, axe()) == []
+        await pictures(page, "health-backup", BOTH_EXTREMES)
+        take = page.locator("section", has_text="Go back to a file")
+        await take.get_by_label("The file").set_input_files(tmp_path / "a.backup")
+        await take.get_by_label("Its passphrase").fill("open sesame")
+        await take.get_by_role("button", name="Restore", exact=True).click()
+        await take.get_by_role("button", name="Restore it now").click()
+        await expect(take.get_by_role("status")).to_contain_text("is as test was")
+    assert is_waiting(tmp_path / "data")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.config.journal import JournalSettings
 from gateway.config.settings import (
     SHIPPED_PROFILES,
     Config,
@@ -83,7 +84,12 @@ def test_a_client_asks_the_queries_of_the_house_and_of_the_screen_on_the_ports()
 
 
 def test_the_demo_is_a_gateway_in_its_own_folder(tmp_path: Path) -> None:
-    config = demo_config(tmp_path, Ports(1, 2, 3), HOUSE_PROFILE)
+    journal = JournalSettings(fsync_interval_s=5)
+    config = demo_config(tmp_path, Ports(1, 2, 3), HOUSE_PROFILE, journal=journal)
+    assert config.journal == journal
+    shipped = demo_config(tmp_path, Ports(1, 2, 3), HOUSE_PROFILE, tmp_path, journal=journal)
+    assert shipped.journal.fsync_interval_s == 5
+    assert shipped.journal.segment_s < 60
     assert config.gateway.data_dir == tmp_path / "data"
     assert (config.mqtt.port, config.http.port, config.websocket.port) == (1, 2, 3)
     assert config.jsap.profiles == (SHIPPED_PROFILES / "observations.jsap", HOUSE_PROFILE)

@@ -3,13 +3,15 @@
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine import Engine
 from gateway.engine.compile import TierCompiler
+from gateway.engine.join import star
 from gateway.engine.join.join import JoinUnit
 from gateway.engine.spu import Subject, evaluate
+from gateway.errors import UnsupportedQueryError
 from gateway.rdf.solutions import SolutionBag
 
 pytestmark = pytest.mark.property
@@ -105,3 +107,78 @@ def test_filter_on_a_variable_that_is_not_joined_is_not_a_constant() -> None:
     outcome = engine.update("INSERT DATA { <urn:a> <urn:p> <urn:b> . <urn:b> <urn:q> 1 }")
     assert not first.added
     assert not outcome.notifications
+
+
+arms = st.tuples(
+    st.sampled_from(["<urn:p>", "<urn:q>", "<urn:r>"]),
+    st.sampled_from(["?a", "?b", "?c", "?d", "?x", "?y", *NODES]),
+).map(" ".join)
+stars = st.tuples(
+    st.lists(arms, min_size=2, max_size=4, unique=True).map(" ; ".join),
+    st.sampled_from(
+        [
+            "",
+            "?y <urn:q> ?e ; <urn:r> ?f",
+            "?a <urn:p> ?e",
+            "<urn:b> <urn:p> ?x",
+            "FILTER(?a = <urn:b>)",
+        ]
+    ),
+    st.sampled_from(["", "OPTIONAL { ?x <urn:q> ?g ; <urn:r> ?h }", "FILTER(BOUND(?b))"]),
+).map(lambda parts: f"SELECT * {{ ?x {parts[0]} . {parts[1]} {parts[2]} }}")
+many = st.tuples(
+    st.sampled_from(NODES[:3]),
+    st.sampled_from(["<urn:p>", "<urn:q>", "<urn:r>"]),
+    st.lists(st.sampled_from(NODES), min_size=1, max_size=4).map(", ".join),
+).map(lambda parts: " ".join(parts) + " .")
+some = st.lists(many, max_size=4).map(" ".join)
+
+
+@settings(
+    max_examples=300,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(stars, st.lists(st.tuples(some, some), min_size=1, max_size=5))
+@pytest.mark.parametrize("most_rows", [64, 2])
+def test_stars_add_up_to_what_the_query_answers(
+    most_rows: int,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
+    steps: list[tuple[str, str]],
+) -> None:
+    """Also where most subjects are wide: what is left of a star is its patterns'."""
+    monkeypatch.setattr(star, "MOST_ROWS", most_rows)
+    engine = Engine.open()
+    try:
+        first = engine.subscribe(query)
+    except UnsupportedQueryError:
+        assume(False)
+    rows: SolutionBag = Counter(first.results.added)
+    for removed, added in steps:
+        outcome = engine.update(
+            f"DELETE DATA {{ {removed} }} ; INSERT DATA {{ {added} }}", deferred=True
+        )
+        for notification in outcome.notifications:
+            rows.update(notification.results.added)
+            rows.subtract(notification.results.removed)
+        assert +rows == evaluate(engine.store, Subject(query))
+        assert all(count >= 0 for count in rows.values())
+
+
+def test_a_hub_is_not_read_for_a_change_of_another_arm() -> None:
+    """A room of 1,000 things: renaming it makes a row each, a thing more makes one."""
+    engine = Engine.open()
+    things = ", ".join(f"<urn:thing:{n}>" for n in range(1_000))
+    engine.update(
+        f"INSERT DATA {{ <urn:room> a <urn:Room> ; <urn:name> 'hall' ; <urn:has> {things} }}"
+    )
+    engine.subscribe("SELECT * { ?room a <urn:Room> ; <urn:name> ?name ; <urn:has> ?thing }")
+    (one,) = engine.update("INSERT DATA { <urn:room> <urn:has> <urn:other> }").notifications
+    assert len(one.added) == 1
+    (every,) = engine.update(
+        "DELETE DATA { <urn:room> <urn:name> 'hall' } ;"
+        "INSERT DATA { <urn:room> <urn:name> 'attic' }"
+    ).notifications
+    assert (len(every.added), len(every.removed)) == (1_001, 1_001)

@@ -7,14 +7,17 @@ the notification names.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from random import Random
 
-from pyoxigraph import DefaultGraph, Quad, Store
+from pyoxigraph import DefaultGraph, Literal, Quad, Store
 
 from gateway.engine import Engine, Notification, SubscribeRequest
-from gateway.engine.spu import Subject, evaluate
+from gateway.engine.spu import EACH, Subject, evaluate
+from gateway.federation.asking.asking import Asked
+from gateway.federation.limits import GuardLimits
 from gateway.federation.loopback import LoopbackNet
-from gateway.federation.member import Asked, Member, MemberSettings
+from gateway.federation.member import Member, MemberSettings
 from gateway.federation.replica import own_quad
 from gateway.journal.event_position import EventPosition
 from gateway.journal.record import Origin
@@ -29,21 +32,25 @@ Past = dict[str, frozenset[Quad]]
 class Subscriber:
     """Adds up what a federated subscription is told, and compares it each time."""
 
-    def __init__(self, net: "Gateways", home: str, subject: Subject, scope: frozenset[str]) -> None:
+    def __init__(
+        self, net: "Gateways", home: str, request: SubscribeRequest, scope: frozenset[str]
+    ) -> None:
         self.told = 0
         self.scope = scope
         self.spuid = ""
         self.vector: Mapping[str, str] = {}
         self._net = net
         self._home = home
-        self._subject = subject
+        self._request = request
+        self._subject = Subject(request.text)
         self._rows: SolutionBag = Counter()
 
     def take(self, notification: Notification) -> None:
         assert notification.federation is not None
         vector = notification.federation.positions
         for member, position in self.vector.items():
-            assert EventPosition.parse(vector[member]) >= EventPosition.parse(position)
+            if self._request.absent == "keep" or member in vector:
+                assert EventPosition.parse(vector[member]) >= EventPosition.parse(position)
         self.vector = vector
         results = notification.results
         self._rows.update(results.added)
@@ -56,8 +63,23 @@ class Subscriber:
 
     def compare(self, vector: Mapping[str, str] | None = None) -> None:
         """What was told is the answer at the positions that the last notification named."""
-        expected = self._net.answer(self._subject, self._home, vector or self.vector)
+        now = vector or self.vector
+        if self._request.mode == EACH:
+            expected = self._net.answer_of_each(self._subject, self._home, now)
+            assert self._rows == expected, self._subject.text
+            return
+        expected = self._net.answer(self._subject, self._home, now)
         assert bag(self._subject, self._rows.elements()) == expected, self._subject.text
+
+
+def _patient(settings: MemberSettings) -> MemberSettings:
+    """The net loses in a second what others lose in a day."""
+    outgoing = replace(settings.outgoing, unheard=2**40)
+    return replace(
+        settings,
+        outgoing=outgoing,
+        guard=GuardLimits(misses=2**40, work_s=3600.0, event_work_s=3600.0),
+    )
 
 
 class Gateways:
@@ -89,7 +111,7 @@ class Gateways:
         self.subscribers[name] = []
         carrier = self.net.carrier(name)
         member = self.members[name] = Member(
-            name, engine, carrier, self._settings(name), self.random
+            name, engine, carrier, _patient(self._settings(name)), self.random
         )
         self._note(name)
         member.start()
@@ -112,10 +134,12 @@ class Gateways:
         """Hear of a local subscription of a gateway's engine."""
         self._listeners[name, spuid] = told
 
-    def subscribe(self, name: str, text: str, scope: frozenset[str] | None, wait: int) -> None:
+    def subscribe(
+        self, name: str, request: SubscribeRequest, scope: frozenset[str] | None, wait: int
+    ) -> None:
         """Subscribe; sequence 0 comes once all have told, or after so many messages."""
         member = self.members[name]
-        asked = member.ask(SubscribeRequest(text), scope)
+        asked = member.ask(request, scope)
         for _ in range(wait):
             if not member.missing(asked) or not self.net.step():
                 break
@@ -123,7 +147,7 @@ class Gateways:
 
     def _begin(self, name: str, asked: Asked) -> None:
         scope = frozenset(self.members) if asked.scope is None else asked.scope
-        subscriber = Subscriber(self, name, Subject(asked.request.text), scope)
+        subscriber = Subscriber(self, name, asked.request, scope)
         first = self.members[name].begin(asked, subscriber.take)
         subscriber.spuid = first.spuid
         self.subscribers[name].append(subscriber)
@@ -154,15 +178,28 @@ class Gateways:
         """The query on the merge of what members had, as far as the home may read it."""
         merged: dict[Quad, None] = {}
         for name, position in vector.items():
-            quads = self.past[name][position]
-            if name == home:
-                merged.update(dict.fromkeys(quads))
-                continue
-            readable = (quad for quad in quads if isinstance(quad.graph_name, DefaultGraph))
-            merged.update((own_quad(quad, name), None) for quad in readable)
+            merged.update(dict.fromkeys(self._seen(name, home, position)))
         store = QuadStore(Store())
         store.load(merged, [])
         return bag(subject, evaluate(store, subject).elements())
+
+    def answer_of_each(self, subject: Subject, home: str, vector: Mapping[str, str]) -> SolutionBag:
+        """The rows of each alone, with its name."""
+        found: SolutionBag = Counter()
+        for name, position in vector.items():
+            store = QuadStore(Store())
+            store.load(self._seen(name, home, position), [])
+            rows = evaluate(store, subject).elements()
+            found.update((*row, Literal(name)) for row in rows)
+        return found
+
+    def _seen(self, name: str, home: str, position: str) -> Iterable[Quad]:
+        """What one had, as the home may read it."""
+        quads = self.past[name][position]
+        if name == home:
+            return quads
+        readable = (quad for quad in quads if isinstance(quad.graph_name, DefaultGraph))
+        return dict.fromkeys(own_quad(quad, name) for quad in readable)
 
     def now(self, name: str) -> str:
         """Where a gateway stands."""

@@ -155,7 +155,7 @@ def test_messages_come_in_order_with_who_sent_them(pair: Pair) -> None:
         for channel in Channel:
             for number in range(50):
                 other.send(A, channel, f"{number}".encode())
-        told = [pair.wait(ear.messages) for _ in range(150)]  # type: ignore[arg-type]
+        told = [pair.wait(ear.messages) for _ in range(50 * len(Channel))]  # type: ignore[arg-type]
         for channel in Channel:
             of_channel = [each for each in told if each.channel is channel]  # type: ignore[attr-defined]
             assert [each.payload for each in of_channel] == [b"%d" % n for n in range(50)]  # type: ignore[attr-defined]

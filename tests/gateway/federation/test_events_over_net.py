@@ -14,7 +14,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 from gateway.engine import Notification, SubscribeRequest
 from gateway.engine.compound.event import CompoundEvent, term_of
 from gateway.engine.spu import EVENT, Subject
-from gateway.federation.event_home import EventSubscription
+from gateway.federation.events.event_home import EventSubscription
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.loopback import Misfortunes
 from gateway.federation.member import Member, MemberSettings
@@ -131,7 +131,9 @@ def play(seed: int, steps: int = 80) -> int:
     """Random misfortunes; how many notifications were told."""
     random = Random(seed)
     truths = {name: Truth(name) for name in NAMES}
-    limits = OutgoingLimits(batches=random.choice((1, 3, 256)))
+    limits = OutgoingLimits(
+        batches=random.choice((1, 3, 256)), at_once=random.choice((1, 2, 10_000))
+    )
     gateways = Gateways(
         NAMES,
         random,

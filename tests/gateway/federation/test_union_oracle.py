@@ -8,6 +8,8 @@ from random import Random
 
 import pytest
 
+from gateway.engine import SubscribeRequest
+from gateway.engine.spu import EACH, UNION
 from gateway.errors import GatewayError
 from gateway.federation.limits import OutgoingLimits
 from gateway.federation.loopback import Misfortunes
@@ -45,8 +47,14 @@ _QUERIES = (
 def play(seed: int, steps: int = 60) -> tuple[int, int]:
     """Random misfortunes, requests and subscriptions; how many notifications and resyncs."""
     random = Random(seed)
-    limits = OutgoingLimits(batches=random.choice((1, 4, 256)), quads=random.choice((5, 100_000)))
-    gateways = Gateways(NAMES, random, lambda _: MemberSettings(outgoing=limits))
+    limits = OutgoingLimits(
+        batches=random.choice((1, 4, 256)),
+        quads=random.choice((5, 100_000)),
+        part_quads=random.choice((1, 4, 512)),
+        at_once=random.choice((1, 2, 10_000)),
+    )
+    settings = MemberSettings(outgoing=limits, drop_s=0.0)
+    gateways = Gateways(NAMES, random, lambda _: settings)
     gateways.net.misfortunes = Misfortunes(random.choice((0, 0.02, 0.2)), random.choice((0, 0.1)))
     for _ in range(steps):
         _act(gateways, random)
@@ -119,8 +127,11 @@ def _subscribe(gateways: Gateways, name: str, random: Random) -> None:
     scope = None
     if random.random() < 0.3:
         scope = frozenset(random.sample(NAMES, random.randrange(1, 4)))
+    mode = EACH if random.random() < 0.2 else UNION
+    absent = "drop" if random.random() < 0.2 else "keep"
+    request = SubscribeRequest(text, mode=mode, absent=absent)
     try:
-        gateways.subscribe(name, text, scope, random.choice((0, 5, 400)))
+        gateways.subscribe(name, request, scope, random.choice((0, 5, 400)))
     except GatewayError:  # too wide, or what cannot be subscribed
         return
 
@@ -138,6 +149,6 @@ def test_union_is_the_query_on_the_merge_in_the_long_run() -> None:
 
 
 def test_the_plays_are_about_something() -> None:
-    played = [play(seed, steps=120) for seed in range(100, 108)]
+    played = [play(seed, steps=90) for seed in range(120, 130)]
     assert sum(told for told, _ in played) > 100
     assert sum(resyncs for _, resyncs in played) > 0

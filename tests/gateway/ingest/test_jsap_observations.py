@@ -193,7 +193,7 @@ def test_observations_tells_quantities_with_and_values_without_unit() -> None:
 
 
 def test_streams_tells_what_retention_needs() -> None:
-    names = ("observation", "sensor", "property", "feature")
+    names = ("observation", "sensor", "property", "feature", "timeSource")
     for update, values in (("OBSERVE_QUANTITY", QUANTITY), ("OBSERVE_VALUE", VALUE)):
         [row] = rows("STREAMS", updated(update, values))
         stamp = row.pop("phenomenonStamp")

@@ -28,6 +28,7 @@ from tests.kit.gateways import (
 from tests.kit.metrics import metrics
 
 READINGS = 4000
+FEWER = 1800
 
 
 async def health(gateway: Gateway) -> httpx.Response:
@@ -69,6 +70,38 @@ async def test_a_full_journal_stops_acknowledging_until_the_landing_zone_is_back
     values = {int(each.observation.lexical) for each in journal_records(tmp_path)}
     values |= {int(str(fields["v"])) for fields in landed(zone).values()}
     assert values == {*range(READINGS)}
+
+
+async def test_where_it_is_allowed_the_oldest_unshipped_go_with_a_gap_and_an_alarm(
+    tmp_path: Path,
+) -> None:
+    profile = write_profile(tmp_path, [mapping("v", "box/+", selector="$.v", sequence="$.v")])
+    limits = {"segment_observations": 8, "max_bytes": 65_536, "keep_s": 0, "drop_unshipped": True}
+    config = settings(tmp_path, profile).model_copy(
+        update={"journal": JournalSettings.model_validate(limits)}
+    )
+    async with running(config) as gateway:
+        with Device(gateway.mqtt_port, window=100) as device:
+            for value in range(FEWER):
+                device.send("box/1", json.dumps({"v": value}))
+            assert await asyncio.to_thread(device.wait_acknowledged, FEWER, 60.0) == FEWER
+        answer = await health(gateway)
+        assert answer.status_code == 200
+        assert any("had to go" in alarm for alarm in answer.json()["alarms"])
+        seen = await metrics(gateway)
+        assert seen["journal_bytes"] <= 65_536
+        dropped = seen["journal_dropped_total"]
+        async with httpx.AsyncClient() as client:
+            url = f"http://{LOOPBACK}:{gateway.http_port}/health/history"
+            entries = (await client.get(url)).json()["entries"]
+        assert [each["what"] for each in entries[:2]] == ["started", "alarm"]
+    kept = [each.position.sequence for each in journal_records(tmp_path)]
+    assert len(kept) == FEWER - dropped
+    assert kept == [*range(FEWER - len(kept) + 1, FEWER + 1)]
+    gaps = [*(tmp_path / "data" / "journal").glob("*.gap*")]
+    told = [json.loads(path.read_bytes()) for path in gaps]
+    assert sum(each["count"] for each in told) == dropped
+    assert {each["reason"] for each in told} == {"dropped"}
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from pyoxigraph import DefaultGraph, NamedNode
 
 from gateway.errors import BadRequestError, ConflictError, NotFoundError, StorageError
 from gateway.security.identity import Identity, Kind
-from gateway.security.identity_store import IdentityStore
+from gateway.security.identity_store import IdentityStore, read_identities
+from gateway.security.passwords import Hashes
 from gateway.security.policy import EVERYTHING, Policy
 from gateway.security.policy_text import decode_policy, encode_policy, policy_of, words_of
 from gateway.security.tokens import new_key
@@ -70,11 +71,45 @@ def test_an_identity_is_added_once_and_changed_only_where_it_is(tmp_path: Path) 
 
 def test_an_identity_registers_once_and_in_time(tmp_path: Path) -> None:
     store = store_of(tmp_path, Identity("lamp", Kind.DEVICE, POLICY, register_until=10.0))
-    assert not store.register("lamp", "id", "hash", now=10.0)
-    assert not store.register("nobody", "id", "hash", now=9.0)
-    assert store.register("lamp", "id", "hash", now=9.0)
-    assert not store.register("lamp", "other", "hash", now=9.0)
+    assert not store.register("lamp", "id", Hashes("hash"), now=10.0)
+    assert not store.register("nobody", "id", Hashes("hash"), now=9.0)
+    assert store.register("lamp", "id", Hashes("hash"), now=9.0)
+    assert not store.register("lamp", "other", Hashes("hash"), now=9.0)
     assert store.snapshot().clients["id"].secret_hash == "hash"
+
+
+def test_mosquittos_hash_is_that_of_the_present_secret(tmp_path: Path) -> None:
+    store = store_of(tmp_path, Identity("lamp", Kind.DEVICE, POLICY, register_until=10.0))
+    with pytest.raises(ConflictError, match="no secret yet"):
+        store.client_id("lamp")
+    assert store.register("lamp", "id", Hashes("first", "$7$first"), now=9.0)
+    assert store.snapshot().identities["lamp"].mosquitto_hash == "$7$first"
+    assert store.client_id("lamp") == "id"
+    store.renew("lamp", Hashes("second", "$7$second"), now=11.0)
+    renewed = store.snapshot().clients["id"]
+    assert (renewed.secret_hash, renewed.mosquitto_hash) == ("second", "$7$second")
+    assert renewed.tokens_from == 11.0
+    with closing(sqlite3.connect(tmp_path / "security" / "identities.sqlite")) as there:
+        assert there.execute("SELECT * FROM mosquitto_password").fetchall() == [
+            ("second", "$7$second")
+        ]
+        # A version that does not know of it gives another secret: the old hash is nobody's.
+        there.execute("UPDATE identity SET secret_hash = 'third'")
+        there.commit()
+    assert store.snapshot().clients["id"].mosquitto_hash == ""
+    store.renew("lamp", Hashes("fourth"), now=12.0)
+    assert store.snapshot().clients["id"].mosquitto_hash == ""
+    with pytest.raises(NotFoundError, match="nobody"):
+        store.renew("nobody", Hashes("x"), now=1.0)
+
+
+def test_a_file_of_an_earlier_version_is_read_as_it_is(tmp_path: Path) -> None:
+    store_of(tmp_path, identity("lamp"))
+    path = tmp_path / "security" / "identities.sqlite"
+    with closing(sqlite3.connect(path)) as there:
+        there.execute("DROP TABLE mosquitto_password")
+        there.commit()
+    assert read_identities(path).identities["lamp"].mosquitto_hash == ""
 
 
 def test_keys_rotate_and_the_oldest_are_forgotten(tmp_path: Path) -> None:

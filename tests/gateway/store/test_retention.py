@@ -106,5 +106,29 @@ def test_unit_outlives_the_last_number_in_the_store() -> None:
     assert [end.after for end in retention.admit([(STREAMS[0], _kept(2, "F"))]).ended] == ["F"]
 
 
+@given(st.integers(1, 3), st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=20))
+def test_times_of_our_own_clock_are_in_the_order_of_arrival(
+    latest: int, arriving: list[tuple[int, bool]]
+) -> None:
+    """However often the clock is set back, the last arrival with its time is in the store."""
+    retention, store = Retention(latest), set[str]()
+    for number, (second, is_ours) in enumerate(arriving):
+        time, iri = EPOCH + timedelta(seconds=second), f"urn:{number}"
+        kept = Kept(time, (1, number), iri, is_ours=is_ours)
+        entering, leaving, _ = retention.admit([(STREAMS[0], kept)])
+        store = (store - set(leaving)) | entering
+        assert len(store) <= latest
+        if all(each for _, each in arriving):
+            assert iri in store
+
+
+def test_a_clock_that_was_set_back_over_a_restart_hides_nothing() -> None:
+    retention = Retention(1)
+    future = EPOCH + timedelta(days=400)
+    retention.recall(STREAMS[0], Kept(future, (1, 1), "urn:future", is_ours=True))
+    now = Kept(EPOCH, (2, 1), "urn:now", is_ours=True)
+    assert retention.admit([(STREAMS[0], now)]) == ({"urn:now"}, ["urn:future"], [])
+
+
 def _kept(second: int, unit: str | None) -> Kept:
     return Kept(EPOCH + timedelta(seconds=second), (1, second), f"urn:{second}", unit)

@@ -33,6 +33,8 @@ from gateway.reasoning.axioms import (
     read_axioms,
 )
 from gateway.reasoning.domains import SCHEMA, Domain, Domains
+from gateway.reasoning.incremental.parting import AllKinds, Among, Parted
+from gateway.reasoning.relevance import NOTHING_MATTERS, Relevance
 from gateway.store.quad_index import QuadIndex
 from gateway.store.readable import GraphNode, Source
 from tests.kit.reasoning.fixpoint.closure import (
@@ -161,18 +163,21 @@ class NaiveReasoner:
         graphs = frozenset(graph for graph in self._into if self._store.contains_graph(graph))
         self._state = self._entailed(asserted, graphs, {}, frozenset(), refuses=False)
 
-    def looked_at(self, delta: Delta) -> Delta | None:
-        """All of a reading; None where it says axioms, or is to be refused."""
+    def parted(self, delta: Delta, kinds: AllKinds, relevance: Relevance) -> Parted | None:
+        """All of a reading, if nothing is relevant; None too where it says axioms, or is wrong."""
+        del kinds
         touched = {quad.graph_name for quad in (*delta.added, *delta.removed)}
         special = self._into | {ONTOLOGY_GRAPH, *delta.graphs_created, *delta.graphs_dropped}
-        return delta if touched.isdisjoint(special) else None
+        may_wait = relevance == NOTHING_MATTERS and touched.isdisjoint(special)
+        return Parted(Delta(), Delta(), delta) if may_wait else None
 
-    def step(self, delta: Delta, *, is_reading: bool = False) -> Delta:
-        """The change of what is asserted and follows.
+    def step(self, delta: Delta, *, is_reading: bool = False, among: Among = None) -> Delta:
+        """The change of what is asserted and follows; never of a part.
 
         Raises ForbiddenError, OntologyError, and DerivedLimitError unless `is_reading`; then
         nothing has changed.
         """
+        assert among is None
         self._require_writable(delta)
         state = self._state
         asserted = (state.asserted - set(delta.removed)) | set(delta.added)

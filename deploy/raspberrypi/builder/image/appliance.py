@@ -63,6 +63,7 @@ MASKED = (
 _MOUNT_POINTS = (
     *("boot/firmware", "data", "proc", "sys", "dev", "run", "tmp"),
     *("etc/sosa-gateway", "var/lib/sosa-gateway", "var/lib/sosa-gateway-slots", "var/lib/systemd"),
+    *("var/lib/mosquitto", "var/lib/sosa-gateway-mosquitto"),
 )
 _EMPTIED = ("boot", "run", "tmp", "var/cache", "var/lib/apt/lists", "var/log", "var/tmp")
 _ALIKE = ("etc/ssh/ssh_host_*", "var/lib/systemd/random-seed", "var/lib/dbus/machine-id")
@@ -159,13 +160,16 @@ DATA: Mapping[str, tuple[int, bool, bool]] = {
     "etc/nftables": (0o755, False, False),
     "etc/sosa-gateway": (0o750, False, True),
     "etc/wpa_supplicant": (0o700, False, False),
+    "mosquitto": (0o755, False, False),
+    "mosquitto-files": (0o755, False, False),
     "releases": (0o755, False, False),
     "sosa-gateway": (0o700, True, True),
     "ssh": (0o700, False, False),
     "systemd": (0o755, False, False),
 }
 """The folders of /data before the first start: mode, whether the gateway owns it, whether its group
-does. `releases` has the slots of the program, which the gateway itself cannot write."""
+does; units give those of Mosquitto to whom they are for. `releases` has the slots of the program,
+which the gateway itself cannot write."""
 
 
 def make_data(folder: Path, owner: Owner) -> None:

@@ -637,6 +637,7 @@ export const texts = {
       connected: "Connected",
       clients: "Clients",
       configuration: "Configuration",
+      backup: "Backup",
       log: "Log",
     },
     flow: "What passes",
@@ -758,6 +759,30 @@ export const texts = {
     letIn: "Let in",
     secretOf: (name: string) => `The secret of ${name}. It is shown only now.`,
     kept: "I have kept it",
+
+    backup: {
+      make: "Put everything away as a file",
+      what: "Settings, devices, clients, rules and what is known now. Readings of before are not in it.",
+      passphrase: "Passphrase, if nobody else is to read it",
+      again: "The same again",
+      differ: "The two passphrases differ.",
+      download: "Download",
+      made: (size: string, isEncrypted: boolean) =>
+        `Downloaded: ${size}. ${isEncrypted ? "Without its passphrase nobody can read it." : "Keep it safe: it has keys in it."}`,
+      take: "Go back to a file",
+      takes: "All that is here now gives way to what the file has, but for the settings.",
+      file: "The file",
+      itsPassphrase: "Its passphrase, if it has one",
+      replace: "Readings here that it does not know go aside",
+      restore: "Restore",
+      sure: "Restore it now",
+      choose: "Choose a file first.",
+      restored: (gateway: string, startsAnew: boolean) =>
+        startsAnew
+          ? `The gateway starts anew, as ${gateway} was. Sign in again in a moment.`
+          : `At its next start the gateway is as ${gateway} was.`,
+      leftOut: "Not in the file, since they lay elsewhere:",
+    },
   },
 
   why: {

@@ -20,12 +20,14 @@ def external_measures(broker: ExternalBroker) -> tuple[Measure, ...]:
     )
 
 
-def external_alarms(broker: ExternalBroker, address: str) -> Source:
+_CORRECT_IT = "correct [mqtt] host, port, username, password_file and tls, or start the broker"
+
+
+def external_alarms(broker: ExternalBroker, address: str, hint: str = _CORRECT_IT) -> Source:
     """Not connected, and why."""
 
     def look() -> Iterator[Condition]:
         if broker.fault:
-            hint = "correct [mqtt] host, port, username, password_file and tls, or start the broker"
             yield Condition(AlarmKind.BROKER, address, broker.fault, hint)
 
     return look

@@ -165,6 +165,12 @@ def test_a_reading_of_axioms_does_not_wait(engine: Engine) -> None:
     assert answered(engine) == {"x"}
 
 
+def test_what_is_no_axiom_in_a_reading_can_be_taken_back(engine: Engine) -> None:
+    said = f"GRAPH {ONTOLOGY_GRAPH} {{ <urn:C> <urn:unread> 1 }}"
+    engine.update(reading(f"INSERT DATA {{ {said} }}"))
+    assert len(engine.update(f"DELETE DATA {{ {said} }}").delta.removed) == 1
+
+
 def test_a_reading_into_a_graph_of_conclusions_is_refused(engine: Engine) -> None:
     engine.update("INSERT DATA { <urn:where> <urn:is> <urn:it> }")
     into = CONTRADICTIONS_GRAPH.value

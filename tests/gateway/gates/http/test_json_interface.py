@@ -87,7 +87,7 @@ async def status_without_body(address: Address, path: str, who: str, length_byte
 
 def test_there_are_bodies() -> None:
     assert set(WITH_BODY) >= {"/mappings/apply", "/mappings/rehearse", "/actuators/{name}/command"}
-    assert len(WITH_BODY) == 13
+    assert len(WITH_BODY) == 15
     assert set(WITH_BODY) >= ANYBODYS.keys()
 
 

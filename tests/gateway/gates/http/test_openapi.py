@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -64,10 +65,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     async def serve(folder: Path) -> None:
         config = gateways.settings(folder, gateways.write_profile(folder))
-        async with gateways.running(config) as gateway:
-            found.append(f"http://127.0.0.1:{gateway.http_port}")
-            started.set()
-            await ended.wait()
+        with patch("gateway.admin.keeping.encryption.MEMORY_KIB", 8):  # many passphrases are tried
+            async with gateways.running(config) as gateway:
+                found.append(f"http://127.0.0.1:{gateway.http_port}")
+                started.set()
+                await ended.wait()
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve(folder)))
     thread.start()

@@ -127,7 +127,7 @@ export interface Report {
 }
 
 export interface Broker {
-  mode: "embedded" | "external";
+  mode: "embedded" | "external" | "mosquitto";
   host: string;
   address: string;
   local: boolean;

@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 import { me } from "../../protocol/session";
 import { address, href } from "../../state/address";
 import { texts } from "../../texts";
+import { Backup } from "./Backup";
 import { Clients } from "./Clients";
 import { Overview, wrong } from "./Overview";
 import { Quarantine } from "./Quarantine";
@@ -18,13 +19,15 @@ const PARTS: Record<keyof typeof texts.health.tabs, ComponentType> = {
   connected: ConnectedList,
   clients: Clients,
   configuration: Configuration,
+  backup: Backup,
   log: Log,
 };
 
 type Part = keyof typeof PARTS;
 
-/** Letting clients in and out is for who may do everything, where clients are asked who they are. */
+/** Letting clients in and out is for who may do everything, where clients are asked who they are; so is a backup. */
 function isOffered(part: Part): boolean {
+  if (part === "backup") return me.value?.everything ?? false;
   return part !== "clients" || ((me.value?.secured ?? false) && (me.value?.everything ?? false));
 }
 

@@ -1,0 +1,1 @@
+"""What a federation of gateways costs: one pair, many queries, delay."""

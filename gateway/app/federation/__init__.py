@@ -1,0 +1,1 @@
+"""The federation put together: between gateways of one machine, and between members of one."""

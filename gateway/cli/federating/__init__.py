@@ -1,0 +1,1 @@
+"""`sosa-gateway federation`, one module a subject."""

@@ -1,0 +1,238 @@
+"""Stars: the patterns of a join that share their subject, changed and completed as one.
+
+Place: within the BOOSTER. An observation is a subject with a dozen quads, which come and go
+together; a pattern at a time, each of its quads would be joined with all others to find the same
+rows. A star looks once at each subject that a Delta touches: what it had and what it has now, arm
+by arm. Its rows change as those of any join do: a row counts at the first of its arms that
+changed, so a subject with 10,000 objects of one arm is not read for a change of another.
+Sources: docs/engine.md; star-shaped groups, Vidal et al., "Efficiently Joining Group Patterns in
+SPARQL Queries", 2010.
+"""
+
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+from gateway.engine.dataset import Objects, Quads, objects_in
+from gateway.engine.join.join_pattern import JoinPattern, Slot
+from gateway.engine.lutt import Run
+from gateway.rdf.terms import GraphName, Term
+
+Values = tuple[Any, ...]
+Rows = list[Values]
+Side = dict[int, dict[Term, None]]
+"""Changed objects of one subject, by arm."""
+
+State = Callable[[int], Collection[Term]]
+"""The objects of one subject, by arm."""
+
+MOST_ROWS = 64
+"""That one changed object of a subject may have a part in."""
+
+_NONE: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A pattern of a star: its predicate, and the objects that it takes.
+
+    A constant is the one object; of a variable `known` are those that somebody wants, None is any.
+    """
+
+    predicate: Term
+    constant: Term | None = None
+    known: Collection[Any] | None = None
+
+    def takes(self, objects: Collection[Term]) -> Collection[Term]:
+        """Those of the objects that it takes."""
+        if self.constant is not None:
+            return (self.constant,) if self.constant in objects else _NONE
+        known = self.known
+        return objects if known is None else [each for each in objects if each in known]
+
+
+def relations(patterns: Sequence[JoinPattern]) -> list[tuple[int, ...]]:
+    """The patterns, by number, in stars and alone, by the first of each.
+
+    Of a star the arms have one variable subject and one graph, constant predicates, and objects
+    that are constants or variables of their own within it.
+    """
+    found: dict[Any, list[int]] = {}
+    own: dict[Any, set[Slot]] = {}
+    for number, pattern in enumerate(patterns):
+        star = (pattern.subject, pattern.graph)
+        object_ = pattern.object
+        names = own.setdefault(
+            star, {pattern.subject} if isinstance(pattern.subject, str) else set()
+        )
+        if not is_arm(pattern) or object_ in names:
+            found[number] = [number]
+            continue
+        if isinstance(object_, str):
+            names.add(object_)
+        found.setdefault(star, []).append(number)
+    return sorted(tuple(each) for each in found.values())
+
+
+def is_arm(pattern: JoinPattern) -> bool:
+    """Whether a pattern can be an arm: its subject varies, predicate and graph do not."""
+    return isinstance(pattern.subject, str) and not (
+        isinstance(pattern.predicate, str) or isinstance(pattern.graph, str)
+    )
+
+
+class StarChange(NamedTuple):
+    """Rows lost and won, subjects all of whose rows are among these, and quads left out.
+
+    Left are those of `wide` subjects: one changed object is in so many rows that other patterns
+    should have their say before these are made.
+    """
+
+    lost: Rows
+    won: Rows
+    whole: list[Term]
+    wide: list[Run]
+
+
+class _WideError(Exception):
+    """There would be more rows than `MOST_ROWS`."""
+
+
+class Star:
+    """Rows of a star that a change takes and gives: the subject, then the objects of variables."""
+
+    def __init__(
+        self, graph: GraphName, arms: Sequence[Arm], subjects: Collection[Any] | None = None
+    ) -> None:
+        """Of these `subjects` only, where somebody wants no others."""
+        self._graph = graph
+        self._subjects = subjects
+        self._arms = tuple(arms)
+        self._by_predicate: dict[Term, list[tuple[int, Arm]]] = {}
+        for number, arm in enumerate(arms):
+            self._by_predicate.setdefault(arm.predicate, []).append((number, arm))
+
+    def changes(self, now: Quads, runs: Sequence[Run]) -> StarChange:
+        """What the changed quads make; `now` has the change already."""
+        found = StarChange([], [], [], [])
+        touched = self._touched(runs)
+        if not touched:
+            return found
+        looks = [objects_in(now, arm.predicate, self._graph) for arm in self._arms]
+        wide: set[Term] = set()
+        for subject, (removed, added) in touched.items():
+            had = self._had(subject, looks, removed, added)
+            try:
+                lost, all_lost = self._rows(subject, had, removed)
+                won, all_won = self._rows(subject, self._has(subject, looks), added)
+            except _WideError:
+                wide.add(subject)
+                continue
+            found.lost.extend(lost)
+            found.won.extend(won)
+            if all_lost or all_won:
+                found.whole.append(subject)
+        if wide:
+            found.wide.extend(_of_subjects(runs, wide))
+        return found
+
+    def _touched(self, runs: Iterable[Run]) -> dict[Term, tuple[Side, Side]]:
+        """By subject, the objects of each arm that were removed, and that were added."""
+        found: dict[Term, tuple[Side, Side]] = {}
+        for run in runs:
+            if run.graph == self._graph:
+                for number, arm in self._by_predicate.get(run.predicate, ()):
+                    for subject, object_ in self._taken(run, arm):
+                        sides = found.get(subject)
+                        if sides is None:
+                            sides = found[subject] = ({}, {})
+                        changed = sides[run.is_added].get(number)
+                        if changed is None:
+                            sides[run.is_added][number] = {object_: None}
+                        else:
+                            changed[object_] = None
+        return found
+
+    def _taken(self, run: Run, arm: Arm) -> Iterable[tuple[Term, Term]]:
+        """Subject and object of the quads that an arm takes and somebody may want."""
+        ends: Iterable[tuple[Term, Term]] = zip(run.subjects, run.objects, strict=True)
+        constant, known, wanted = arm.constant, arm.known, self._subjects
+        if constant is not None:
+            ends = [each for each in ends if each[1] == constant]
+        elif known is not None:
+            ends = [each for each in ends if each[1] in known]
+        return ends if wanted is None else [each for each in ends if each[0] in wanted]
+
+    def _has(self, subject: Term, looks: Sequence[Objects]) -> State:
+        """What a subject has after the change, of an arm when it is asked."""
+        arms = self._arms
+
+        def objects(number: int) -> Collection[Term]:
+            return arms[number].takes(looks[number](subject))
+
+        return objects
+
+    def _had(self, subject: Term, looks: Sequence[Objects], removed: Side, added: Side) -> State:
+        """What it had before."""
+        has = self._has(subject, looks)
+
+        def objects(number: int) -> Collection[Term]:
+            found = has(number)
+            if number in added:
+                new = added[number]
+                found = [each for each in found if each not in new]
+            return [*found, *removed[number]] if number in removed else found
+
+        return objects
+
+    def _rows(self, subject: Term, state: State, changed: Side) -> tuple[Rows, bool]:
+        """The rows of a state with a changed object, each at the first arm that has one.
+
+        Also whether these are all. Raises _WideError.
+        """
+        found: Rows = []
+        unchanged: list[Collection[Term]] = [(subject,)]
+        left = len(changed)
+        for number, arm in enumerate(self._arms):
+            if not left:
+                break
+            own = changed.get(number)
+            if own is not None:
+                behind = self._behind(number, state)
+                if behind is not None:
+                    if prod(map(len, (*unchanged, *behind))) > MOST_ROWS:
+                        raise _WideError
+                    at = () if arm.constant is not None else (own,)
+                    found += product(*unchanged, *at, *behind)
+                left -= 1
+            stays = state(number)
+            if own is not None:
+                stays = [each for each in stays if each not in own]
+            if not stays:
+                return found, True
+            if arm.constant is None:
+                unchanged.append(stays)
+        return found, False
+
+    def _behind(self, number: int, state: State) -> list[Collection[Term]] | None:
+        """What the arms behind this one have; None where one has nothing."""
+        arms = self._arms
+        found: list[Collection[Term]] = []
+        for other in range(number + 1, len(arms)):
+            objects = state(other)
+            if not objects:
+                return None
+            if arms[other].constant is None:
+                found.append(objects)
+        return found
+
+
+def _of_subjects(runs: Iterable[Run], subjects: Container[Term]) -> Iterator[Run]:
+    """The quads of these subjects."""
+    for run in runs:
+        both = zip(run.quads, run.subjects, strict=True)
+        quads = [quad for quad, subject in both if subject in subjects]
+        if quads:
+            yield run.some(quads)

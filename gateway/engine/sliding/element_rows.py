@@ -1,0 +1,207 @@
+"""`ElementRows`: the rows of a star that each element of a stream gives by itself.
+
+    Change.entered, Change.left -> Followed, of one window -> ElementRows, of all ranges -> rows
+
+Place: instead of `star` for windows by range, as long as each subject is of one element, as an
+observation is. Then its rows come and go with it, whatever the range: they are found once, when it
+enters the first window, and kept once for all. What two elements say of one subject has to be
+joined: then it is not sure any more, and each window goes on with a star of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from pyoxigraph import Triple
+
+from gateway.engine.sliding.measured import Measured, measured
+from gateway.engine.sliding.star import Star
+from gateway.rdf.solutions import Row
+from gateway.windows.content import Change
+from gateway.windows.owners import Record
+from gateway.windows.parted import Parted
+from gateway.windows.range_content import RangeContent
+from gateway.windows.timeline import Timeline
+
+Rows = tuple[Row, ...]
+
+_SPARE = 64
+"""Subjects that may come beside twice as many as there were, before all are gone over."""
+
+_MOST_SAID = 8
+"""So many stars keep what an element says with it; for further ones it is read again."""
+
+_MOST_SHARED = 10_000
+
+_known: WeakValueDictionary[tuple[Timeline, object], "ElementRows"] = WeakValueDictionary()
+
+
+class Said(NamedTuple):
+    """What an element says by one star: hashes of subjects, or the one there is, and rows.
+
+    `numbers`: what the values of these are as numbers, where that was asked for. `others` is what
+    it says by other stars.
+    """
+
+    of: object
+    subjects: int | tuple[int, ...]
+    rows: Rows
+    numbers: tuple[tuple[Measured, ...], ...]
+    others: "Said | None"
+
+
+_said: Callable[[type[Said], tuple[object, ...]], Said] = tuple.__new__
+"""A third of the time of calling the class."""
+
+
+def element_rows(timeline: Timeline, star: Star, *, is_measured: bool) -> "ElementRows":
+    """The rows of a timeline's elements by such a star, shared by all who have them."""
+    name = timeline, (star.name, is_measured)
+    found = _known.get(name)
+    if found is None:
+        found = _known[name] = ElementRows(star, is_measured=is_measured)
+    return found
+
+
+class ElementRows:
+    """With `is_sure` no subject is of two elements that were entered and are in the timeline.
+
+    Rows are told with their numbers where they are to be measured. Subjects are known by their
+    hashes: two of one hash count as one, which costs time alone.
+    """
+
+    def __init__(self, star: Star, *, is_measured: bool) -> None:
+        self.is_sure = True
+        self._is_measured = is_measured
+        self._name = object()
+        self._star = star
+        self._subjects: dict[int, Record] = {}
+        self._most = _SPARE
+        self._shared: dict[int, tuple[tuple[Triple, ...], tuple[Triple, ...]]] = {}
+
+    def enter(self, record: Record) -> Said:
+        """What an element says that is in a window now; looks whether it is sure."""
+        said: Said | None = record.said
+        if said is None or said.of is not self._name:
+            said = self._kept(record)
+        known, subjects = self._subjects, said.subjects
+        for subject in (subjects,) if isinstance(subjects, int) else subjects:
+            if known.setdefault(subject, record) is not record:
+                if known[subject].own is not None:  # another one, and it is there still
+                    self.is_sure = False
+                known[subject] = record
+        return said
+
+    def leave(self, record: Record) -> Said:
+        """What an element says that is in a window no more."""
+        said = self.said(record)
+        if record.own is None:  # nor in any other
+            known, subjects = self._subjects, said.subjects
+            for subject in (subjects,) if isinstance(subjects, int) else subjects:
+                if known.get(subject) is record:
+                    del known[subject]
+        return said
+
+    def said(self, record: Record) -> Said:
+        """What an element says that was entered."""
+        said: Said | None = record.said
+        if said is None or said.of is not self._name:
+            said = self._found(record) or self._read(record, None)
+        return said
+
+    def _found(self, record: Record) -> Said | None:
+        said: Said | None = record.said
+        while said is not None and said.of is not self._name:
+            said = said.others
+        return said
+
+    def _kept(self, record: Record) -> Said:
+        others: Said | None = record.said
+        if others is not None:
+            said = self._found(record)
+            if said is not None:
+                return said
+            if _depth(others) >= _MOST_SAID:
+                others = None
+        said = record.said = self._read(record, others)
+        if len(self._subjects) > self._most:
+            left = {key: each for key, each in self._subjects.items() if each.own is not None}
+            self._subjects, self._most = left, 2 * len(left) + _SPARE
+        return said
+
+    def _read(self, record: Record, others: Said | None) -> Said:
+        triples, star = record.element.triples, self._star
+        if isinstance(triples, Parted):
+            triples = self._looked_at(triples)
+        subjects: int | tuple[int, ...]
+        entries = star.entries(triples)
+        if len(entries) == 1:  # as mostly
+            subjects, rows = hash(entries[0][-1]), star.rows_of(entries[0])
+        else:
+            subjects = tuple([hash(entry[-1]) for entry in entries])
+            rows = tuple([row for entry in entries for row in star.rows_of(entry)])
+        if len(rows) > 1:  # one that is there twice counts once
+            entries = star.entries(tuple(dict.fromkeys(triples)))
+            rows = tuple([row for entry in entries for row in star.rows_of(entry)])
+        numbers: tuple[tuple[Measured, ...], ...] = ()
+        if self._is_measured:
+            numbers = tuple([tuple(map(measured, row)) for row in rows])
+        return _said(Said, (self._name, subjects, rows, numbers, others))
+
+    def _looked_at(self, triples: Parted) -> tuple[Triple, ...]:
+        """The triples that the star looks at."""
+        own, shared = triples.unique(self._star.predicates), triples.shared
+        if not shared:
+            return own
+        known = self._shared.get(id(shared))
+        if known is None:
+            if len(self._shared) >= _MOST_SHARED:
+                self._shared.clear()
+            wanted = tuple(t for t in shared if t.predicate in self._star.predicates)
+            known = self._shared[id(shared)] = shared, wanted
+        return (*own, *known[1])
+
+
+def _depth(said: Said | None) -> int:
+    depth = 0
+    while said is not None:
+        said, depth = said.others, depth + 1
+    return depth
+
+
+class Followed:
+    """The elements of one window, by the rows of a star."""
+
+    def __init__(self, content: RangeContent, star: Star, *, is_measured: bool) -> None:
+        self._content = content
+        self._star = star
+        self._is_measured = is_measured
+        self._begin()
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether its rows are those of its elements."""
+        return self._rows.is_sure
+
+    def rows(self) -> Iterator[Row]:
+        """All rows of the window."""
+        for record in self._content.records:
+            yield from self._rows.said(record).rows
+
+    def change(self, change: Change) -> tuple[list[Said], list[Said]]:
+        """What the elements say that go and those that come; it counts where it `is_sure` then."""
+        if self._content.holder is not self._timeline:
+            self._begin()  # a clock was set
+        entered, left = change.entered, change.left
+        if entered and left and (len(entered) > 1 or len(left) > 1 or entered[0] is left[0]):
+            both = set(entered).intersection(left)
+            entered = [each for each in entered if each not in both]
+            left = [each for each in left if each not in both]
+        leave, enter = self._rows.leave, self._rows.enter
+        return [leave(record) for record in left], [enter(record) for record in entered]
+
+    def _begin(self) -> None:
+        self._timeline = self._content.holder
+        self._rows = element_rows(self._timeline, self._star, is_measured=self._is_measured)
+        for record in self._content.records:
+            self._rows.enter(record)

@@ -1,0 +1,1 @@
+"""How the members of a federation are: for people, programs, metrics and alarms."""
