@@ -147,7 +147,15 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(
-            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+            subscribing(
+                config,
+                storage.scheduler,
+                loop_calls,
+                guarded,
+                clocks=clocks,
+                tasks=tasks,
+                history=None if kept is None else kept.history,
+            )
         )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)

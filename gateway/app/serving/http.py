@@ -12,9 +12,9 @@ from starlette.routing import BaseRoute
 from gateway.app.admin import json_interface
 from gateway.app.alarms import Alarming, limit_alarms
 from gateway.app.health import Health, operations_gate
-from gateway.app.looking import flow_gate
 from gateway.app.names import called_names
 from gateway.app.security import Security
+from gateway.app.serving.flow import flow_gate
 from gateway.app.serving.limits import (
     load_limits,
     query_limits,

@@ -36,7 +36,7 @@ class Device:
         self._tls.check_hostname = False
         self._tls.verify_mode = ssl.CERT_NONE
         address = f"https://{LOOPBACK}:{machine.ports['http']}"
-        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=60)
+        self.http = httpx.Client(base_url=address, verify=self._tls, timeout=300)
         self.credentials: tuple[str, str] = ("", "")
 
     def claim(self, code: str = CODE) -> None:
@@ -105,7 +105,7 @@ class Subscription:
     ) -> None:
         self._socket.close()
 
-    def added(self, timeout_s: float = 60) -> Sequence[tuple[str, str]]:
+    def added(self, timeout_s: float = 300) -> Sequence[tuple[str, str]]:
         """Sensor and value of each row that the next notification adds."""
         told: Any = json.loads(self._socket.recv(timeout=timeout_s))
         assert "notification" in told, told

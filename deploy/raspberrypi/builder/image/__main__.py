@@ -155,7 +155,7 @@ def _sha256(path: Path) -> str:
 
 
 def _sums(output: Path, made: Sequence[Path]) -> None:
-    """Of what was made now; what an earlier build left there keeps its line while it is there."""
+    """Name what was made now; what an earlier build left keeps its line while it is there."""
     file = output / SUMS
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     sums = {name: total for total, _, name in (line.partition("  ") for line in lines)}
