@@ -28,7 +28,7 @@ from gateway.app.security import Security, security
 from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
 from gateway.app.storage import Storage, open_storage, store_path
-from gateway.app.subscribers import subscribing
+from gateway.app.subscribers import Beside, subscribing
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.gates.admin.keeping import KeepingGate
@@ -146,17 +146,9 @@ class Gateway:
         onboarding = onboarding_of(config, lambda: control.reload.profiles, reception, clocks)
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
-        subscribed = await enter(
-            subscribing(
-                config,
-                storage.scheduler,
-                loop_calls,
-                guarded,
-                clocks=clocks,
-                tasks=tasks,
-                history=None if kept is None else kept.history,
-            )
-        )
+        history = None if kept is None else kept.history
+        beside = Beside(loop_calls, guarded, clocks, tasks, history)
+        subscribed = await enter(subscribing(config, storage.scheduler, beside))
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)
         broker = broker_link(MqttContext(*around, modbus.is_ours))

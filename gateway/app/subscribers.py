@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.app.federation.federating import Federation, Histories, federating
 from gateway.app.security import Security
@@ -96,18 +97,22 @@ class Subscribing:
                 yield
 
 
+class Beside(NamedTuple):
+    """What is there when subscribers come; `history` is what members missed."""
+
+    loop_calls: LoopCalls
+    security: Security
+    clocks: Clocks
+    tasks: Tasks
+    history: Histories = None
+
+
 @asynccontextmanager
 async def subscribing(
-    config: Config,
-    scheduler: Scheduler,
-    loop_calls: LoopCalls,
-    security: Security,
-    *,
-    clocks: Clocks,
-    tasks: Tasks,
-    history: Histories = None,
+    config: Config, scheduler: Scheduler, beside: Beside
 ) -> AsyncIterator[Subscribing]:
-    """Subscribers can come, by whatever transport; `history` is what members missed."""
+    """Subscribers can come, by whatever transport."""
+    loop_calls, security, clocks, tasks, history = beside
     policies = None if security.authority is None else security.authority.policy
     limits = subscriber_limits(config)
     async with AsyncExitStack() as stack:

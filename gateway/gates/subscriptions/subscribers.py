@@ -161,24 +161,9 @@ class Subscribers:
         subscription = Subscription(principal, client, message.alias, outbox, owner)
         self._clients[client] += 1
         self._living += 1
-        rights = principal.policy.subscribe_rights
         try:
             subscription.spuid = await self._engine.subscribe(
-                SubscribeRequest(
-                    message.sparql,
-                    message.dataset,
-                    rights,
-                    message.alias,
-                    owner=client,
-                    infer=message.infers(self.limits.infer),
-                    windows=message.over.windows,
-                    output=message.over.output,
-                    mode=message.over.mode,
-                    after=message.over.after,
-                    gateways=message.over.gateways,
-                    absent=message.over.absent,
-                    takes=outbox.takes,
-                ),
+                self._request(message, subscription),
                 sink=outbox.put,
                 ended=lambda error: self.loop_calls.call(self.end, subscription, error),
             )
@@ -192,6 +177,24 @@ class Subscribers:
         self._watch(subscription)
         if subscription.refused is not None:
             self.end(subscription, subscription.refused)
+
+    def _request(self, message: Subscribe, subscription: Subscription) -> SubscribeRequest:
+        """What the engine is asked for, with the rights of who asks."""
+        return SubscribeRequest(
+            message.sparql,
+            message.dataset,
+            subscription.principal.policy.subscribe_rights,
+            message.alias,
+            owner=subscription.client,
+            infer=message.infers(self.limits.infer),
+            windows=message.over.windows,
+            output=message.over.output,
+            mode=message.over.mode,
+            after=message.over.after,
+            gateways=message.over.gateways,
+            absent=message.over.absent,
+            takes=subscription.outbox.takes,
+        )
 
     def resume(self, spuid: str, sequence: int, principal: Principal, owner: Owner) -> Subscription:
         """Let an owner go on with a subscription of theirs, also one that another still has.
