@@ -356,7 +356,7 @@ class QueryTimeoutError(GatewayError):
 
 
 class FederationIncompleteError(GatewayError):
-    """Of the gateways that a QUERY names, `missing` have not told what it needs."""
+    """The gateways `missing` have not told what a QUERY that names them needs."""
 
     code = "federation_incomplete"
     http_status = 503

@@ -25,7 +25,7 @@ _NOTHING: Mapping[str, Any] = {
 }
 
 
-def federated(**members: Any) -> dict[str, Any]:
+def federated(**members: object) -> dict[str, Any]:
     """All members, null for what an experiment does not measure.
 
     >>> federated(gateways=2)["events_per_s"] is None

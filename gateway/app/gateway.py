@@ -20,12 +20,12 @@ from gateway.admin.keeping.starting import with_its_data
 from gateway.app.alarms import alarming, self_report
 from gateway.app.control import control_of
 from gateway.app.health import vitals_of
-from gateway.app.http import serving
 from gateway.app.logs import kept_log
 from gateway.app.mqtt import MqttContext, broker_link
 from gateway.app.onboarding import onboarding_of
 from gateway.app.reception import Reception
 from gateway.app.security import Security, security
+from gateway.app.serving.http import serving
 from gateway.app.stages import Stages
 from gateway.app.storage import Storage, open_storage, store_path
 from gateway.app.subscribers import subscribing
@@ -147,7 +147,15 @@ class Gateway:
         await enter(onboarding.run())
         await enter(reception.running(loop_calls, tasks))
         subscribed = await enter(
-            subscribing(config, storage.scheduler, loop_calls, guarded, clocks=clocks, tasks=tasks)
+            subscribing(
+                config,
+                storage.scheduler,
+                loop_calls,
+                guarded,
+                clocks=clocks,
+                tasks=tasks,
+                history=None if kept is None else kept.history,
+            )
         )
         modbus = ModbusGate(config.modbus.buses, reception.inbox, clocks)
         around = (config, clocks, reception, loop_calls, guarded, subscribed, onboarding, tasks)

@@ -3,37 +3,28 @@
 Built by `app` at the start, beside those of `admin`.
 """
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from time import monotonic
 
-from pyoxigraph import QuerySolutions
-
-from gateway.admin.looking.latencies import ReadingLatencies
 from gateway.admin.looking.settings_told import told_settings
 from gateway.admin.looking.troubles import Before
 from gateway.admin.onboarding.changes import history
 from gateway.admin.provenance import Provenance
 from gateway.admin.streams import Streams
-from gateway.app.alarms import Alarming
 from gateway.app.health import Health
 from gateway.app.stages import Stages
-from gateway.app.vitals import nothing_waits
 from gateway.config.settings import Config
 from gateway.engine import Engine, Standing
 from gateway.gates.admin.actuators import ActuatorsGate
 from gateway.gates.admin.streams import StreamsGate
 from gateway.gates.looking.asked_of import Standings
 from gateway.gates.looking.federation import FederationGate
-from gateway.gates.looking.flow import FlowGate, FlowSources, Stage
 from gateway.gates.looking.operations import LookingGate
 from gateway.gates.looking.quiet import QuietGate, QuietSources
 from gateway.gates.looking.subscriptions import StandingGate, StandingSources
 from gateway.gates.looking.trail import TrailGate, TrailSources
 from gateway.gates.looking.why import WhyGate
 from gateway.gates.sparql.query_pool import QueryPool
-from gateway.rdf.namespaces import GW, PROPOSALS_GRAPH
 from gateway.runtime.clocks import SYSTEM_CLOCKS
 from gateway.security.policy import Capability, Policy
 
@@ -72,13 +63,13 @@ def looking_gates(
         StandingGate(standing),
         StreamsGate(_streams(stages), pool),
         FederationGate(stages.federation),
-        LookingGate(
-            stages.log,
-            told_settings(config, Config()),
-            stages.broker.clients,
-            stages.subscribing.subscribers,
-        ),
+        _looking_gate(stages, config),
     )
+
+
+def _looking_gate(stages: Stages, config: Config) -> LookingGate:
+    settings = told_settings(config, Config())
+    return LookingGate(stages.log, settings, stages.broker.clients, stages.subscribing.subscribers)
 
 
 def _provenance(stages: Stages) -> Provenance:
@@ -92,64 +83,6 @@ def _provenance(stages: Stages) -> Provenance:
         profiles=lambda: reload.profiles,
         templates=lambda: reception.current_state.templates,
     )
-
-
-def flow_gate(stages: Stages, alarming: Alarming) -> FlowGate:
-    """The endpoint /flow."""
-    latencies = ReadingLatencies()
-    ingest = stages.reception.ingest
-    ingest.on_records(accepted=latencies.accepted, stored=latencies.stored)
-    counts = {
-        "alarms": lambda: len(alarming.watch.alarms),
-        "unknown": _seldom(lambda: len(stages.onboarding.unknown_topics())),
-    }
-    sources = FlowSources(
-        _flow_stages(stages),
-        counts,
-        partial(asyncio.to_thread, _proposals, stages.storage.engine),
-        latencies,
-        lambda: int(SYSTEM_CLOCKS.now().timestamp() * 1000),
-    )
-    return FlowGate(stages.subscribing.subscribers, sources)
-
-
-def _seldom(count: Callable[[], int]) -> Callable[[], int]:
-    """The count as it was at most so long ago: linear in the mappings each time."""
-    known: tuple[float, int] | None = None
-
-    def counted() -> int:
-        nonlocal known
-        if known is None or monotonic() - known[0] >= _COUNT_S:
-            known = monotonic(), count()
-        return known[1]
-
-    return counted
-
-
-_COUNT_S = 5.0
-
-
-def _flow_stages(stages: Stages) -> tuple[Stage, ...]:
-    """The way of the data, as /health counts it."""
-    scheduler, inbox = stages.storage.scheduler, stages.reception.inbox
-    seen, engine = stages.reception.ingest.statistics, scheduler.engine.statistics
-    delivery = scheduler.engine.delivery
-    return (
-        Stage("messages", lambda: seen.messages, lambda: len(inbox)),
-        Stage("observations", lambda: seen.observations, nothing_waits),
-        Stage("updates", lambda: engine.updates, lambda: scheduler.waiting_updates),
-        Stage("notifications", lambda: engine.notifications + delivery.late, nothing_waits),
-    )
-
-
-_PROPOSALS = f"SELECT DISTINCT ?p {{ GRAPH {PROPOSALS_GRAPH} {{ ?p <{GW}announcedOn> ?t }} }}"
-
-
-def _proposals(engine: Engine) -> int:
-    """How many there are, as any thread may ask."""
-    results = engine.query(_PROPOSALS)
-    assert isinstance(results, QuerySolutions)  # noqa: S101
-    return sum(1 for _ in results)
 
 
 def _standing(stages: Stages) -> StandingSources:

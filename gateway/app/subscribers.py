@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 
-from gateway.app.federation.federating import Federation, federating
+from gateway.app.federation.federating import Federation, Histories, federating
 from gateway.app.security import Security
 from gateway.app.tasks import Tasks
 from gateway.config.limits import LimitsSettings
@@ -105,8 +105,9 @@ async def subscribing(
     *,
     clocks: Clocks,
     tasks: Tasks,
+    history: Histories = None,
 ) -> AsyncIterator[Subscribing]:
-    """Subscribers can come, by whatever transport."""
+    """Subscribers can come, by whatever transport; `history` is what members missed."""
     policies = None if security.authority is None else security.authority.policy
     limits = subscriber_limits(config)
     async with AsyncExitStack() as stack:
@@ -114,7 +115,7 @@ async def subscribing(
         windows = OpenWindows(scheduler, config.limits.query_memory_bytes // _COPIED)
         tried = stack.enter_context(closing(TriedFirst(scheduler, apart, windows)))
         federation = await stack.enter_async_context(
-            federating(config, scheduler, clocks.now, tasks)
+            federating(config, scheduler, clocks.now, tasks, history=history)
         )
         federated = Federated(tried, None if federation is None else federation.service)
         subscribers = Subscribers(federated, loop_calls, limits, security.guard)

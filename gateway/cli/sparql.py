@@ -163,10 +163,15 @@ def _explain(options: argparse.Namespace) -> int:
 def _subscribe(options: argparse.Namespace) -> int:
     text = service.read_text(options.text)
     url, access, over = subscribe_url(options.url), _access(options), _over(options)
+    said: Sequence[str] = ()
     for notification in service.notifications(url, text, access, options.infer, over=over):
         if options.json:
             say(json.dumps(notification, ensure_ascii=False))
         else:
+            lines = tuple(service.federation_lines(notification))
+            if lines and lines != said:
+                sys.stderr.write("".join(f"{line}\n" for line in lines))
+            said = lines
             colour = sys.stdout.isatty()
             service.show_notification(sys.stdout, notification, colour=colour)
     return 0

@@ -27,7 +27,7 @@ from gateway.federation.events.event_home import EventHome, EventSubscription
 from gateway.federation.events.event_parts import Happened
 from gateway.federation.events.event_source import EventSource
 from gateway.federation.events.incoming_events import Gap
-from gateway.federation.events.outgoing_events import History, OutgoingEvents
+from gateway.federation.events.outgoing_events import History, Lost, OutgoingEvents, told_again
 from gateway.federation.guard import Guard
 from gateway.federation.limits import DROP_S, REPLICA_QUADS, GuardLimits, OutgoingLimits
 from gateway.federation.needs import Filter, Needs, Scope
@@ -398,12 +398,25 @@ class Member:
         if subscription.is_about(self.name):
             self._event_source.add(self.name, subscription.id, request.text, request.rights.read)
             self._listen()
+            self._tell_own_again(subscription)
         for name, replica in self._replicas.items():
             if subscription.is_about(name):
                 replica.events.want(subscription.id)
             if self.attendance.is_up(name):
                 replica.need_events([subscription.id], ())
         return subscription
+
+    def _tell_own_again(self, subscription: EventSubscription) -> None:
+        """What happened here behind the position that is asked for."""
+        after, until = dict(subscription.request.after).get(self.name), self.position
+        if after is None or after >= until:
+            return
+        ids = [subscription.id]
+        for each in told_again(self._settings.history, after, until):
+            if isinstance(each, Lost):
+                self.events.missed(self.name, Gap(ids, each.after, each.until))
+            else:
+                self.events.happened(self.name, each, ids)
 
     def missing_events(self, subscription: EventSubscription) -> frozenset[str]:
         """The members of the scope that do not tell of events yet."""

@@ -30,7 +30,7 @@ from gateway.store.quad_store import QuadStore
 FORMAT = 1
 HEAD = "backup.json"
 DATA, SETTINGS = "data/", "settings/"
-KEPT = ("store", "security", "tls", "saved.jsap")
+KEPT = ("store", "security", "tls", "federation", "saved.jsap")
 """What of the folder of data a gateway is; all else is its journal, or can be done without."""
 
 _IDENTITIES = Path("security", "identities.sqlite")
@@ -118,9 +118,17 @@ class Backups:
             _copy_database(self._data / _IDENTITIES, checkpoint / _IDENTITIES)
         for path in sorted(each for each in checkpoint.rglob("*") if each.is_file()):
             yield Member(f"{DATA}{path.relative_to(checkpoint)}", path)
-        for path in (self._data / "saved.jsap", *sorted((self._data / "tls").glob("*"))):
-            if path.is_file():
-                yield Member(f"{DATA}{path.relative_to(self._data)}", path.read_bytes())
+        for path in self._small():
+            yield Member(f"{DATA}{path.relative_to(self._data)}", path.read_bytes())
+
+    def _small(self) -> Iterator[Path]:
+        """Files that are replaced as a whole where they change."""
+        folders = (self._data / name for name in ("security", "tls", "federation"))
+        below = (path for folder in folders for path in sorted(folder.rglob("*")))
+        for path in (self._data / "saved.jsap", *below):
+            # The database of identities is copied; what is half written belongs to its writer.
+            if path.is_file() and not path.name.startswith((_IDENTITIES.name, ".")):
+                yield path
 
     def _head(self) -> dict[str, object]:
         applied, origin = self._journal.space.applied, self._journal.origin

@@ -17,6 +17,7 @@ from gateway.app.federation.members import (
 from gateway.app.tasks import Tasks
 from gateway.config.settings import Config
 from gateway.engine import Limits
+from gateway.federation.events.outgoing_events import History
 from gateway.federation.member import MemberSettings
 from gateway.federation.membership.door import Door
 from gateway.federation.membership.keeper import Keeper, Own
@@ -27,6 +28,9 @@ from gateway.federation.watching.graph import FederationGraph
 from gateway.federation.zenoh_carrier import Endpoints, ZenohCarrier, require_zenoh
 from gateway.runtime.alarms import Condition
 from gateway.scheduler.scheduler import Scheduler
+
+Histories = Callable[[], History] | None
+"""Makes what knows earlier events of this gateway; None where none are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,12 @@ class Federation:
 
 @asynccontextmanager
 async def federating(
-    config: Config, scheduler: Scheduler, now: Callable[[], datetime], tasks: Tasks
+    config: Config,
+    scheduler: Scheduler,
+    now: Callable[[], datetime],
+    tasks: Tasks,
+    *,
+    history: Histories = None,
 ) -> AsyncIterator[Federation | None]:
     """The federation, where that is set. Raises ConfigurationError."""
     settings = config.federation
@@ -58,15 +67,21 @@ async def federating(
         yield None
         return
     require_zenoh()
+    member = _member(config, history)
     async with AsyncExitStack() as stack:
         if settings.via:
-            yield await _by_roster(config, scheduler, now, tasks, stack)
+            yield await _by_roster(config, scheduler, now, tasks, stack, member=member)
         else:
-            yield await _of_one_machine(config, scheduler, stack, tasks)
+            yield await _of_one_machine(config, scheduler, stack, tasks, member=member)
 
 
 async def _of_one_machine(
-    config: Config, scheduler: Scheduler, stack: AsyncExitStack, tasks: Tasks
+    config: Config,
+    scheduler: Scheduler,
+    stack: AsyncExitStack,
+    tasks: Tasks,
+    *,
+    member: MemberSettings,
 ) -> Federation:
     """Without certificates, so Endpoints holds it to the loopback interface."""
     settings = config.federation
@@ -77,7 +92,7 @@ async def _of_one_machine(
         settings.peers,
         scheduler,
         carrier,
-        settings=_member(config),
+        settings=member,
         limits=settings.service(),
     )
     await _run(service, scheduler, stack, tasks)
@@ -98,21 +113,24 @@ async def _by_roster(
     now: Callable[[], datetime],
     tasks: Tasks,
     stack: AsyncExitStack,
+    *,
+    member: MemberSettings,
 ) -> Federation:
-    member, settings, folder = config.gateway.id, config.federation, membership_folder(config)
+    name, settings, folder = config.gateway.id, config.federation, membership_folder(config)
     links = MemberLinks(zenoh_links(config))
     service = FederationService(
-        member, (), scheduler, links, settings=_member(config), limits=settings.service()
+        name, (), scheduler, links, settings=member, limits=settings.service()
     )
     keeper = Keeper(
         folder,
-        Own(member, own_entry(config)),
+        Own(name, own_entry(config)),
         links,
         now,
         changed=service.members_are,
         wrong=service.close_link,
+        is_ignored=service.guard.is_closed,
     )
-    door = Door(folder, member, listening(config).host, settings.join_port, now)
+    door = Door(folder, name, listening(config).host, settings.join_port, now)
     await keeper.begin()
     await _run(service, scheduler, stack, tasks)
     for name, run in (("federation members", keeper.run), ("federation door", door.run)):
@@ -120,7 +138,7 @@ async def _by_roster(
     return Federation(service, links, keeper, door)
 
 
-def _member(config: Config) -> MemberSettings:
+def _member(config: Config, history: Histories) -> MemberSettings:
     settings = config.federation
     return MemberSettings(
         settings.peer_may_read(),
@@ -129,4 +147,5 @@ def _member(config: Config) -> MemberSettings:
         replica_quads=settings.replica_quads,
         limits=Limits(config.limits.query_solutions, config.limits.query_s),
         drop_s=settings.drop_s,
+        history=history,
     )

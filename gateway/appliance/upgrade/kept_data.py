@@ -1,6 +1,6 @@
 """The data from before a release was tried: kept while the gateway stands still, put back at need.
 
-    data_dir/kept/<version>/{store,security,tls,saved.jsap,kept.json}
+    data_dir/kept/<version>/{store,security,tls,federation,saved.jsap,kept.json}
 
 Place: in the folder of data, as its owner. What RocksDB never changes is linked, not copied, so it
 costs little room and time. The journal is not in it: no release writes in it before it has passed,

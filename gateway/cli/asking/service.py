@@ -15,6 +15,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -136,7 +137,12 @@ def query(
     `over` has the members `gateways`, `mode`, `after` and `missing` that the request has.
     """
     place = f"{url}/query{_view(infer, _words(over))}"
-    return _ask(place, "application/sparql-query", text, accept, access)
+    headers = {"Content-Type": "application/sparql-query; charset=utf-8", "Accept": accept}
+    with _answer(place, "POST", {**headers, **access.headers(place)}, text, access) as answer:
+        missing = answer.headers.get("Federation-Missing")
+        if missing is not None:
+            sys.stderr.write(f"missing: {printable(missing)}\n")
+        return answer.read().decode()
 
 
 def update(url: str, text: str, access: Access = _EVERYBODY, infer: bool | None = None) -> str:
@@ -252,6 +258,22 @@ def show_notification(out: TextIO, notification: Mapping[str, Any], *, colour: b
             line = f"{sign} {_row(variables, row)}".rstrip()
             out.write(f"\x1b[{code}m{line}\x1b[0m\n" if colour else f"{line}\n")
     out.flush()
+
+
+def federation_lines(notification: Mapping[str, Any]) -> Iterator[str]:
+    """What a notification says of gateways that are not in it as they are now.
+
+    >>> list(federation_lines({"federation": {"positions": {}, "missing": ["attic"]}}))
+    ['missing: attic']
+    """
+    place = notification.get("federation") or {}
+    if place.get("missing"):
+        yield printable(f"missing: {', '.join(place['missing'])}")
+    for name, since in place.get("stale", {}).items():
+        at = datetime.fromtimestamp(since / 1e6, UTC)
+        yield printable(f"stale: {name}, away since {at:%Y-%m-%d %H:%M:%S} UTC")
+    for name, gap in place.get("gap", {}).items():
+        yield printable(f"gap: {name}, events from {gap['from']} to {gap['to']} are lost")
 
 
 def _ask(url: str, content_type: str, text: str, accept: str, access: Access) -> str:

@@ -46,7 +46,7 @@ class Arm:
     known: Collection[Any] | None = None
 
     def takes(self, objects: Collection[Term]) -> Collection[Term]:
-        """Those of the objects that it takes."""
+        """The objects that it takes, of these."""
         if self.constant is not None:
             return (self.constant,) if self.constant in objects else _NONE
         known = self.known
@@ -106,7 +106,7 @@ class Star:
     def __init__(
         self, graph: GraphName, arms: Sequence[Arm], subjects: Collection[Any] | None = None
     ) -> None:
-        """Of these `subjects` only, where somebody wants no others."""
+        """Somebody wants these `subjects` alone; None is any."""
         self._graph = graph
         self._subjects = subjects
         self._arms = tuple(arms)

@@ -11,6 +11,7 @@ that, the subscription moves.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyoxigraph import Quad
 
@@ -169,11 +170,21 @@ class EntailedView:
             apply(delta)
             return Delta()
         parted = self._parted(delta, kinds) if is_reading else None
-        whole, among = (delta, None) if parted is None else (parted.whole, parted.now)
-        if parted is not None and parted.now.is_empty:
+        if parted is None:
+            return self._derived(delta, None, partial(apply, delta), is_reading=is_reading)
+        if parted.now.is_empty:
             apply(delta)
-            self._postpone(parted.later)
-            return whole
+            entailed = parted.whole
+        else:
+            commit = partial(apply, delta)
+            entailed = self._derived(parted.whole, parted.now, commit, is_reading=True)
+        self._postpone(parted.later)
+        return entailed
+
+    def _derived(
+        self, whole: Delta, among: Delta | None, commit: Callable[[], None], *, is_reading: bool
+    ) -> Delta:
+        """Derive from a change, or from what is `among` it, and commit; the entailed Delta."""
         if self._performance is not None:
             self._performance.evaluated()
         entailed = self.reasoner.step(whole, is_reading=is_reading, among=among)
@@ -182,9 +193,9 @@ class EntailedView:
         try:
             are_new = self.reasoner.axioms is not self._axioms
             arriving = self._told_before() if are_new else {}
-            apply(delta)
+            commit()
         except BaseException:
-            self.reasoner.undo(delta if among is None else among)
+            self.reasoner.undo(whole if among is None else among)
             self._axioms = self.reasoner.axioms
             raise
         if are_new:
@@ -192,8 +203,6 @@ class EntailedView:
             self._are_axioms_new = self.is_unsettled = True
             self._audience.learn(self._axioms)
         self._take(entailed, arriving)
-        if parted is not None:
-            self._postpone(parted.later)
         return entailed
 
     def _parted(self, delta: Delta, kinds: AllKinds | None) -> Parted | None:

@@ -287,13 +287,22 @@ class Asking:
         missing = self.missing(asked)
         mirrors = self._mirrors.setdefault(asked.place, [])
         for mirror in mirrors:
-            if mirror.members.isdisjoint(missing):
+            if mirror.members.isdisjoint(missing) and self._can_have_all(mirror, asked, missing):
                 self._complete(mirror, asked)
                 return mirror
         mirror = Mirror(Engine.open(clock=self._engine.time, limits=self._known.limits))
         mirrors.append(mirror)
         self._complete(mirror, asked)
         return mirror
+
+    def _can_have_all(self, mirror: Mirror, asked: Asked, missing: frozenset[str]) -> bool:
+        """Whether all who have told are in a mirror, or can be, whatever else it is asked."""
+        needed = mirror.entries | asked.entries
+        return all(
+            name in mirror.members or replica.has_in_force(needed)
+            for name, replica in self._known.replicas.items()
+            if asked.is_about(name) and name not in missing
+        )
 
     def _complete(self, mirror: Mirror, asked: Asked) -> None:
         """Have in a mirror all who can be: this gateway always can."""

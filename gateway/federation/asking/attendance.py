@@ -67,7 +67,7 @@ class Attendance:
         return 0.0 if found.is_up else self.steady() - found.steady_s
 
     def stale(self, names: Iterable[str]) -> Mapping[str, int]:
-        """Those of these that are away, each with since when."""
+        """Which of these are away, each with since when."""
         states = ((name, self.of(name)) for name in names)
         return {name: state.since for name, state in states if not state.is_up}
 

@@ -7,7 +7,8 @@ everything is told all that came since, as long as it is known; where it is not,
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from time import thread_time
+from typing import NamedTuple, Protocol
 
 from gateway.engine.compound.event import CompoundEvent
 from gateway.federation.events.event_parts import event_part
@@ -20,6 +21,9 @@ Missed = Mapping[EventPosition, Sequence[int]]
 """Numbers of queries by the position up to which their member has everything."""
 
 
+_MOST_S = 2.0
+
+
 class History(Protocol):
     """What is known of earlier events; gateway/ingest/compound/event_history.py has one."""
 
@@ -28,6 +32,37 @@ class History(Protocol):
 
     def first_missing(self, after: EventPosition) -> EventPosition | None:
         """Where what is known behind a position begins, where that is not at once; else None."""
+
+
+class Lost(NamedTuple):
+    """Events behind a position up to another that are not told."""
+
+    after: EventPosition
+    until: EventPosition
+
+
+def told_again(
+    history: Callable[[], History] | None, after: EventPosition, until: EventPosition
+) -> Iterator[CompoundEvent | Lost]:
+    """The events behind a position up to another, in order, and what of them is lost.
+
+    What would take the one writer longer than two seconds of CPU is lost too. Raises StorageError.
+    """
+    if history is None:
+        yield Lost(after, until)
+        return
+    known = history()
+    missing = known.first_missing(after)
+    if missing is not None:
+        yield Lost(after, missing)
+        after = max(after, missing)
+    begun, last = thread_time(), after
+    for event in known.between(after, until):
+        if event.position > last and thread_time() - begun > _MOST_S:
+            yield Lost(last, until)
+            return
+        last = event.position
+        yield event
 
 
 class OutgoingEvents:
@@ -73,16 +108,15 @@ class OutgoingEvents:
         for after, ids in sorted(missed.items()):
             if after >= until:
                 continue
-            history = None if self._history is None else self._history()
-            missing = until if history is None else history.first_missing(after)
-            if missing is not None:
-                members = {"ids": list(ids), "from": str(after), "to": str(missing)}
-                yield Part("gap", members)
-            if history is not None:
-                for event in history.between(after, until):
-                    answered = self._source.answered(self._member, ids, event)
-                    if answered:
-                        yield event_part(event, answered)
+            for each in told_again(self._history, after, until):
+                if isinstance(each, Lost):
+                    yield Part(
+                        "gap", {"ids": list(ids), "from": str(each.after), "to": str(each.until)}
+                    )
+                    continue
+                answered = self._source.answered(self._member, ids, each)
+                if answered:
+                    yield event_part(each, answered)
 
     def refused(self) -> Iterator[Part]:
         """What cannot be served to the member, and why."""

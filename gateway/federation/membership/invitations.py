@@ -87,7 +87,7 @@ def hashed(secret: str) -> str:
 
 
 def good(invitations: Iterable[Invitation], now: float) -> list[Invitation]:
-    """Those whose time is not over."""
+    """The invitations whose time is not over."""
     return [each for each in invitations if now < each.until <= now + VALID_S]
 
 

@@ -10,6 +10,7 @@ told of a newer version than its own keeps it, whoever tells it: the CA has sign
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,8 +31,10 @@ from gateway.security.certificates import expires_at
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-_WAITING = 64
-_MOST_TOLD = 30
+_WAITING = 4
+"""Messages of one member that wait: more of them say the same."""
+
+_MOST_TOLD = 600
 """Messages about members that one of them may send within `_WINDOW_S`."""
 _WINDOW_S = 60.0
 _ASK_AGAIN_S = 3600.0
@@ -53,7 +56,10 @@ class _Told(NamedTuple):
 
 
 class Keeper:
-    """Follows a folder; `changed` is told who the others are, `wrong` of who sends nonsense."""
+    """Follows a folder; `changed` is told who the others are, `wrong` of who sends nonsense.
+
+    Whom `is_ignored` names is not heard; it is asked in any thread.
+    """
 
     def __init__(
         self,
@@ -64,6 +70,7 @@ class Keeper:
         *,
         changed: Callable[[frozenset[str]], None],
         wrong: Callable[[str, str], None],
+        is_ignored: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.membership: Membership | None = None
         self._folder = folder
@@ -72,11 +79,13 @@ class Keeper:
         self._now = now
         self._changed = changed
         self._wrong = wrong
+        self._is_ignored = is_ignored
         self._stamp: tuple[int, ...] | None = None
         self._trouble = ""
         self._told: dict[str, list[float]] = {}
+        self._wait = Counter[str]()
         self._renew_at = 0.0
-        self._waiting: asyncio.Queue[_Told] = asyncio.Queue(_WAITING)
+        self._waiting: asyncio.Queue[_Told] = asyncio.Queue()
         self._loop: asyncio.AbstractEventLoop
 
     @property
@@ -100,6 +109,7 @@ class Keeper:
             except TimeoutError:
                 pass
             if told is not None:
+                self._wait[told.sender] -= 1
                 await asyncio.to_thread(self._take, told)
             await asyncio.to_thread(self._look)
 
@@ -113,17 +123,20 @@ class Keeper:
 
     def _hear(self, message: Received) -> None:
         """In a thread of the carrier."""
-        self._loop.call_soon_threadsafe(self._put, _Told(message.sender, message.payload))
+        if not self._is_ignored(message.sender):
+            self._loop.call_soon_threadsafe(self._put, _Told(message.sender, message.payload))
 
     def _put(self, told: _Told) -> None:
         now = time.monotonic()
         recent = [at for at in self._told.get(told.sender, ()) if now - at < _WINDOW_S]
-        self._told[told.sender] = recent
-        if len(recent) >= _MOST_TOLD:
+        recent.append(now)
+        if len(recent) > _MOST_TOLD:
+            recent.clear()
             self._wrong(told.sender, "it tells of members without end")
-        elif not self._waiting.full():  # what is lost comes with the next one who comes
-            recent.append(now)
+        elif self._wait[told.sender] < _WAITING:  # what is lost comes with the next one who comes
+            self._wait[told.sender] += 1
             self._waiting.put_nowait(told)
+        self._told[told.sender] = recent
 
     def _came(self, member: str) -> None:
         """Tell a member that came what is in force here; in a thread of the carrier."""

@@ -23,10 +23,11 @@ from gateway.scheduler.scheduler import Scheduler
 
 @dataclass(frozen=True, slots=True)
 class EventsKept:
-    """The log and what replays it."""
+    """The log and what replays it; a `history` is for one reader."""
 
     log: EventLog
     opening: EventOpening
+    history: Callable[[], EventHistory]
 
     def measures(self) -> tuple[Measure, ...]:
         """What they count."""
@@ -69,4 +70,4 @@ def keeping_events(
     with closing(log), closing(opening):
         engine.events.keeping = EventKeeping(log, identity.node, engine.store)
         scheduler.opening = opening.subscribe
-        yield EventsKept(log, opening)
+        yield EventsKept(log, opening, history)

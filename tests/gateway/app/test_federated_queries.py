@@ -90,7 +90,7 @@ async def test_an_answer_is_no_older_than_what_was_written(tmp_path: Path) -> No
             assert (str(number),) in values(answer, "o")
 
 
-async def test_who_is_missing_is_said(tmp_path: Path) -> None:
+async def test_who_is_missing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ports = {name: free_port() for name in NAMES}
     made = config(tmp_path / "hall", "hall", ports)
     federation = made.federation.model_copy(update={"wait_s": 0.2})
@@ -104,6 +104,10 @@ async def test_who_is_missing_is_said(tmp_path: Path) -> None:
         answer, headers = await rows(client, EVERY, missing="allow")
         assert values(answer, "o") == [("3",)]
         assert headers["Federation-Missing"] == "attic, cellar"
+        url = f"http://{LOOPBACK}:{hall.http_port}"
+        command = ["query", "--gateways", "all", "--missing", "allow", EVERY, "--url", url]
+        assert await asyncio.to_thread(main, command) == 0
+        assert capsys.readouterr().err == "missing: attic, cellar\n"
         alarms = (await client.get("/alarms")).json()["alarms"]
         health = await client.get("/health")
         async with asyncio.timeout(WAIT_S):
@@ -192,6 +196,10 @@ async def test_status_and_metrics_say_how_each_is(
         for command, said in (
             (["federation", "status", "--url", url], "attic up since"),
             (["query", "--gateways", "all", "--mode", "each", EVERY, "--url", url], '"gateway"'),
+            (
+                ["query", "--gateways", "all", "--missing", "allow", EVERY, "--url", url],
+                '"bindings"',
+            ),
             (["explain", "--gateways", "attic,hall", EVERY, "--url", url], "attic 2, hall 0"),
         ):
             assert await asyncio.to_thread(main, command) == 0

@@ -66,7 +66,8 @@ class Subscriber:
         now = vector or self.vector
         if self._request.mode == EACH:
             expected = self._net.answer_of_each(self._subject, self._home, now)
-            assert self._rows == expected, self._subject.text
+            told = bag(self._subject, self._rows.elements())
+            assert told == bag(self._subject, expected.elements()), self._subject.text
             return
         expected = self._net.answer(self._subject, self._home, now)
         assert bag(self._subject, self._rows.elements()) == expected, self._subject.text

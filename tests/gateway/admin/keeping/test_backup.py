@@ -23,6 +23,7 @@ from gateway.app.gateway import Gateway
 from gateway.cli.command import main
 from gateway.config.file import load_config
 from gateway.errors import BadRequestError, TooLargeError
+from gateway.security.policy import Capability
 from tests.kit.gateways import (
     LOOPBACK,
     PREFIXES,
@@ -36,6 +37,7 @@ from tests.kit.gateways import (
 from tests.kit.kills import is_killed
 
 IN_1970 = 1_000.0
+SMALL = ("federation/member.key", "security/mosquitto-login", "tls/ca.key")
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o FILTER(!isBlank(?s) && !isBlank(?o)) }"
 VALUES = PREFIXES + "SELECT ?o ?v { ?o sosa:hasSimpleResult ?v }"
 HEAD_OF_ONE = {
@@ -85,6 +87,9 @@ def let_go(gateway: Gateway) -> None:
 async def made(folder: Path, *options: str) -> tuple[Path, list[list[str]]]:
     """A backup, and what the gateway answered when it was made."""
     file, backup = machine(folder / "one"), folder / "a.backup"
+    for name in SMALL:
+        (folder / "one/data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "one/data" / name).write_text(name)
     async with started(file) as gateway:
         await publish(
             gateway.mqtt_port, [(f"box/{n}", json.dumps({"v": n}).encode()) for n in range(5)]
@@ -107,6 +112,8 @@ async def test_another_machine_gives_the_same_answers(tmp_path: Path) -> None:
     file = tmp_path / "two" / "gateway.toml"
     assert await restored(file, backup) == 0
     assert "# a remark" in file.read_text()
+    new = tmp_path / "two/data/replacement/new"
+    assert [(new / name).read_text() for name in SMALL] == list(SMALL)
     async with started(file) as gateway:
         assert rows_of(gateway, ALL) == rows
         assert gateway.stages.storage.identity.gateway == "house"
@@ -156,7 +163,7 @@ async def test_clients_and_their_tokens_come_along(tmp_path: Path) -> None:
     config = ("--config", str(file))
     everything = [f"--{right}" for right in ("query", "subscribe", "update")]
     rights = [word for right in everything for word in (right, "all")]
-    may = ["--may", "mappings", "ontology", "command", "operations", "system"]
+    may = ["--may", *(each.value for each in Capability)]
     topics = ["--publish", "all", "--receive", "all"]
     assert (
         await command(

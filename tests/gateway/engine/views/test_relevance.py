@@ -2,17 +2,20 @@
 
 from collections import Counter
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Store
 
 from gateway.engine import Engine, Notification, UpdateRequest
 from gateway.engine.spu import evaluate
+from gateway.errors import StorageError
 from gateway.rdf.namespaces import CONTRADICTIONS_GRAPH, RDF
 from gateway.rdf.solutions import SolutionBag
 from gateway.reasoning.axioms import read_axioms
 from gateway.reasoning.domains import Domains
 from gateway.reasoning.relevance import Premises, Relevance, Topic
+from gateway.store.pending import Pending
 from gateway.store.quad_store import QuadStore
 from tests.gateway.engine.views.reasoned import axioms, opened, subscribed, told
 from tests.kit.reasoning.naive import NaiveReasoner
@@ -165,6 +168,19 @@ def test_a_domain_that_is_suspended_late_ends_who_listens() -> None:
     engine.update("INSERT DATA { <urn:unread> <urn:unread> 1 }")
     assert engine.statistics.subscriptions == 0
     assert first.spuid not in {each.spuid for each in engine.standing_by(10)}
+
+
+def test_what_the_store_refuses_is_taken_back(engine: Engine) -> None:
+    first = subscribed(engine)
+    request = reading("<urn:x> a <urn:A> ; <urn:p> 1")
+    with (
+        patch.object(Pending, "apply", side_effect=StorageError("full")),
+        pytest.raises(StorageError),
+    ):
+        engine.update(request)
+    assert waiting(engine) == 0
+    assert told(engine.update(request), first) == ({"x"}, set())
+    assert waiting(engine) == 1
 
 
 QUERIES = [

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.gates.mqtt.mosquitto.logins import (
@@ -19,6 +19,7 @@ from gateway.security.policy import Policy
 from tests.gateway.gates.mqtt.mosquitto.beside import LAMP, known
 
 HASH = mosquitto_hash("secret", 2)
+X = known("x")
 
 
 def snapshot(*identities: Identity) -> Snapshot:
@@ -44,10 +45,11 @@ def test_a_client_id_wins_over_the_name_of_another() -> None:
     assert logins.by_name["first-id"].policy == LAMP
 
 
+@settings(max_examples=40)
 @given(st.text(min_size=1, max_size=12), st.text(min_size=1, max_size=12))
 def test_no_name_and_no_filter_becomes_a_line_of_its_own(name: str, topic: str) -> None:
     policy = Policy(publish=frozenset({topic}), receive=frozenset({topic}))
-    who = replace(known("x", policy), name=name, client_id="x-id")
+    who = replace(X, policy=policy, name=name)
     logins = logins_of_identities(snapshot(who))
     lines = acl_file(logins.by_name, "sparql").splitlines()
     assert all(

@@ -4,13 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from gateway.security import passwords
 from gateway.security.claim import Claims, offer
 from gateway.security.clients import Clients
 from gateway.security.identity import Identity, Kind
 from gateway.security.mosquitto_hash import mosquitto_hash, verifies
 from gateway.security.passwords import Passwords
 from tests.gateway.gates.mqtt.mosquitto.beside import LAMP
-from tests.gateway.security.clients import ADDRESS, Clock, authority_of, store_of
+from tests.gateway.security.clients import ADDRESS, Clock, authority_of, cheap_hash, store_of
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2 that takes no time."""
+    monkeypatch.setattr(passwords, "hash_password", cheap_hash)
+
 
 ROUNDS = {"made": "$7$101$", "chosen": "$7$10000$"}
 
